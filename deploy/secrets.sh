@@ -29,7 +29,7 @@ default_pass = $(random)"
 administrator=$(sed -n 's/^default_pass = //p' "$folder/rabbitmq_administrator")
 keep sluice_setup_management_url "http://administrator:$administrator@rabbitmq:15672"
 
-for service in operator dms wms chains watcher intake; do
+for service in operator dms wms chains watcher intake ask; do
   keep "sluice_${service}_database_url" "postgresql://sluice_$service:$(random)@postgres:5432/sluice_$service"
   keep "sluice_${service}_broker_url" "amqp://sluice_$service:$(random)@rabbitmq:5672/sluice"
 done
@@ -43,7 +43,7 @@ keep sluice_wms_pilot_token "$(random)"
 keep sluice_wms_pilot_keys "$(random)"
 keep sluice_metrics_token "$(random)"
 # By which services prove who they are (Ed25519): NAME.key for the service, NAME.pub for all. The public one is there first.
-for service in operator dms wms chains watcher intake; do
+for service in operator dms wms chains watcher intake ask; do
   if [ ! -e "$folder/$service.key" ]; then
     openssl genpkey -algorithm ed25519 -out "$folder/$service.key.new"
     openssl pkey -in "$folder/$service.key.new" -pubout -out "$folder/$service.pub"

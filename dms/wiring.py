@@ -11,6 +11,7 @@ from dms.api.files import files_router, look_router
 from dms.api.owners import DatasetOwners
 from dms.api.pieces import pieces_router
 from dms.api.runs import runs_router
+from dms.api.standing import standing_router
 from dms.api.storages import storages_router
 from dms.consumers.commands import Wakes, queue_consumers
 from dms.db.gauges import MEASUREMENTS
@@ -104,6 +105,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         stalled_router(database),
         files_router(context, on_complete=wakes.complete),
         look_router(context),
+        standing_router(database, on_complete=loops.close.wake),
         pieces_router(context),
         content_router(context),
         storages_router(context),

@@ -22,6 +22,7 @@ from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
+from wms.api.asked import asked_router
 from wms.api.limits import limits_router
 from wms.api.owners import TaskOwners
 from wms.api.pilot_protocol import pilot_protocol_router
@@ -65,6 +66,7 @@ ROUTERS = (
     shares_router,
     sites_router,
     times_router,
+    asked_router,
 )
 
 

@@ -109,7 +109,7 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         status_code=201,
         responses={200: {"model": Dataset}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
-    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.CHAINS)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
     async def register(
         new: NewDataset, request: Request, response: Response, by: Asking
     ) -> Dataset:
@@ -122,7 +122,7 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         return dataset
 
     @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.INTAKE)
     async def close(uid: UUID, request: CloseDataset) -> Dataset:
         """Closes the data set; with `files`, as soon as so many are registered (the answer's state
         says whether it is closed, `…/status` what it waits for). A wrong number is corrected by

@@ -173,6 +173,8 @@ def to_dataset(row: asyncpg.Record) -> Dataset:
         owner=row["owner"],
         group=row["owner_group"],
         shared_with=row["shared_with"],
+        standing=row["standing"],
+        slice=row["slice"],
     )
 
 

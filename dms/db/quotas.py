@@ -6,9 +6,10 @@ from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection
 from sluice.servicekit.quotas.counted import Counted
 
-#: By the indexes datasets_group and datasets_owner.
+#: By the indexes datasets_group and datasets_owner. What is in a slice is in the data set that it
+#: is cut from.
 DATA = Counted(
-    rows=f"FROM datasets WHERE state <> '{DatasetState.DELETED}'",
+    rows=f"FROM datasets WHERE state <> '{DatasetState.DELETED}' AND slice IS NULL",
     sums={
         Quantity.BYTES: "coalesce(sum(bytes), 0)",
         Quantity.FILES: "coalesce(sum(count_files), 0)",

@@ -401,3 +401,41 @@ DROP TABLE group_quotas;
 CREATE INDEX datasets_owner ON datasets (owner) WHERE state <> 'deleted';
 
 UPDATE alembic_version SET version_num='dms0013' WHERE alembic_version.version_num = 'dms0012';
+
+-- Running upgrade dms0013 -> dms0014
+
+ALTER TABLE datasets
+    -- What chains call it whose outputs are collected in it; null: it does not grow.
+    ADD COLUMN standing text,
+    -- A SliceOf; null: it is no slice.
+    ADD COLUMN slice jsonb;
+
+CREATE INDEX datasets_standing ON datasets (position)
+WHERE standing IS NOT NULL AND state = 'open';
+
+-- What was appended to standing data sets of a name and a group: each source once, for ever.
+CREATE TABLE collections (
+    source_uid uuid NOT NULL,
+    standing text NOT NULL,
+    owner_group text NOT NULL,
+    standing_uid uuid NOT NULL,
+    files bigint NOT NULL CHECK (files >= 0),
+    at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (source_uid, standing, owner_group)
+);
+
+-- What readers were given of standing data sets: of files with numbers below "used" each once.
+CREATE TABLE slices (
+    standing_uid uuid NOT NULL,
+    reader text NOT NULL,
+    number bigint NOT NULL CHECK (number >= 1),
+    used bigint NOT NULL CHECK (used >= 1),
+    -- What it was cut for, where it was for a time.
+    occasion text,
+    dataset_uid uuid NOT NULL,
+    at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (standing_uid, reader, number),
+    UNIQUE (standing_uid, reader, occasion)
+);
+
+UPDATE alembic_version SET version_num='dms0014' WHERE alembic_version.version_num = 'dms0013';

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict, NeedsForce, NotFound, Unprocessable
 from sluice.contracts.quotas import HolderKind, Reached
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.standing import Collect
+from sluice.contracts.states import DatasetState
 
 
 class UnknownDataset(NotFound):
@@ -162,9 +164,47 @@ class NoFiles(Unprocessable):
 class OutputKept(NeedsForce):
     """A last copy is deleted only on request (invariant 4)."""
 
-    def __init__(self, uid: UUID, name: str, type_: DatasetType) -> None:
-        why = f"data set {name!r} is of type {type_}: it may be the last copy"
+    def __init__(self, uid: UUID, name: str, what: str) -> None:
+        why = f"data set {name!r} is {what}: it may be the last copy"
         super().__init__(why, forced="deletes it for good", dataset=uid)
+
+
+class GrowsByItself(Conflict):
+    """What is done with data sets that people or jobs fill, and not with a standing one."""
+
+    def __init__(self, dataset: Dataset, what: str) -> None:
+        super().__init__(
+            f"data set {dataset.name!r} is standing, and {what}: it grows by outputs of chains"
+            " (sluice:collect), and templates take slices of it (sluice:match with every)",
+            dataset=dataset.uid,
+        )
+
+
+class NothingToCollect(Conflict):
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(
+            f"data set {dataset.name!r} is {dataset.state}: its files cannot be collected",
+            dataset=dataset.uid,
+            state=dataset.state,
+        )
+
+
+class OtherType(Conflict):
+    def __init__(self, into: Collect, standing: Dataset) -> None:
+        super().__init__(
+            f"standing data set {standing.name!r} is of type {standing.meta.get('type')!r}, and not"
+            f" {into.type!r}: collect in one of another name",
+            dataset=standing.uid,
+        )
+
+
+class NotStanding(Conflict):
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(
+            f"data set {dataset.name!r} does not grow (any more): there are no slices of it",
+            dataset=dataset.uid,
+            state=dataset.state,
+        )
 
 
 class NotUploadable(Unprocessable):

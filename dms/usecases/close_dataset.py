@@ -10,7 +10,13 @@ from dms.db.datasets import (
     set_close_at,
     take_closing_lock,
 )
-from dms.domain.errors import CompletenessDiffers, MoreThanComplete, NoFiles, UnknownDataset
+from dms.domain.errors import (
+    CompletenessDiffers,
+    GrowsByItself,
+    MoreThanComplete,
+    NoFiles,
+    UnknownDataset,
+)
 from dms.domain.transitions import DATASET_MOVES
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.life_cycles import may_move
@@ -31,7 +37,8 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
 
     Raises ``UnknownDataset``; ``NoFiles`` for an input without any, unless it is on demand and said
     to have 0: what stands for a chain of values alone; ``MoreThanComplete``;
-    ``CompletenessDiffers`` for a closed one; ``Conflict`` where it is being deleted.
+    ``CompletenessDiffers`` for a closed one; ``GrowsByItself``; ``Conflict`` where it is being
+    deleted.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
@@ -41,6 +48,8 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
             if row is None:
                 raise UnknownDataset(uid)
             dataset = row.dataset
+            if dataset.standing is not None:
+                raise GrowsByItself(dataset, "never closes")
             if dataset.state.readable:
                 if files is not None and files != row.close_at:
                     raise CompletenessDiffers(

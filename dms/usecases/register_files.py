@@ -27,6 +27,7 @@ from dms.domain.differences import (
 from dms.domain.errors import (
     CompletenessDiffers,
     DatasetNotOpen,
+    GrowsByItself,
     MoreThanComplete,
     PlaceJustTaken,
     UnknownDataset,
@@ -128,6 +129,8 @@ async def _add(
     """The data set's row is locked. ``late``: take files for a data set that is being deleted, too.
     ``faults``: of files that must not be new. ``bounded``: by what its group and owner may have.
     Raises ``QuotaReached``, for files that are new."""
+    if row.dataset.standing is not None:
+        raise GrowsByItself(row.dataset, "no file can be added")
     going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if (
         sent

@@ -21,8 +21,8 @@ async def request_deletion(
     """``taken_back``: no chain is given it as an asset any more. Effect: state deleting, unless it
     is or was already; a deletion that was halted goes on. Messages: none.
 
-    Raises ``UnknownDataset``; ``OutputKept`` for an output, unless ``force``; ``AssetKept`` for a
-    version of an asset, unless it is ``taken_back``.
+    Raises ``UnknownDataset``; ``OutputKept`` for an output, or one that grows, unless ``force``;
+    ``AssetKept`` for a version of an asset, unless it is ``taken_back``.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
@@ -53,7 +53,9 @@ async def _mark(connection: Connection, uid: UUID, *, force: bool, taken_back: b
     if row is None:
         return False
     if row.dataset.type is DatasetType.OUTPUT and not force:
-        raise OutputKept(uid, label(row.dataset), row.dataset.type)
+        raise OutputKept(uid, label(row.dataset), f"of type {row.dataset.type}")
+    if row.dataset.standing is not None and not force:
+        raise OutputKept(uid, row.dataset.name, "standing, and has what chains gave")
     if MARK in row.dataset.meta and not taken_back:
         raise AssetKept(uid, row.dataset.name, row.dataset.meta[MARK])
     await mark_dataset_deleting(connection, uid)

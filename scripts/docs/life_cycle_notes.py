@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sluice.contracts.states import (
+    AskItemState,
     ChainDatasetStatus,
     ChainState,
     DatasetState,
+    DeviceStanding,
     JobState,
     PilotState,
     ReplicaState,
@@ -142,6 +144,11 @@ NOTES: dict[str, CycleNotes] = {
                 "nothing is under way",
             ),
             JobState.HELD: ("a person, by `retry`; the end of its task", "nothing is under way"),
+            JobState.ASKED: (
+                "the service that asks people, with the file of what they answered; the end of its"
+                " task",
+                "nothing is under way here, for as long as it takes; nothing runs out",
+            ),
         },
     ),
     "wms.domain.transitions.PILOT_MOVES": CycleNotes(
@@ -230,6 +237,36 @@ NOTES: dict[str, CycleNotes] = {
                 "the follow loop, when the WMS or the DMS says that it has ended",
                 "the claim runs out and the next round asks again; events only make that sooner",
             ),
+        },
+    ),
+    "wfms.ask.domain.transitions.ITEM_MOVES": CycleNotes(
+        "Asked item",
+        "What people are asked about: one job of a step with `sluice:ask`. Items whose answers are"
+        " known stay open for good.",
+        {
+            AskItemState.OPEN: (
+                "the answer by which enough people agree; the end of its task",
+                "rolled back: the browser sends its answers again, and each counts once",
+            ),
+            AskItemState.DECIDED: (
+                "the giving loop after a while; back to open where answers are taken back",
+                "rolled back and done again",
+            ),
+            AskItemState.GIVING: (
+                "the giving loop, when the WMS has said that it knows",
+                "the same file is written again, and the WMS says that it knows it already",
+            ),
+        },
+    ),
+    "wfms.ask.domain.transitions.STANDING_MOVES": CycleNotes(
+        "Standing of a browser that answers",
+        "Whether its answers count.",
+        {
+            DeviceStanding.COUNTED: (
+                "the judging loop, or a person",
+                "rolled back: what it answered is looked at again, each answer once",
+            ),
+            DeviceStanding.EXCLUDED: ("a person", "rolled back, and the person is told so"),
         },
     ),
 }

@@ -41,6 +41,8 @@ from sluice.contracts.datasets import (
 )
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import ServiceError
+from sluice.contracts.standing import Collected, CollectFiles, CutAnswer, CutSlice
+from sluice.contracts.standing_list import Standing, StandingList
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
 #: Most files (frames) that one request carries, and one page.
@@ -233,6 +235,24 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def resume_dataset(self, uid: UUID) -> Dataset:
         """Tries an upload or a deletion again that was halted. Raises ``NotFound``."""
         return await self.call("POST", f"{API}/datasets/{uid}/resume", answer=Dataset)
+
+    async def collect(self, uid: UUID, asked: CollectFiles) -> Collected:
+        """Once, however often it is asked for. Raises ``NotFound``; ``Conflict`` where its files
+        are gone, or the standing data set is of another type."""
+        path = f"{API}/datasets/{uid}/collect"
+        return await self.call("POST", path, body=asked, answer=Collected)
+
+    async def standing(self, *, uid: UUID | None = None) -> list[Standing]:
+        """Data sets that grow; ``uid``: this one alone. Raises ``NotFound`` where a release before
+        this one answers."""
+        path = f"{API}/standing"
+        return (await self.call("GET", path, params={"uid": uid}, answer=StandingList)).standing
+
+    async def cut_slice(self, uid: UUID, cut: CutSlice) -> UUID | None:
+        """The slice's uid; None: nothing was cut. Raises ``NotFound``; ``Conflict`` where it does
+        not grow any more."""
+        path = f"{API}/datasets/{uid}/slices"
+        return (await self.call("POST", path, body=cut, answer=CutAnswer)).dataset
 
     async def register_storage(self, new: NewStorage) -> Storage:
         """Raises ``Conflict`` where its name or URL is registered differently, or it and another

@@ -11,6 +11,7 @@ from sluice.contracts.intake import (
     UnmatchedList,
     WaitingHandover,
 )
+from sluice.contracts.standing import ScheduleList, ScheduleState
 
 
 class IntakeClient(ServiceClient):
@@ -27,6 +28,13 @@ class IntakeClient(ServiceClient):
         answers."""
         path, params = f"{API}/handovers", {"dataset": dataset}
         return (await self.call("GET", path, params=params, answer=WaitingHandover)).reason
+
+    async def schedule(self, template: str) -> ScheduleState | None:
+        """None: it has none, or has not been looked at yet. Raises ``NotFound`` where a release
+        before this one answers."""
+        path, params = f"{API}/schedules", {"template": template}
+        found = (await self.call("GET", path, params=params, answer=ScheduleList)).schedules
+        return found[0] if found else None
 
     async def ties(self) -> TieList:
         """Templates of one priority that matched the same data sets, the latest first."""

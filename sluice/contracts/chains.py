@@ -128,6 +128,18 @@ class ChainDataset(Contract):
     status: ChainDatasetStatus
 
 
+class ChainCollection(Contract):
+    """Of an output that is collected in the standing data set of this name. ``standing``,
+    ``files``: where it was appended, and how much; ``reason``: why it was not. Neither: it is about
+    to be."""
+
+    output: str
+    name: str
+    standing: UUID | None = None
+    files: int | None = None
+    reason: str = ""
+
+
 class ChainStep(Contract):
     name: str
     state: StepState
@@ -170,6 +182,9 @@ class Chain(Contract):
     group: OwnerGroup = EVERYONE
     steps: list[ChainStep]
     datasets: list[ChainDataset]
+    collected: Annotated[list[ChainCollection], Field(exclude_if=operator.not_)] = Field(
+        default_factory=list
+    )
 
 
 class ChainOutput(Contract):

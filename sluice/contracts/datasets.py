@@ -31,6 +31,7 @@ from sluice.contracts.bounds import (
 )
 from sluice.contracts.owners import EVERYONE, GroupName, Owner, OwnerGroup, SharedWith
 from sluice.contracts.problems import Unprocessable
+from sluice.contracts.standing import SliceOf
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.wording import in_words
 
@@ -109,6 +110,11 @@ class Dataset(Contract):
     owner: Owner = None
     group: OwnerGroup = EVERYONE
     shared_with: SharedWith = Field(default_factory=list)
+    #: What chains call it whose outputs are collected in it: it grows, never closes, and is no
+    #: chain's input.
+    standing: Annotated[str | None, Field(exclude_if=absent)] = None
+    #: Of which standing data set it is a slice, and for whom.
+    slice: Annotated[SliceOf | None, Field(exclude_if=absent)] = None
 
     @property
     def usable(self) -> bool:

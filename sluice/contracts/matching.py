@@ -8,15 +8,16 @@ from typing import Any, assert_never
 
 from sluice.contracts.counts import produced_facts
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.numbers import in_full
+from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Plan
+from sluice.contracts.standing import Due
 
 
 def facts_of(dataset: Dataset) -> dict[str, Any]:
     """What conditions and bindings may name: the metadata, what was counted in it
     (``produced.events``), and under it the data set's own name, type, run and period."""
     own = {
-        "name": dataset.name,
+        "name": called(dataset),
         "type": str(dataset.type),
         "run": dataset.run,
         "period": dataset.period,
@@ -26,6 +27,35 @@ def facts_of(dataset: Dataset) -> dict[str, Any]:
         **produced_facts(dataset.meta),
         **dataset.meta,
     }
+
+
+def called(dataset: Dataset) -> str:
+    """Of one that grows, and of its slices, what chains call it; else its name."""
+    return dataset.standing or (dataset.name if dataset.slice is None else dataset.slice.name)
+
+
+def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
+    """As ``objection``, of a data set that has closed: a slice is the one template's that it was
+    cut for, and such a template takes nothing but slices."""
+    if dataset.slice is not None and dataset.slice.reader != template:
+        return f"is not the template {dataset.slice.reader}, for which it was cut"
+    if dataset.slice is None and plan.due is not None and plan.match:
+        return f"takes what is new in standing data sets, {due_text(plan.due)}"
+    return objection(plan, facts_of(dataset))
+
+
+def due_text(due: Due) -> str:
+    """``when 1000 files are new, or 24 hours have gone``, ``at 0 3 * * * (Europe/Warsaw)``."""
+    every = due.every
+    if every is None:
+        return f"at {due.schedule} ({due.zone})"
+    parts = []
+    if every.files is not None:
+        parts.append(f"{counted(every.files, 'file')} {'is' if every.files == 1 else 'are'} new")
+    if every.hours is not None:
+        hours = in_full(every.hours)
+        parts.append(f"{hours} {'hour has' if hours == '1' else 'hours have'} gone")
+    return f"when {', or '.join(parts)}{', and all of it' if every.all else ''}"
 
 
 def objection(plan: Plan, facts: Mapping[str, Any]) -> str | None:

@@ -10,6 +10,7 @@ from sluice.contracts.asset_refs import AssetRef
 from sluice.contracts.base import Contract, Share, absent
 from sluice.contracts.needs import Needs
 from sluice.contracts.secrets import SecretRef
+from sluice.contracts.standing import Collect, Due
 from sluice.contracts.states import EntryKind, InputMode, Pick, TaskMode
 from sluice.contracts.wire import Flat, FlatContract, Wire
 
@@ -279,13 +280,14 @@ class PlanStep(FlatContract):
 
 class PlanOutput(Contract):
     """A workflow output: the data set that ``step`` writes at ``port``. ``single``: one value in
-    CWL, no list of them."""
+    CWL, no list of them. ``collect``: the standing data set that its files are appended to."""
 
     name: str
     step: str
     port: str
     kind: EntryKind = EntryKind.FILE
     single: bool = False
+    collect: Annotated[Collect | None, Field(exclude_if=absent)] = None
 
 
 class Retention(Contract):
@@ -308,6 +310,9 @@ class Plan(Contract):
     data_entries: DataEntries = DataEntries()
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     match: dict[str, Condition] = Field(default_factory=dict)
+    #: It runs by growth or by the clock: ``match`` is of the standing data sets that it takes
+    #: slices of.
+    due: Annotated[Due | None, Field(exclude_if=absent)] = None
     priority: int = 0
     bind: dict[str, str] = Field(default_factory=dict)
     #: Parameters that are given by nobody: their values are secrets.

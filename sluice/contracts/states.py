@@ -120,6 +120,7 @@ class JobState(StrEnum):
     FAILED = "failed"  #: its attempts are used up, or its input is at fault
     CANCELED = "canceled"  #: stopped on request, or no longer needed
     HELD = "held"  #: took several pilots down with it: waits for a person
+    ASKED = "asked"  #: waits for the answers of people; no pilot is given it
 
     @property
     def final(self) -> bool:
@@ -233,8 +234,6 @@ class AskItemState(StrEnum):
     GIVING = "giving"  #: its answers stand, and its file is on its way to the WMS
     GIVEN = "given"  #: its job is finished with them
     WITHDRAWN = "withdrawn"  #: its task ended before
-    UNREADABLE = "unreadable"  #: its file is nothing that can be shown: waits for a person
-    GOLD = "gold"  #: its answer is known: shown to see who answers with care
 
     @property
     def final(self) -> bool:

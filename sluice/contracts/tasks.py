@@ -184,6 +184,8 @@ class TaskStatus(Contract):
     failed: int
     canceled: int
     held: int
+    #: Jobs that wait for the answers of people.
+    asked: Annotated[int, Field(ge=0, exclude_if=operator.not_)] = 0
     killed: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
     #: Attempts that did not succeed, whether or not a later one did.
     failed_attempts: int = 0
@@ -243,8 +245,12 @@ class Boosted(Contract):
     lowered: int
 
 
+#: In the place of a pilot's uid, in attempts: whoever answered stands in the file.
+PEOPLE = UUID("a5ced000-0000-4000-8000-000000000000")
+
+
 class Attempt(Contract):
-    """``pilot``: its uid. ``pilot_name``: given where asked for."""
+    """``pilot``: its uid, or ``PEOPLE``. ``pilot_name``: given where asked for."""
 
     attempt: int
     pilot: str
@@ -260,6 +266,15 @@ class Attempt(Contract):
     peak_memory: float | None = None
     cpu_seconds: float | None = None
     log_url: StorageUrl | None = None
+
+    @property
+    def by_people(self) -> bool:
+        return self.pilot == str(PEOPLE)
+
+    @property
+    def who(self) -> str:
+        """Who made it, in words."""
+        return "people" if self.by_people else self.pilot_name or self.pilot
 
 
 class Job(Contract):
@@ -287,8 +302,8 @@ class Job(Contract):
 
 
 class JobOrder(StrEnum):
-    """``SEQ``: by their numbers; ready ones as they are given out. The others: of those that have
-    ended, the greatest first."""
+    """``SEQ``: by their numbers; ready ones as they are given out, asked ones as they were made.
+    The others: of those that have ended, the greatest first."""
 
     SEQ = "seq"
     TIME = "time"

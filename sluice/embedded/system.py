@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
@@ -265,9 +265,20 @@ def _one_port(
         for name, service in services.items()
         if name != "wfms.operator"
     ]
-    return Starlette(
-        routes=[Route(READY_PATH, readyz), *others, Mount("/", services["wfms.operator"].app)]
-    )
+    pages = _PeoplesPages(services["wfms.operator"].app, services["wfms.ask"].app)
+    return Starlette(routes=[Route(READY_PATH, readyz), *others, Mount("/", pages)])
+
+
+class _PeoplesPages:
+    """ASGI application: the operator's pages, and those on which people answer, which have the same
+    addresses as where their service is alone."""
+
+    def __init__(self, operator: ASGIApp, ask: ASGIApp) -> None:
+        self._operator, self._ask = operator, ask
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asks = scope["type"] == "http" and scope["path"].startswith("/ask/")
+        await (self._ask if asks else self._operator)(scope, receive, send)
 
 
 def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service]) -> ASGIApp:

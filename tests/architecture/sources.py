@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SERVICES = ("dms", "wms", "wfms/operator", "wfms/intake", "wfms/chains", "wfms/watcher")
+SERVICES = ("dms", "wms", "wfms/operator", "wfms/intake", "wfms/chains", "wfms/watcher", "wfms/ask")
 PRODUCT = ("sluice", "dms", "wms", "wfms", "pilot")
 
 

@@ -8,9 +8,10 @@ from tests.architecture.sources import PRODUCT, ROOT, Source, imports, sources
 
 #: All that a domain module may import, besides the contracts and its own domain.
 PURE = {
-    "abc", "bisect", "collections", "collections.abc", "dataclasses", "datetime", "difflib",
-    "enum", "fnmatch", "fractions", "functools", "graphlib", "hashlib", "heapq", "html",
-    "itertools", "json", "math", "operator", "re", "shlex", "sluice.backoff", "sluice.fit",
+    "abc", "base64", "binascii", "bisect", "collections", "collections.abc", "dataclasses",
+    "datetime", "difflib", "enum", "fnmatch", "fractions", "functools", "graphlib", "hashlib",
+    "heapq", "html",
+    "itertools", "json", "math", "nh3", "operator", "re", "shlex", "sluice.backoff", "sluice.fit",
     "sluice.stalled_steps", "statistics", "string", "types", "typing", "urllib.parse", "uuid",
 }  # fmt: skip
 

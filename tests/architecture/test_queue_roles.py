@@ -9,7 +9,7 @@ from sluice.contracts import messages
 from sluice.contracts.messages import CONSUMER, EVENTS, PAYLOADS, QUEUES, SENDERS
 
 SERVICES = {"dms": "dms", "wms": "wms"} | {
-    f"wfms.{name}": f"wfms/{name}" for name in ("operator", "intake", "chains", "watcher")
+    f"wfms.{name}": f"wfms/{name}" for name in ("operator", "intake", "chains", "watcher", "ask")
 }
 
 

@@ -15,11 +15,13 @@ from sluice.contracts.audit import AuditKind
 from sluice.contracts.limits import LimitPeriod
 from sluice.contracts.quotas import HolderKind, Quantity
 from sluice.contracts.states import (
+    AskItemState,
     AttemptOutcome,
     ChainDatasetStatus,
     ChainState,
     DatasetState,
     DatasetType,
+    DeviceStanding,
     DeviceType,
     ErrorClass,
     JobState,
@@ -69,6 +71,9 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.operator", "device_logins", "role"): Role,
     ("wfms.watcher", "watches", "kind"): WatchKind,
     ("wfms.watcher", "watches", "state"): WatchState,
+    ("wfms.ask", "audit", "kind"): AuditKind,
+    ("wfms.ask", "items", "state"): AskItemState,
+    ("wfms.ask", "devices", "standing"): DeviceStanding,
 }
 #: Columns that hold some members of an enumeration alone.
 PARTS: dict[tuple[str, str, str], set[StrEnum]] = {

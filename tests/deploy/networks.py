@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from tests.deploy.composition import Composition
 from tests.deploy.processes import URL
 
-SERVED = {"operator", "dms", "wms", "chains", "watcher", "intake"}
+SERVED = {"operator", "dms", "wms", "chains", "watcher", "intake", "ask"}
 #: Network → the services that may be in it, and no other may be.
 MEMBERS = {
-    "edge": {"operator", "dms", "prometheus", "grafana"},
+    "edge": {"operator", "ask", "dms", "prometheus", "grafana"},
     "pilots": {"pilot", "gateway"},
     "services": {*SERVED, "setup-storages", "gateway", "prometheus"},
     "data": {*SERVED, "postgres", "rabbitmq", "backup", "setup-databases", "setup-broker"},

@@ -30,6 +30,7 @@ from wfms.chains.db.gauges import MEASUREMENTS
 from wfms.chains.db.quotas import CHAINS
 from wfms.chains.loops.chain_loops import ChainLoops
 from wfms.chains.settings import ChainsSettings
+from wfms.chains.usecases.collect_outputs import collect_outputs
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
@@ -64,6 +65,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             "chains.watch_uploads": partial(watch_uploads, context),
             "chains.hand_over_releases": partial(hand_over_releases, context),
             "chains.delete_outputs": partial(delete_outputs, context),
+            "chains.collect_outputs": partial(collect_outputs, context),
             "chains.delete_asked": partial(delete_asked, context),
         },
         period=settings.period,

@@ -12,7 +12,8 @@ class IntakeSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_INTAKE_")
 
     port: int = 8085
-    #: How often the DMS is asked for new data sets; events make it sooner.
+    #: How often the DMS is asked for new data sets (events make it sooner), and what is due by
+    #: growth or time is looked for.
     period: float = Field(default=5.0, gt=0)
     #: Data sets decided upon in one go.
     page: int = Field(default=100, ge=1, le=10_000)

@@ -20,11 +20,13 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
+from wfms.intake.api.schedules import schedules_router
 from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.db.gauges import MEASUREMENTS
 from wfms.intake.settings import IntakeSettings
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
+from wfms.intake.usecases.start_due import start_due
 from wfms.intake.usecases.take_in_datasets import take_in_datasets
 
 NAME = "wfms.intake"
@@ -53,10 +55,17 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         return is_page_full
 
     taking_in = Loop("intake.take_in", take_in, period=settings.period, metrics=metrics)
+    starting = Loop(
+        "intake.start_due", partial(start_due, context), period=settings.period, metrics=metrics
+    )
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [unmatched_router(context, wake=handing_over.wake), audit_router(database)],
+        [
+            unmatched_router(context, wake=handing_over.wake),
+            schedules_router(database),
+            audit_router(database),
+        ],
         health=health,
         metrics=metrics,
         audit=database,
@@ -67,6 +76,7 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
         handing_over,
         taking_in,
+        starting,
         WakeConsumer(transport=transport, metrics=metrics, queue=INTAKE_WAKE, wake=taking_in.wake),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]

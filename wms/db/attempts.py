@@ -48,6 +48,7 @@ WRITTEN = """written AS (
 )"""
 
 _END_ATTEMPTS = statement(f"""
+-- Of jobs that pilots have, or that people are asked.
 -- Moves the jobs and writes down the attempts ($1), changes the tasks' counters by differences
 -- ($2), so that their CHECKs catch whatever would not add up, and counts for the pilot that
 -- reported ($3: uid or NULL; $4, $5: finished, failed). Guarded by attempt and state: the caller
@@ -66,7 +67,8 @@ WITH {ENDED}, {WRITTEN}, moved AS (
                 ELSE least(e.duration, extract(epoch FROM now() - e.leased_at)) END, 0),
         peak_memory = coalesce(e.peak_memory, 0)
     FROM ended AS e
-    WHERE j.id = e.id AND j.attempt = e.attempt AND j.state IN ('{{job.LEASED}}', '{{job.RUNNING}}')
+    WHERE j.id = e.id AND j.attempt = e.attempt
+        AND j.state IN ('{{job.LEASED}}', '{{job.RUNNING}}', '{{job.ASKED}}')
     RETURNING j.task_uid, e.state, j.seconds::float8 AS seconds,
         extract(epoch FROM now() - j.ready_at)::float8 AS whole
 ), times AS (
@@ -78,14 +80,14 @@ WITH {ENDED}, {WRITTEN}, moved AS (
     UPDATE tasks AS t SET
         ready = t.ready + d.ready, leased = t.leased + d.leased, running = t.running + d.running,
         finished = t.finished + d.finished, failed = t.failed + d.failed,
-        canceled = t.canceled + d.canceled, held = t.held + d.held,
+        canceled = t.canceled + d.canceled, held = t.held + d.held, asked = t.asked + d.asked,
         failed_attempts = t.failed_attempts + d.failed_attempts,
         errors = d.errors, registered = d.registered,
         timed = t.timed + coalesce(n.timed, 0), worked = t.worked + coalesce(n.worked, 0),
         waited = t.waited + coalesce(n.waited, 0)
     FROM jsonb_to_recordset($2) AS d(
         uid uuid, ready int, leased int, running int, finished int, failed int, canceled int,
-        held int, failed_attempts int, errors jsonb, registered jsonb)
+        held int, asked int, failed_attempts int, errors jsonb, registered jsonb)
     LEFT JOIN times AS n ON n.task_uid = d.uid
     WHERE t.uid = d.uid
 ), credited AS (
@@ -118,7 +120,7 @@ FROM stopped WHERE lease_until IS NOT NULL
 
 _CANCEL_WAITING = statement("""
 UPDATE jobs SET state = '{job.CANCELED}', ended_at = now(), message = $2
-WHERE task_uid = $1 AND state IN ('{job.READY}', '{job.HELD}')
+WHERE task_uid = $1 AND state IN ('{job.READY}', '{job.HELD}', '{job.ASKED}')
 """)
 
 _SELECT_REPORTED = """

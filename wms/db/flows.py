@@ -8,7 +8,7 @@ from sluice.contracts.job_inputs import InputFile
 from sluice.servicekit.database import Connection
 from wms.db.splitting import SplitClaim, stored_files
 from wms.db.statement import statement
-from wms.db.tasks import Reading
+from wms.db.tasks import IS_ASKED, Reading
 from wms.domain.grouping import JobDraft
 
 _SELECT_WRITER = statement("""
@@ -46,20 +46,30 @@ WHERE uid = $1 AND split_token = $2
 
 _SET_CAUGHT_UP = "UPDATE flows SET due = false WHERE reader = $1"
 
-_ADD_JOBS = """
+_ADD_JOBS = statement(f"""
 -- Of what came, in whatever order; what there is already stays. They are given away as they became
--- ready, whatever their numbers. $3: the highest number that all are made up to, from now on.
+-- ready, whatever their numbers; of a step that people do they are asked, and never ready. $3: the
+-- highest number that all are made up to, from now on.
 WITH added AS (
-    INSERT INTO jobs (task_uid, seq, inputs, not_before)
-    SELECT $1, n.*, now() FROM jsonb_to_recordset($2) AS n(seq bigint, inputs jsonb)
-    ON CONFLICT (task_uid, seq) DO NOTHING RETURNING seq
+    INSERT INTO jobs (task_uid, seq, inputs, not_before, state, ready_at)
+    SELECT $1, n.*, now(), k.state, CASE WHEN k.state = '{{job.READY}}' THEN now() END
+    FROM jsonb_to_recordset($2) AS n(seq bigint, inputs jsonb), (
+        SELECT CASE WHEN {IS_ASKED} THEN '{{job.ASKED}}' ELSE '{{job.READY}}' END AS state
+        FROM tasks WHERE uid = $1
+    ) AS k
+    ON CONFLICT (task_uid, seq) DO NOTHING RETURNING state
 )
 UPDATE tasks SET
-    total = total + a.jobs, ready = ready + a.jobs, split_last_seq = greatest(split_last_seq, $3)
-FROM (SELECT count(*) AS jobs FROM added) AS a
-WHERE uid = $1 AND a.jobs > 0
-RETURNING a.jobs
-"""
+    total = total + a.ready + a.asked, ready = tasks.ready + a.ready, asked = tasks.asked + a.asked,
+    split_last_seq = greatest(split_last_seq, $3)
+FROM (
+    SELECT count(*) FILTER (WHERE state = '{{job.READY}}') AS ready,
+        count(*) FILTER (WHERE state = '{{job.ASKED}}') AS asked
+    FROM added
+) AS a
+WHERE uid = $1 AND a.ready + a.asked > 0
+RETURNING a.ready + a.asked
+""")
 
 _FORGET_ENTRIES = "DELETE FROM flow_entries WHERE reader = $1"
 

@@ -44,6 +44,12 @@ WHERE task_uid = $1 AND state = '{{job.READY}}'
 ORDER BY not_before, seq LIMIT $4
 """)
 
+ASKED = statement(f"""
+-- As they were made. By the index jobs_asked.
+SELECT {_COLUMNS}, id::text AS place FROM jobs
+WHERE task_uid = $1 AND state = '{{job.ASKED}}' AND id > $2::bigint ORDER BY id LIMIT $3
+""")
+
 IN_FLIGHT = statement(f"""
 -- There are as many as pilots have slots and something at hand; looked through by the index
 -- jobs_in_flight.
@@ -145,6 +151,8 @@ def _statement_of(query: JobQuery) -> tuple[str, list[Any]]:
     place = [-1 if not after else _number(after, after)]
     if state is None:
         return BY_SEQ, place
+    if state is JobState.ASKED:
+        return ASKED, place
     return (IN_FLIGHT if state in _IN_FLIGHT else BY_SEQ_SETTLED[state]), place
 
 

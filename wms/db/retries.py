@@ -8,25 +8,30 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import JobState
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
+from wms.db.tasks import IS_ASKED
 
-_RESET_JOBS = statement("""
+_RESET_JOBS = statement(f"""
 -- Failed and held jobs of the task ($2: only this one, NULL: all) with higher numbers than $3 start
--- anew; rows tell their state before and class of error.
+-- anew, those of a step that people do as asked; rows tell their state before and class of error.
 WITH troubled AS (
     SELECT id, state, error_class FROM jobs
-    WHERE task_uid = $1 AND state IN ('{job.FAILED}', '{job.HELD}')
+    WHERE task_uid = $1 AND state IN ('{{job.FAILED}}', '{{job.HELD}}')
         AND ($2::bigint IS NULL OR id = $2) AND seq > $3
 ), moved AS (
     UPDATE jobs AS j SET
-        state = '{job.READY}', failures = 0, losses = 0, not_before = now(), ended_at = NULL,
-        pilot = NULL
+        state = CASE WHEN (SELECT {IS_ASKED} FROM tasks WHERE uid = $1)
+            THEN '{{job.ASKED}}' ELSE '{{job.READY}}' END,
+        failures = 0, losses = 0, not_before = now(), ended_at = NULL, pilot = NULL
     FROM troubled AS t WHERE j.id = t.id AND j.state = t.state
 )
 SELECT state, error_class FROM troubled
 """)
 
-_COUNT_RESET = """
-UPDATE tasks SET ready = ready + $2 + $3, failed = failed - $2, held = held - $3, errors = $4
+_COUNT_RESET = f"""
+UPDATE tasks SET
+    failed = failed - $2, held = held - $3, errors = $4,
+    ready = ready + CASE WHEN {IS_ASKED} THEN 0 ELSE $2::bigint + $3 END,
+    asked = asked + CASE WHEN {IS_ASKED} THEN $2::bigint + $3 ELSE 0 END
 WHERE uid = $1
 """
 
@@ -53,7 +58,7 @@ async def reset_jobs(
     connection: Connection, task: UUID, *, job: int | None, above: int
 ) -> list[ResetJob]:
     """Failed and held jobs of the task with numbers ``above`` this one (of them ``job`` alone, if
-    one is given) are ready again; under the task's lock."""
+    one is given) are ready again, or asked; under the task's lock."""
     rows = await connection.fetch(_RESET_JOBS, task, job, above)
     return [ResetJob(JobState(row["state"]), row["error_class"]) for row in rows]
 

@@ -715,3 +715,36 @@ CREATE TABLE quotas (
 );
 
 UPDATE alembic_version SET version_num='wms0038' WHERE alembic_version.version_num = 'wms0037';
+
+-- Running upgrade wms0038 -> wms0039
+
+ALTER TABLE tasks
+    -- Jobs that wait for the answers of people.
+    ADD COLUMN asked bigint NOT NULL DEFAULT 0 CHECK (asked >= 0);
+
+ALTER TABLE tasks
+    DROP CONSTRAINT tasks_counts_add_up, DROP CONSTRAINT tasks_final_is_settled,
+    ADD CONSTRAINT tasks_counts_add_up CHECK (total = ready + leased + running + finished + failed + canceled + held + asked) NOT VALID,
+    ADD CONSTRAINT tasks_final_is_settled CHECK (ended_at IS NULL OR ready + leased + running + held + asked = 0) NOT VALID;
+
+ALTER TABLE jobs
+    DROP CONSTRAINT jobs_state_check,
+    ADD CONSTRAINT jobs_state_check CHECK (state IN ('ready', 'leased', 'running', 'finished', 'failed', 'canceled', 'held', 'asked')) NOT VALID;
+
+UPDATE alembic_version SET version_num='wms0039' WHERE alembic_version.version_num = 'wms0038';
+
+-- Running upgrade wms0039 -> wms0040
+
+SET LOCAL statement_timeout = '2h';
+
+ALTER TABLE tasks VALIDATE CONSTRAINT tasks_counts_add_up;
+
+ALTER TABLE tasks VALIDATE CONSTRAINT tasks_final_is_settled;
+
+ALTER TABLE jobs VALIDATE CONSTRAINT jobs_state_check;
+
+CREATE INDEX jobs_asked ON jobs (task_uid, id) WHERE state = 'asked';
+
+CREATE INDEX tasks_asking ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL;
+
+UPDATE alembic_version SET version_num='wms0040' WHERE alembic_version.version_num = 'wms0039';

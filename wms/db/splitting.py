@@ -9,11 +9,11 @@ from uuid import UUID
 
 from sluice.contracts.job_inputs import InputFile, JobInput
 from sluice.contracts.quotas import QuotaHolder, holders_of
-from sluice.contracts.states import TaskState
+from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import TakenOver
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.db.tasks import Reading
+from wms.db.tasks import IS_ASKED, Reading
 from wms.domain.grouping import JobDraft
 
 _CLAIM_TASK = statement("""
@@ -48,16 +48,18 @@ WHERE uid = $1 AND split_token = $2 AND state = '{task.WAITING}'
 RETURNING uid
 """)
 
-_COUNT_PAGE = statement("""
+_COUNT_PAGE = statement(f"""
 -- The place to read on moves with the jobs (guarded by the token: a claim that ran out adds
 -- nothing). $8: the last page.
 UPDATE tasks SET
-    total = total + $3, ready = ready + $3, reason = '',
+    total = total + $3, reason = '',
+    ready = ready + CASE WHEN {IS_ASKED} THEN 0 ELSE $3 END,
+    asked = asked + CASE WHEN {IS_ASKED} THEN $3 ELSE 0 END,
     split_cursor = $4, split_skip = $5, split_group = $6, split_last_seq = $7,
-    state = CASE WHEN $8 THEN '{task.ACTIVE}' ELSE state END,
+    state = CASE WHEN $8 THEN '{{task.ACTIVE}}' ELSE state END,
     split_token = CASE WHEN $8 THEN NULL ELSE split_token END,
     split_until = CASE WHEN $8 THEN NULL ELSE now() + $9 END
-WHERE uid = $1 AND split_token = $2 AND state = '{task.SPLITTING}'
+WHERE uid = $1 AND split_token = $2 AND state = '{{task.SPLITTING}}'
 RETURNING uid
 """)
 
@@ -161,13 +163,19 @@ async def lock_claimed(connection: Connection, claim: SplitClaim) -> bool:
     return await connection.fetchval(_LOCK_CLAIMED, claim.uid, claim.token) is not None
 
 
-async def insert_jobs(connection: Connection, task: UUID, drafts: Iterable[JobDraft]) -> None:
-    """In order. COPY, as a page makes thousands of rows."""
-    await connection.copy_records_to_table(
-        "jobs",
-        records=[(task, draft.seq, stored_files(draft.inputs)) for draft in drafts],
-        columns=["task_uid", "seq", "inputs"],
-    )
+async def insert_jobs(
+    connection: Connection, task: UUID, drafts: Iterable[JobDraft], *, asked: bool = False
+) -> None:
+    """In order. COPY, as a page makes thousands of rows. ``asked``: people do them; they are never
+    ready, so no time is kept since when they are."""
+    records: list[tuple[Any, ...]] = [
+        (task, draft.seq, stored_files(draft.inputs)) for draft in drafts
+    ]
+    columns = ["task_uid", "seq", "inputs"]
+    if asked:
+        records = [(*record, JobState.ASKED, None) for record in records]
+        columns += ["state", "ready_at"]
+    await connection.copy_records_to_table("jobs", records=records, columns=columns)
 
 
 def stored_files(files: Iterable[JobInput]) -> list[dict[str, Any]]:

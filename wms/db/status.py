@@ -14,8 +14,8 @@ from wms.db.statement import statement
 
 _STATUS = """
 uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed,
-canceled, held, failed_attempts, created_at, started_at, ended_at, reason, errors, killed, owner,
-owner_group AS "group"
+canceled, held, asked, failed_attempts, created_at, started_at, ended_at, reason, errors, killed,
+owner, owner_group AS "group"
 """
 
 _SELECT_STATUS = f"""

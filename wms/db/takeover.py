@@ -9,6 +9,7 @@ from sluice.contracts.states import JobState
 from sluice.servicekit.database import Connection
 from wms.db.splitting import stored_files
 from wms.db.statement import statement
+from wms.db.tasks import IS_ASKED
 from wms.domain.grouping import JobDraft
 
 _SAME_SHARED_INPUTS = """
@@ -22,13 +23,15 @@ SELECT id, seq, inputs FROM jobs
 WHERE task_uid = $1 AND seq BETWEEN $2 AND $3 AND state = '{job.FINISHED}'
 """)
 
-_COUNT_TAKEN = """
--- Of the jobs that were just added as ready so many are finished; $3: data set -> files that were
--- registered for them.
-UPDATE tasks SET ready = ready - $2, finished = finished + $2,
+_COUNT_TAKEN = f"""
+-- Of the jobs that were just added (as ready, or asked) so many are finished; $3: data set -> files
+-- that were registered for them.
+UPDATE tasks SET
+    ready = ready - CASE WHEN {IS_ASKED} THEN 0 ELSE $2 END,
+    asked = asked - CASE WHEN {IS_ASKED} THEN $2 ELSE 0 END, finished = finished + $2,
     registered = registered || (
         SELECT coalesce(jsonb_object_agg(
-            new.key, coalesce((registered->>new.key)::bigint, 0) + new.value::bigint), '{}')
+            new.key, coalesce((registered->>new.key)::bigint, 0) + new.value::bigint), '{{}}')
         FROM jsonb_each_text($3) AS new)
 WHERE uid = $1
 """
@@ -71,7 +74,8 @@ async def finished_jobs(
 async def insert_taken(
     connection: Connection, task: UUID, jobs: Sequence[TakenJob], *, files: Mapping[UUID, int]
 ) -> None:
-    """``jobs`` are counted as ready. ``files``: how many were registered for them, by data set."""
+    """``jobs`` are counted as ready, or asked. ``files``: how many were registered for them, by
+    data set."""
     now = await connection.fetchval("SELECT now()")
     await connection.copy_records_to_table(
         "jobs",

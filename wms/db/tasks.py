@@ -17,7 +17,7 @@ import orjson
 
 from sluice.contracts.life_cycles import states_before
 from sluice.contracts.needs import Needs
-from sluice.contracts.states import TaskState
+from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
@@ -57,8 +57,8 @@ IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready
 _SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM {TASKS_WITH_PRIORITY} WHERE {IN_DEMAND}")
 
 _LOCKED = """
-uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, errors, registered,
-split_last_seq, root_seq
+uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, asked, errors,
+registered, split_last_seq, root_seq
 """
 
 #: Who reads what task ``uid`` reads.
@@ -93,8 +93,8 @@ _SET_ENDED = statement("""
 -- Everything that is open becomes canceled, in the same row as the final state.
 UPDATE tasks SET
     state = $2, reason = $3, ended_at = now(),
-    canceled = canceled + ready + leased + running + held, killed = leased + running,
-    ready = 0, leased = 0, running = 0, held = 0, split_token = NULL, split_until = NULL
+    canceled = canceled + ready + leased + running + held + asked, killed = leased + running,
+    ready = 0, leased = 0, running = 0, held = 0, asked = 0, split_token = NULL, split_until = NULL
 WHERE uid = $1 AND state = ANY($4)
 RETURNING registered
 """)
@@ -130,6 +130,10 @@ class LockedTask:
         return self.registered.get(str(dataset), 0)
 
 
+#: Of a row of ``tasks``: do people do it? What its jobs begin as.
+IS_ASKED = "coalesce(needs ? 'ask', false)"
+
+
 class ReaderCame(Exception):
     """A task began to take what one of those locked gives, while the locks were waited for: they
     are to be locked anew."""
@@ -137,12 +141,7 @@ class ReaderCame(Exception):
 
 def _locked(row: Any) -> LockedTask:
     is_single = row["state"] == TaskState.ACTIVE and row["split_last_seq"] == 0
-    counts = JobCounts(
-        **{
-            key: row[key]
-            for key in ("ready", "leased", "running", "finished", "failed", "canceled", "held")
-        }
-    )
+    counts = JobCounts(**{state.value: row[state.value] for state in JobState})
     return LockedTask(
         uid=row["uid"],
         chain_uid=row["chain_uid"],

@@ -130,6 +130,8 @@ def _passed_over(facts: WaitingFacts) -> str:
 
 
 def _explain_none_ready(task: TaskStatus, facts: WaitingFacts, done: str) -> str:
+    if task.asked:
+        return f"Waits for answers of people: {task.asked} ({done})."
     if task.held:
         jobs = counted(task.held, "job")
         return (
@@ -303,5 +305,7 @@ def job_explanation(  # noqa: PLR0911 - one sentence for each state
                 " memory"
             )
             return f"Held after {attempts}: {lost} ({last}); retry or cancel."
+        case JobState.ASKED:
+            return "Waits for the answers of people; no pilot is given it."
         case JobState.CANCELED:
             return f"Canceled: {job.message.removeprefix('canceled: ') or 'by request'}."

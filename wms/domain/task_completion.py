@@ -23,6 +23,7 @@ class JobCounts:
     failed: int = 0
     canceled: int = 0
     held: int = 0
+    asked: int = 0
 
     def with_ready(self, more: int) -> "JobCounts":
         return replace(self, ready=self.ready + more)
@@ -37,12 +38,14 @@ class JobCounts:
             + self.failed
             + self.canceled
             + self.held
+            + self.asked
         )
 
     @property
     def open(self) -> int:
-        """Jobs that can still succeed without a person."""
-        return self.ready + self.leased + self.running
+        """Jobs that can still succeed as things are: held ones cannot, those that people are asked
+        can."""
+        return self.ready + self.leased + self.running + self.asked
 
 
 @dataclass(frozen=True, slots=True)

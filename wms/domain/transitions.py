@@ -14,7 +14,9 @@ TASK_MOVES: Moves[TaskState] = {
 }
 
 #: A short job is reported before a heartbeat says that it has started, so LEASED leads wherever
-#: RUNNING does. FAILED → READY: a person asks for another round while the task still lives.
+#: RUNNING does. FAILED → READY: a person asks for another round while the task still lives. What
+#: people do is asked and answered, and nobody has it in between; only a release that knew nothing
+#: of it had pilots try, so FAILED and HELD lead to ASKED.
 JOB_MOVES: Moves[JobState] = {
     JobState.READY: frozenset({JobState.LEASED, JobState.CANCELED}),
     JobState.LEASED: frozenset(
@@ -30,8 +32,9 @@ JOB_MOVES: Moves[JobState] = {
     JobState.RUNNING: frozenset(
         {JobState.READY, JobState.HELD, JobState.FINISHED, JobState.FAILED, JobState.CANCELED}
     ),
-    JobState.HELD: frozenset({JobState.READY, JobState.CANCELED}),
-    JobState.FAILED: frozenset({JobState.READY}),
+    JobState.HELD: frozenset({JobState.READY, JobState.ASKED, JobState.CANCELED}),
+    JobState.ASKED: frozenset({JobState.FINISHED, JobState.CANCELED}),
+    JobState.FAILED: frozenset({JobState.READY, JobState.ASKED}),
     JobState.FINISHED: frozenset(),
     JobState.CANCELED: frozenset(),
 }

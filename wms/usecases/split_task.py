@@ -30,6 +30,7 @@ from wms.db.splitting import (
 )
 from wms.db.takeover import insert_taken
 from wms.db.task_cache import KnownTask
+from wms.domain.asking import why_not_asked
 from wms.domain.grouping import Grouping, JobDraft
 from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide, fail, release
 from wms.usecases.context import WmsContext
@@ -83,6 +84,8 @@ async def _split(
         if claim.reading is not None:
             await carry_on(context, dms, claim, known=known, page=page)
             return
+        if known.task.needs.ask is not None and (why := why_not_asked(known.task)) is not None:
+            raise NotSplittable(why)
         datasets = await usable_datasets(dms, known.task.inputs)
         if isinstance(datasets, str):
             if not await begin_flow(context, dms, claim, known=known):
@@ -210,18 +213,18 @@ async def _add_page(
     are finished. Raises ``SplitClaimLost``, ``TooManyWait``, ``NotSplittable``,
     ``NotAvailable``."""
     taken = TakenOverJobs() if before is None else await before.take(drafts)
-    seqs, ended = taken.seqs, None
+    seqs, ended, asked = taken.seqs, None, known.task.needs.ask is not None
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        await require_room(connection, claim.holders, jobs=len(drafts) - len(taken.jobs))
+        waiting = 0 if asked else len(drafts) - len(taken.jobs)
+        await require_room(connection, claim.holders, jobs=waiting)
         if not await count_page(
             connection, claim, jobs=len(drafts), place=place, last=last, hold=HOLD
         ):
             raise SplitClaimLost
         if drafts:
-            await insert_jobs(
-                connection, claim.uid, [draft for draft in drafts if draft.seq not in seqs]
-            )
+            new = [draft for draft in drafts if draft.seq not in seqs]
+            await insert_jobs(connection, claim.uid, new, asked=asked)
             if taken.jobs:
                 await insert_taken(connection, claim.uid, taken.jobs, files=taken.files)
             await notify_ready(connection)
@@ -234,8 +237,10 @@ async def _add_page(
 
 
 async def _room(context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int) -> int:
-    """Files that are read at once, of which not more jobs become than may wait. Raises
-    ``TooManyWait``."""
+    """Files that are read at once, of which not more jobs become than may wait; of those that
+    people are asked any number may. Raises ``TooManyWait``."""
+    if known.task.needs.ask is not None:
+        return page
     async with context.database.connection() as connection:
         jobs = await room_for_jobs(connection, claim.holders, most=page)
     return min(page, jobs * _files_of_a_job(known.task, page))

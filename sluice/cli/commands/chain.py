@@ -18,9 +18,9 @@ from sluice.cli.parameters import given_params, key_values, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.contracts.chain_requirements import NO_DATASET, DatasetFacts
-from sluice.contracts.chains import Chain, ChainStep, RerunChain, RerunPlan
+from sluice.contracts.chains import Chain, ChainCollection, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, role, short_label, standing
-from sluice.contracts.numbers import in_full
+from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.scatters import value_in_short
 from sluice.contracts.states import ChainState, StepState
 from sluice.contracts.templates import template_label
@@ -87,6 +87,8 @@ def show(
         out.print(f"  {name}: {value_in_short(value)}")
     for name, ref in sorted(found.secrets.items()):
         out.print(f"  {name}: {ref}")
+    for told in found.collected:
+        out.print(f"  {told.output}: {_collected(told)}")
     print_table(
         ["step", "state", "task", "reason"],
         [(s.name, s.state.value, _task(found, s), _why(s)) for s in found.steps],
@@ -297,3 +299,9 @@ def _row(chain: Chain) -> tuple[object, ...]:
 
 def _steps(chain: Chain) -> str:
     return f"{sum(step.state is StepState.FINISHED for step in chain.steps)}/{len(chain.steps)}"
+
+
+def _collected(told: ChainCollection) -> str:
+    if told.files is not None:
+        return f"{counted(told.files, 'file')} collected in {told.name}"
+    return f"not collected in {told.name}: {told.reason}" if told.reason else "to be collected"

@@ -28,11 +28,16 @@ from sluice.cli.system import System, with_system
 from sluice.cli.transfer.inputs import entries_of_paths
 from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.counts import produced_texts
-from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
+from sluice.contracts.datasets import (
+    Dataset,
+    DatasetStatus,
+    NewDataset,
+)
 from sluice.contracts.labels import label
 from sluice.contracts.numbers import counted
 from sluice.contracts.owners import Share
 from sluice.contracts.plan import DataEntries
+from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
 
 app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
@@ -88,17 +93,20 @@ def show(
     """A data set with its metadata, and what it waits for."""
     uid = the_dataset(system, dataset)
 
-    async def read(connection: Connection) -> tuple[Dataset, DatasetStatus]:
-        return await connection.operator.dataset(uid), await connection.operator.dataset_status(uid)
+    async def read(connection: Connection) -> tuple[Dataset, DatasetStatus, list[Standing]]:
+        operator = connection.operator
+        found, status = await operator.dataset(uid), await operator.dataset_status(uid)
+        grows = found.standing is not None
+        return found, status, await operator.standing(uid=uid) if grows else []
 
-    found, status = system.ask(read)
+    found, status, standing = system.ask(read)
     if system.as_json:
         print_json(found.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
         return
     size = ", ".join(
         [counted(found.count_files, "file"), human_bytes(found.bytes), *produced_texts(found.meta)]
     )
-    out.print(f"{found.name}: {found.type.value}, {found.state.value}, {size}")
+    out.print(f"{found.name}: {found.type.value}, {_state(found)}, {size}")
     if owned := whose(found.owner, found.group, found.shared_with):
         out.print(f"  {owned}")
     if found.released:
@@ -109,6 +117,11 @@ def show(
         out.print(f"  its chain waits: {status.chain_waits}")
     for key, value in sorted(found.meta.items()):
         out.print(f"  {key}: {value}")
+    for reader in (reader for one in standing for reader in one.readers):
+        out.print(
+            f"  {reader.name} was given {counted(reader.used, 'file')} in"
+            f" {counted(reader.slices, 'slice')}, the last {reader.last_at:%Y-%m-%d %H:%M} UTC"
+        )
 
 
 @app.command("files")
@@ -269,8 +282,13 @@ def _row(dataset: Dataset) -> tuple[object, ...]:
         dataset.uid,
         label(dataset),
         dataset.type.value,
-        dataset.state.value,
+        _state(dataset),
         dataset.count_files,
         size,
         timestamp,
     )
+
+
+def _state(dataset: Dataset) -> str:
+    grows = dataset.standing is not None and dataset.state is DatasetState.OPEN
+    return "standing" if grows else dataset.state.value

@@ -87,7 +87,7 @@ def show_job(
         [
             (
                 attempt.attempt,
-                attempt.pilot_name or attempt.pilot,
+                attempt.who,
                 attempt.outcome or "",
                 attempt.exit_code,
                 attempt.error_class or "",

@@ -14,6 +14,7 @@ class ServiceName(StrEnum):
     CHAINS = "chains"
     WATCHER = "watcher"
     INTAKE = "intake"
+    ASK = "ask"
 
 
 #: Packages; ``python -m`` of them does the same.
@@ -24,6 +25,7 @@ PACKAGES = {
     ServiceName.CHAINS: "wfms.chains",
     ServiceName.WATCHER: "wfms.watcher",
     ServiceName.INTAKE: "wfms.intake",
+    ServiceName.ASK: "wfms.ask",
 }
 
 

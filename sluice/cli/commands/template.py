@@ -11,6 +11,7 @@ from uuid import UUID
 
 import typer
 
+from sluice.cli.commands.template_due import due_lines, taken
 from sluice.cli.commands.template_publish import (
     named_as_written,
     publish,
@@ -250,7 +251,7 @@ def show(
         if others and template.main:
             err.print(f"{template.main}; there are others, which --out writes: {', '.join(others)}")
     else:
-        for line in description(template):
+        for line in (*description(template), *due_lines(system, template)):
             out.print(line)
 
 
@@ -282,11 +283,7 @@ def description(template: Template) -> Iterator[str]:
     if plan.doc:
         yield plan.doc
     yield from _listed("steps", [f"{step.name} ({step.mode.value})" for step in plan.steps])
-    conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
-    yield from _listed(
-        f"takes data sets where (priority {plan.priority})",
-        conditions or ["(none by itself: on request only)"],
-    )
+    yield from taken(plan)
     demands = [f"{name} {condition_text(condition)}" for name, condition in required(plan).items()]
     yield from _listed("requires when a chain is made", demands)
     yield from _listed(

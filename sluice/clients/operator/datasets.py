@@ -23,6 +23,7 @@ from sluice.contracts.datasets import (
 )  # fmt: skip
 from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
 from sluice.contracts.owners import Share
+from sluice.contracts.standing_list import Standing, StandingList
 
 
 class DatasetCalls(ServiceClient):
@@ -61,6 +62,11 @@ class DatasetCalls(ServiceClient):
     async def dataset_status(self, uid: UUID) -> DatasetStatus:
         """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
+
+    async def standing(self, *, uid: UUID | None = None) -> list[Standing]:
+        """Data sets that grow; ``uid``: this one alone."""
+        path, params = f"{API}/standing", {"uid": uid}
+        return (await self.call("GET", path, params=params, answer=StandingList)).standing
 
     async def register_files(self, dataset: UUID, files: NewFiles) -> Registered:
         return await self.call(

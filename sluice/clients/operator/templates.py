@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
 from sluice.contracts.owners import Share
+from sluice.contracts.standing import TemplateDue
 from sluice.contracts.templates import (
     CheckedTemplate,
     CheckTemplate,
@@ -67,6 +68,10 @@ class TemplateCalls(ServiceClient):
         return await self.call(
             "GET", f"{API}/templates/{quote(name)}", answer=Template, params={"version": version}
         )
+
+    async def template_due(self, name: str) -> TemplateDue:
+        """Raises ``NotFound``, also where it takes data sets as they close, or is asked for."""
+        return await self.call("GET", f"{API}/templates/{quote(name)}/due", answer=TemplateDue)
 
     async def restore_template(self, name: str, *, version: int) -> Template:
         """The files of ``version`` as the latest. Raises ``NotFound``, and ``Unprocessable`` where

@@ -2,8 +2,7 @@
 
 from sluice.contracts.states import TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
-from sluice.cwl.documents.workflow import Step
-from sluice.cwl.properties.extension_reader import Fields
+from sluice.cwl.properties.match_fields import Match
 from sluice.cwl.reading.findings import START, Findings, did_you_mean
 
 
@@ -34,7 +33,10 @@ def check_fields_without_data(flow: Dataflow, findings: Findings) -> None:
     if flow.wiring.data_input is not None:
         return
     workflow = flow.extensions.workflow
-    told = [("match", workflow.places["match"])] if "match" in workflow.places else []
+    match: Match = workflow.values.get("match", Match())
+    told = []
+    if "match" in workflow.places and (match.due is None or match.conditions):
+        told.append(("match", workflow.places["match"]))
     told += [
         (f"{field}: {key.split('.')[0]}", place)
         for (field, key), place in workflow.inner.items()

@@ -1,5 +1,5 @@
-"""Operations, which are steps that no tool does: their files say what is run (``sluice:invoke``), or
-people are asked of each file (``sluice:ask``)."""
+"""Operations, which are steps that no tool does: their files say what is run
+(``sluice:invoke``), or people are asked of each file (``sluice:ask``)."""
 
 from sluice.contracts.ask import Ask
 from sluice.contracts.states import EntryKind

@@ -1,6 +1,7 @@
 """What CWL allows and Sluice does not carry out over data sets yet, each with the way round it; and
 what each step must have."""
 
+from sluice.cwl.checks.due_templates import check_due, warn_of_circles
 from sluice.cwl.checks.extension_rules import (
     check_bound_parameters,
     check_fields_of_steps,
@@ -39,10 +40,12 @@ def check_rules(flow: Dataflow, findings: Findings) -> None:
     check_bound_parameters(flow, findings)
     check_required_parameters(flow, findings)
     check_fields_without_data(flow, findings)
+    check_due(flow, findings)
     check_fields_of_steps(flow, findings)
     check_operations(flow, findings)
     check_shared_files(flow, findings)
     check_merge_trees(flow, findings)
     check_outputs_of_workflow(flow, findings)
     warn_of_unused(flow, findings)
+    warn_of_circles(flow, findings)
     warn_of_nested_scatters(flow, findings)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sluice.contracts.asset_refs import AssetRef, is_asset
 from sluice.contracts.secrets import SCHEME, SecretRef
+from sluice.contracts.standing import Collect
 from sluice.cwl.dataflow.chosen_outputs import add_choosing_steps
 from sluice.cwl.dataflow.links import Wiring, read_links
 from sluice.cwl.documents.workflow import Workflow, read_workflow
@@ -32,6 +33,11 @@ class Dataflow:
     def assets(self) -> dict[str, AssetRef]:
         """By parameter, those that ``sluice:bind`` gives it."""
         return assets_of(self.extensions)
+
+    def collected(self, output: str) -> Collect | None:
+        """Where ``sluice:collect`` has the files of the workflow's output collected."""
+        fields = self.extensions.outputs.get(output)
+        return None if fields is None else fields.values.get("collect")
 
     @property
     def folders_of_steps(self) -> dict[str, dict[str, str]]:

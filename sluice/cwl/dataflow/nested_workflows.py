@@ -90,7 +90,7 @@ def flatten(template: ParsedTemplate) -> ParsedTemplate:
     return replace(
         template,
         canonical=replace(template.canonical, body=outer),
-        extensions=Extensions(extensions.workflow, gathered.fields, left),
+        extensions=Extensions(extensions.workflow, gathered.fields, left, extensions.outputs),
     )
 
 

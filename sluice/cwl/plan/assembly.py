@@ -12,6 +12,7 @@ from sluice.contracts.plan import (
     PlanStep,
     Retention,
 )
+from sluice.contracts.standing import Collect
 from sluice.contracts.states import EntryKind
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering
@@ -23,11 +24,14 @@ from sluice.cwl.plan.documentation import documentation
 from sluice.cwl.plan.steps import StepPlanner
 from sluice.cwl.plan.tools import ToolWriter
 from sluice.cwl.properties.extension_fields import FIELDS
+from sluice.cwl.properties.match_fields import Match
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.nodes import plain_json
 
 #: Extension fields that are fields of the plan, under the same names.
-_FIELDS = tuple(name for name in FIELDS if name in Plan.model_fields and name != "bind")
+_FIELDS = tuple(
+    name for name in FIELDS if name in Plan.model_fields and name not in ("bind", "match")
+)
 
 
 def assemble_plan(
@@ -36,6 +40,7 @@ def assemble_plan(
     workflow, wiring = flow.workflow, flow.wiring
     fields, data_input = flow.extensions.workflow.values, wiring.data_input
     numbering = Numbering(workflow, wiring)
+    match = fields.get("match", Match())
     planner = StepPlanner(flow, needs, numbering, ToolWriter(template, wiring))
     return Plan(
         name=name,
@@ -54,9 +59,11 @@ def assemble_plan(
         },
         steps=_in_order([planner.plan_step(step) for step in workflow.steps.values()]),
         outputs=[
-            _output(output, origin, wiring.streams[origin])
+            _output(output, origin, wiring.streams[origin], flow.collected(output))
             for output, origin in wiring.outputs.items()
         ],
+        match=match.conditions,
+        due=match.due,
         **_fields(fields, data_input),
         bind={
             name: key
@@ -90,13 +97,16 @@ def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
     return ordered
 
 
-def _output(name: str, origin: SourcePort, stream: EntryStream) -> PlanOutput:
+def _output(
+    name: str, origin: SourcePort, stream: EntryStream, collect: Collect | None
+) -> PlanOutput:
     return PlanOutput(
         name=name,
         step=origin.step or "",
         port=origin.port,
         kind=stream.kind,
         single=not stream.many,
+        collect=collect,
     )
 
 

@@ -3,7 +3,6 @@
 A field of a step that is a field of the plan's step under the same name gets there by itself.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,61 +13,16 @@ from sluice.contracts.ask import Ask
 from sluice.contracts.asset_refs import AssetRef, is_asset
 from sluice.contracts.gpus import GpuAmount
 from sluice.contracts.needs import Warm
-from sluice.contracts.plan import Batch, Boundary, Condition, MergeGroups, Require, Retention, Retry
+from sluice.contracts.plan import Batch, Boundary, MergeGroups, Require, Retention, Retry
 from sluice.contracts.resources import NamedAmounts, WantedLabels
 from sluice.contracts.secrets import SCHEME, SecretRef
 from sluice.contracts.wording import sentence_of
 from sluice.cwl.features import LATER
-from sluice.cwl.properties.conditions import WrongConditionError, amount_of, condition_of
-from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
+from sluice.cwl.properties.conditions import WrongConditionError, amount_of
+from sluice.cwl.properties.field_value import FieldValue, Reader
+from sluice.cwl.properties.match_fields import conditions_in, read_collect, read_match
+from sluice.cwl.reading.findings import did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
-
-
-@dataclass(frozen=True, slots=True)
-class FieldValue:
-    """What is written for the field ``name``, as ``key`` of ``node``, with what its reader needs to
-    complain. ``own_name``: of a key, without our prefix; None for what is not ours."""
-
-    node: CommentedMap
-    key: str
-    name: str
-    findings: Findings
-    own_name: Callable[[str], str | None]
-
-    @property
-    def written(self) -> Any:
-        return self.node[self.key]
-
-    def wrong(self, message: str, place: TextPlace | None = None) -> None:
-        self.findings.error(place or text_place(self.node, self.key), f"'{self.key}' {message}")
-
-    def mapping(self) -> CommentedMap | None:
-        """The value as a mapping; else an error."""
-        if isinstance(self.written, CommentedMap):
-            return self.written
-        self.wrong(f"is a mapping; {FIELDS[self.name].example}")
-        return None
-
-    def plain_key(self, key: str) -> str:
-        """Inner keys that are words of CWL carry the prefix, so that other runners leave them."""
-        return self.own_name(key) or key
-
-    def inner_places(self) -> dict[str, TextPlace]:
-        if not isinstance(self.written, CommentedMap):
-            return {}
-        places = {self.plain_key(key): text_place(self.written, key) for key in self.written}
-        for key, inside in self.written.items():
-            if isinstance(inside, CommentedMap):
-                outer = self.plain_key(key)
-                places |= {
-                    f"{outer}.{self.plain_key(inner)}": text_place(inside, inner)
-                    for inner in inside
-                }
-        return places
-
-
-#: Gives the value, or None after an error.
-Reader = Callable[[FieldValue], Any]
 
 
 def _model(kind: type[BaseModel]) -> Reader:
@@ -229,22 +183,6 @@ def _wrong_asset(target: str) -> str:
     return ""
 
 
-def _match(value: FieldValue) -> dict[str, Condition] | None:
-    written = value.mapping()
-    return None if written is None else _conditions(value, written)
-
-
-def _conditions(value: FieldValue, written: CommentedMap) -> dict[str, Condition]:
-    """By key, of a mapping in the value; what is none is an error."""
-    found: dict[str, Condition] = {}
-    for key, wanted in written.items():
-        try:
-            found[value.plain_key(key)] = condition_of(wanted)
-        except WrongConditionError as error:
-            value.wrong(f"{key}: {error}", text_place(written, key))
-    return found
-
-
 def _require(value: FieldValue) -> Require | None:
     written = value.mapping()
     if written is None:
@@ -258,7 +196,7 @@ def _require(value: FieldValue) -> Require | None:
             value.wrong(f"knows no '{name}'{did_you_mean(name, Require.model_fields)}", place)
         elif name in {"meta", "parameters"}:
             if isinstance(wanted, CommentedMap) and wanted:
-                found[name] = _conditions(value, wanted)
+                found[name] = conditions_in(value, wanted)
             else:
                 value.wrong(f"{name}: is a mapping of names to what must hold of them", place)
         else:
@@ -275,7 +213,7 @@ class ExtensionField:
     taken apart, to the steps in it. ``for_all``: a step's field that may stand on the workflow, for
     all its steps; ``of_tool``: on its tool, for steps that say nothing themselves."""
 
-    belongs_to: Literal["workflow", "step"]
+    belongs_to: Literal["workflow", "step", "output"]
     read: Reader
     example: str = ""
     comes_down: bool = False
@@ -283,7 +221,8 @@ class ExtensionField:
     of_tool: bool = False
 
     def may_stand_on(self, kind: str) -> bool:
-        """``kind``: a ``workflow``, a ``step``, its ``tool``, or something else."""
+        """``kind``: a ``workflow``, a ``step``, its ``tool``, an ``output`` of the workflow, or
+        something else."""
         if kind == "tool":
             return self.of_tool
         return kind == self.belongs_to or (self.for_all and kind == "workflow")
@@ -293,6 +232,8 @@ class ExtensionField:
         """What it belongs to, in words."""
         if self.of_tool:
             return "a step or its tool"
+        if self.belongs_to == "output":
+            return "an output of the workflow"
         return "a step or the workflow" if self.for_all else f"a {self.belongs_to}"
 
 
@@ -352,7 +293,8 @@ def _wrong_in(kind: TypeAdapter[Any], given: Any) -> str:
 
 
 FIELDS: dict[str, ExtensionField] = {
-    "match": ExtensionField("workflow", _match, "sluice:match: {detector: spd}"),
+    "match": ExtensionField("workflow", read_match, "sluice:match: {detector: spd}"),
+    "collect": ExtensionField("output", read_collect, "sluice:collect: corpus"),
     "priority": ExtensionField("workflow", _priority),
     "bind": ExtensionField(
         "workflow",

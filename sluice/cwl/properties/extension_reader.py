@@ -9,7 +9,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.cwl.documents.canonical import MOST_NESTED_WORKFLOWS
 from sluice.cwl.documents.document import Document
 from sluice.cwl.features import LATER
-from sluice.cwl.properties.extension_fields import FIELDS, FieldValue
+from sluice.cwl.properties.extension_fields import FIELDS
+from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import local_name, named_nodes
 
@@ -22,8 +23,8 @@ PREFIX = "sluice"
 
 @dataclass(slots=True)
 class Fields:
-    """The fields of one workflow, step or tool that were read without an error, and where each
-    stands."""
+    """The fields of one workflow, step, tool or output that were read without an error, and where
+    each stands."""
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[str, TextPlace] = field(default_factory=dict)
@@ -46,6 +47,8 @@ class Extensions:
     steps: dict[str, Fields] = field(default_factory=dict)
     #: Of the steps of nested workflows, by their names one behind the other (``outer.inner``).
     nested: dict[str, Fields] = field(default_factory=dict)
+    #: Of the workflow's outputs.
+    outputs: dict[str, Fields] = field(default_factory=dict)
 
 
 def refuse_nested(extensions: Extensions, findings: Findings) -> None:
@@ -67,7 +70,8 @@ def read_extensions(document: Document, findings: Findings) -> Extensions:
 
 @dataclass(frozen=True, slots=True)
 class _Home:
-    """``kind``: a ``workflow``, a ``step``, its ``tool``, or what has no extension fields."""
+    """``kind``: a ``workflow``, a ``step``, its ``tool``, an ``output``, or what has no extension
+    fields."""
 
     kind: str = ""
     fields: Fields = field(default_factory=Fields)
@@ -101,6 +105,10 @@ class _Reader:
                 fields = found.steps.setdefault(step.name, Fields())
                 homes[id(step.body)] = _Home("step", fields)
                 self._find_tool(step.body, fields, homes)
+        for output in named_nodes(written.get("outputs")):
+            if output.body is not None:
+                fields = found.outputs.setdefault(output.name, Fields())
+                homes[id(output.body)] = _Home("output", fields)
         self._find_nested(written, "", homes, found)
         self._walk(self.document.root, homes)
         for fields, of_tool in self.tools:
@@ -188,7 +196,8 @@ class _Reader:
         elif name in fields.values:
             self.findings.error(place, f"'{key}' stands twice here")
         else:
-            value = FieldValue(node, key, name, self.findings, self.own_name)
+            example = FIELDS[name].example
+            value = FieldValue(node, key, name, self.findings, self.own_name, example)
             read = FIELDS[name].read(value)
             fields.places[name] = place
             fields.inner.update(

@@ -26,7 +26,9 @@ _READS = frozenset({"GET", "HEAD"})
 
 def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[str, Any]) -> None:
     """``path``: parts of the address by name. Raises ``Unauthenticated``, ``Forbidden``."""
-    if declared.others & {Other.EVERYBODY, Other.LINK}:
+    if Other.EVERYBODY in declared.others:
+        return
+    if Other.LINK in declared.others and (principal is None or isinstance(principal, Person)):
         return
     if principal is None:
         raise Unauthenticated(

@@ -203,8 +203,8 @@ async def test_a_file_that_cannot_be_shown_waits_with_its_reason(asking: Asking)
     gone = asking.rows.jobs[uid][0].input
     asking.file_of(gone.url).unlink()
     await asking.take_in()
-    rows = await asking.rows_of("SELECT state, reason FROM items ORDER BY seq")
-    assert [state for state, _ in rows] == [AskItemState.UNREADABLE] * 3
+    rows = await asking.rows_of("SELECT room, reason FROM items ORDER BY seq")
+    assert [room for room, _ in rows] == [0] * 3
     assert "no UTF-8" in rows[1][1]
     assert "at most 262144 are shown" in rows[2][1]
     assert (await (await asking.browser()).next()).over

@@ -13,6 +13,7 @@ from fastapi import APIRouter
 
 from dms.loops.workers import upload_once
 from dms.settings import DmsSettings
+from dms.usecases.close_dataset import close_complete
 from dms.usecases.release_files import apply_release
 from dms.usecases.request_deletion import apply_deletion
 from dms.usecases.request_upload import apply_upload
@@ -55,6 +56,7 @@ from wfms.chains.api.attention import attention_router
 from wfms.chains.api.chains import chains_router
 from wfms.chains.api.reruns import reruns_router
 from wfms.chains.api.tasks import tasks_router
+from wfms.chains.usecases.collect_outputs import collect_outputs
 from wfms.chains.usecases.context import ChainsContext, StartRules
 from wfms.chains.usecases.delete_dataset import delete_asked
 from wfms.chains.usecases.delete_outputs import delete_outputs
@@ -66,6 +68,7 @@ from wfms.chains.usecases.watch_uploads import watch_uploads
 from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
+from wfms.intake.usecases.start_due import start_due
 from wfms.intake.usecases.take_in_datasets import take_in_datasets
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.usecases.context import FollowRules, WatcherContext
@@ -246,6 +249,12 @@ class World:
         )
         return await FollowWatches(context)()
 
+    async def collect_outputs(self) -> bool:
+        return await collect_outputs(self.chains_context)
+
+    async def start_due(self) -> bool:
+        return await start_due(self.intake_context)
+
     async def take_in(self, page: int = 100) -> bool:
         return await take_in_datasets(replace(self.intake_context, page=page))
 
@@ -281,6 +290,11 @@ class World:
                     raise AssertionError(f"unexpected message {other}")
 
     # What others do.
+
+    async def close_slices(self) -> None:
+        """And all else that is complete."""
+        while await close_complete(self.dms_database):
+            pass
 
     async def input(self, name: str, **more: Any) -> Dataset:
         """A closed input data set of one file."""

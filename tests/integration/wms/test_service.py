@@ -13,6 +13,8 @@ from dms.settings import DmsSettings
 from dms.wiring import build as build_dms
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
+from sluice.contracts.ask import Ask
+from sluice.contracts.asking import AnsweredJob
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
 from sluice.contracts.messages import WMS_TASKS, CloudEvent
 from sluice.contracts.pilots import (
@@ -210,6 +212,52 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
     ] == list(range(5))
     await _is_shown(system, task, pilot)
     await system.wms.sign_off(pilot, SignOff())
+
+
+async def test_what_people_answer_closes_the_data_sets(system: System) -> None:
+    """Asked for and answered by the routes of the service that asks."""
+    plain = await system.task(files=3)
+    ask = plain.needs.model_copy(update={"ask": Ask(question="Is it sharp?")})
+    task = plain.model_copy(update={"needs": ask})
+    await system.send(task)
+    await system.dms.close_dataset(task.main_input.dat_in_uid)
+
+    async def is_asked() -> bool:
+        return [one.asked for one in (await system.wms.asked_tasks()).tasks] == [3]
+
+    await eventually(is_asked)
+    first = (await system.wms.asked_jobs(task.uid, limit=2)).jobs
+    jobs = [*first, *(await system.wms.asked_jobs(task.uid, first[-1].id)).jobs]
+    assert [job.input.name for job in jobs] == ["f0", "f1", "f2"]
+    given = [
+        AnsweredJob(
+            id=job.id,
+            output=OutputFile(
+                port="events",
+                name=f"a{job.seq}",
+                size=1,
+                checksum=CHECKSUM,
+                url=f"{task.main_output.dat_out_url}/a{job.seq}",
+            ),
+            asked_at=NOW,
+            answered_at=NOW,
+        )
+        for job in jobs
+    ]
+    beside = given[0].output.model_copy(update={"url": f"{task.main_output.dat_out_url}-b/a0"})
+    with pytest.raises(Unprocessable) as refused:
+        await system.wms.answered(task.uid, [given[0].model_copy(update={"output": beside})])
+    assert refused.value.fields["jobs"] == str(jobs[0].id)
+    for expected in (ReportAnswer.ACCEPTED, ReportAnswer.ALREADY):
+        taken = (await system.wms.answered(task.uid, given)).jobs
+        assert [(one.id, one.answer) for one in taken] == [(job.id, expected) for job in jobs]
+
+    async def closed() -> bool:
+        written = await system.dms.dataset(task.main_output.dat_out_uid)
+        return (written.state, written.count_files) == (DatasetState.CLOSED, 3)
+
+    await eventually(closed)
+    assert (await system.wms.asked_tasks()).tasks == []
 
 
 async def _is_shown(system: System, task: Task, pilot: UUID) -> None:

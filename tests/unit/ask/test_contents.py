@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from sluice.contracts.ask import Show
-from wfms.ask.domain.contents import Content, Unreadable, clean, content_of, image_of
+from wfms.ask.domain.contents import ItemContent, Unreadable, clean, content_of, image_of
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 
 
-def of_json(found: Any, show: Show = Show.TEXT) -> Content:
+def of_json(found: Any, show: Show = Show.TEXT) -> ItemContent:
     return content_of(json.dumps(found).encode(), show)
 
 
 def test_a_plain_file_is_its_text() -> None:
-    assert content_of("o 7:00\nŚwięta".encode(), Show.TEXT) == Content(text="o 7:00\nŚwięta")
+    assert content_of("o 7:00\nŚwięta".encode(), Show.TEXT) == ItemContent(text="o 7:00\nŚwięta")
 
 
 def test_an_object_has_its_text_and_its_mark() -> None:
@@ -82,7 +82,7 @@ def test_of_html_what_it_says_stays() -> None:
 
 
 def test_an_image_is_told_by_what_is_in_it() -> None:
-    assert content_of(PNG, Show.IMAGE) == Content()
+    assert content_of(PNG, Show.IMAGE) == ItemContent()
     assert image_of(PNG) == (PNG, "image/png")
     found = of_json({"image": base64.b64encode(PNG).decode(), "box": [1, 2, 3, 4.5]}, Show.IMAGE)
     assert found.box == (1, 2, 3, 4.5)

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from wfms.ask.domain.trust import LIMIT, Reference, is_gold, others_agree_on, right_of, score
+from wfms.ask.domain.trust import LIMIT, KnownBy, is_gold, others_agree_on, right_of, score
 
 ANSWERS = ("yes", "no")
 Answerer = Callable[[str, Random], str]
@@ -35,7 +35,7 @@ def same(word: str) -> Answerer:
 
 def answers_until_found(answerer: Answerer, draw: Random, *, most: int, gold: bool) -> int | None:
     """After how many it is excluded; None: after none. A third of the items are yes."""
-    kind = (Reference.GOLD if gold else Reference.PEERS).value
+    kind = (KnownBy.GOLD if gold else KnownBy.PEERS).value
     evidence: dict[str, dict[str, Counter[str]]] = {kind: {word: Counter() for word in ANSWERS}}
     for number in range(1, most + 1):
         right = "yes" if draw.random() < 1 / 3 else "no"
@@ -83,8 +83,8 @@ def test_others_agree_on(answers: dict[str, int], own: str, others: str | None) 
 
 def test_right_of() -> None:
     evidence = {"gold": {"yes": {"yes": 3, "no": 1}, "no": {"no": 2}}}
-    assert right_of(evidence, Reference.GOLD) == (5, 6)
-    assert right_of(evidence, Reference.PEERS) == (0, 0)
+    assert right_of(evidence, KnownBy.GOLD) == (5, 6)
+    assert right_of(evidence, KnownBy.PEERS) == (0, 0)
 
 
 def test_one_in_so_many_is_an_item_with_a_known_answer() -> None:

@@ -40,7 +40,7 @@ def refused(*edits: tuple[str, str]) -> list[tuple[int, int, str]]:
     text = asking(*edits)
     first = text.splitlines().index("  check:")
     found = compile_template(text, name="t").errors
-    return [(error.line - first, error.column, error.message) for error in found]
+    return [((error.line or 0) - first, error.column or 0, error.message) for error in found]
 
 
 def test_a_step_is_a_map_of_questions_with_one_file_that_all_get() -> None:

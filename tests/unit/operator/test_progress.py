@@ -51,9 +51,9 @@ def chain(state: ChainState, *steps: ChainStep, reason: str = "") -> Chain:
     )
 
 
-@given(st.lists(st.integers(0, 2_000_000), min_size=7, max_size=7).filter(any))
+@given(st.lists(st.integers(0, 2_000_000), min_size=8, max_size=8).filter(any))
 def test_the_parts_of_a_bar_fill_it_without_gap_or_overlap(numbers: list[int]) -> None:
-    names = ("ready", "leased", "running", "finished", "failed", "canceled", "held")
+    names = ("ready", "leased", "running", "finished", "failed", "canceled", "held", "asked")
     segments = counts_of(status(**dict(zip(names, numbers, strict=True)))).segments()
     assert sum(segment.jobs for segment in segments) == sum(numbers)
     end = 0.0
@@ -68,6 +68,12 @@ def test_the_sentence_of_a_bar_names_every_part() -> None:
     assert counts.sentence == "48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting"
     assert counts.done == 49
     assert counts.by_part[BarPart.RUNNING] == 4
+
+
+def test_of_what_people_are_asked_is_told_so() -> None:
+    counts = counts_of(status(finished=1, asked=4))
+    assert counts.sentence == "1 of 5 jobs finished, 4 asked of people"
+    assert counts.done == 1
 
 
 def test_killed_jobs_are_told_beside_the_canceled_ones() -> None:

@@ -18,6 +18,7 @@ counts = st.builds(
     failed=numbers,
     canceled=st.just(0),
     held=numbers,
+    asked=numbers,
 )
 
 

@@ -14,7 +14,7 @@ def test_final_tasks_stay_as_they_are() -> None:
 def test_finished_and_canceled_jobs_stay_and_failed_ones_only_start_anew() -> None:
     """Invariant 3: what has won never runs again."""
     assert JOB_MOVES[JobState.FINISHED] == JOB_MOVES[JobState.CANCELED] == frozenset()
-    assert JOB_MOVES[JobState.FAILED] == {JobState.READY}
+    assert JOB_MOVES[JobState.FAILED] == {JobState.READY, JobState.ASKED}
 
 
 def test_only_ready_jobs_are_leased() -> None:

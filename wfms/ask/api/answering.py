@@ -9,7 +9,7 @@ from typing import Annotated
 from urllib.parse import quote
 from uuid import UUID
 
-from fastapi import APIRouter, Header, Path, Request, Response, status
+from fastapi import APIRouter, Depends, Header, Path, Request, Response, status
 from fastapi.responses import FileResponse, RedirectResponse
 
 from sluice.contracts.asking import AskNext, AskPage, NextItems, ShownItem, UndoAnswer
@@ -20,7 +20,7 @@ from sluice.servicekit.http import api_router, errors
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.usecases.answer_and_ask import Visitor, answer_and_ask
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.let_in import LinkEnded, enter, visitor
+from wfms.ask.usecases.let_in import LinkEnded, enter, known_visitor
 from wfms.ask.usecases.read_image import read_image
 from wfms.ask.usecases.read_page import read_page
 from wfms.ask.usecases.undo_answer import undo_answer
@@ -38,12 +38,13 @@ _POLICY = (
 )
 _SAFE = {
     "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
+    "X-ItemContent-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
 #: Asked for again each time: its parts are of one version.
 _FRESH = {"Cache-Control": "no-cache"}
 _STEP = "/{template}/{step}"
+_AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 
 def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
@@ -51,11 +52,14 @@ def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) ->
     router = api_router("/ask", tags=["answering"])
     files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
 
-    async def let_in(request: Request, template: str, step: str) -> Visitor:
+    async def let_in(request: Request, template: Named, step: Named) -> Visitor:
         token = request.cookies.get(cookie_of(template, step))
         if token:
             await rate.require_browser(token)
-        return await visitor(context, token, template, step)
+        return await known_visitor(context, token, template, step)
+
+    # Looked at before what is asked for.
+    who = Depends(let_in)
 
     @router.get("/-/{file}", include_in_schema=False)
     @allow(Other.EVERYBODY)
@@ -67,7 +71,7 @@ def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) ->
         return FileResponse(files[file], media_type=kind, headers=_SAFE | _FRESH)
 
     @router.get(_STEP, include_in_schema=False)
-    @allow(Other.LINK)
+    @allow(Other.EVERYBODY)
     async def page(
         request: Request, template: Named, step: Named, key: str | None = None
     ) -> Response:
@@ -100,37 +104,33 @@ def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) ->
 
     @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
-    async def about(request: Request, template: Named, step: Named) -> AskPage:
+    async def about(visitor: Visitor = who) -> AskPage:
         """What is asked, and how it is answered."""
-        return await read_page(context, await let_in(request, template, step))
+        return await read_page(context, visitor)
 
     @router.post(f"{_STEP}/next", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
-    async def following(
-        request: Request, template: Named, step: Named, asked: AskNext, own: OwnPage = None
-    ) -> NextItems:
+    async def following(asked: AskNext, own: OwnPage = None, visitor: Visitor = who) -> NextItems:
         """Takes answers, and gives the next items."""
         _require_own(own)
-        return await answer_and_ask(context, await let_in(request, template, step), asked)
+        return await answer_and_ask(context, visitor, asked)
 
     @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
-    async def undo(
-        request: Request, template: Named, step: Named, back: UndoAnswer, own: OwnPage = None
-    ) -> ShownItem:
+    async def undo(back: UndoAnswer, own: OwnPage = None, visitor: Visitor = who) -> ShownItem:
         """Takes an answer back; its item is shown again."""
         _require_own(own)
-        return await undo_answer(context, await let_in(request, template, step), back.item)
+        return await undo_answer(context, visitor, back.item)
 
     @router.get(
         f"{_STEP}/items/{{item}}/image",
-        responses=errors(NotFound, LinkEnded, TooFast),
+        responses={**errors(NotFound, LinkEnded, TooFast), 200: _AN_IMAGE},
         response_class=Response,
     )
     @allow(Other.LINK)
-    async def image(request: Request, template: Named, step: Named, item: UUID) -> Response:
+    async def image(item: UUID, visitor: Visitor = who) -> Response:
         """The image of an item that this browser was shown."""
-        data, kind = await read_image(context, await let_in(request, template, step), item)
+        data, kind = await read_image(context, visitor, item)
         kept = {"Cache-Control": "private, max-age=3600"}
         return Response(data, media_type=kind, headers={**_SAFE, **kept})
 

@@ -31,6 +31,7 @@ from wfms.ask.usecases.set_standing import set_standing_by_hand
 Named = Annotated[str, Path(min_length=1, max_length=300)]
 #: Who asks where nobody has to say who he is.
 _NOBODY = "somebody"
+_LINES = {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
 _STEP = "/steps/{group}/{template}/{step}"
 
 
@@ -97,7 +98,11 @@ def watching_router(context: AskContext, *, address: str) -> APIRouter:
         [device] = await read_devices(context, where, device=uid)
         return device
 
-    @router.get(f"{_STEP}/answers", responses=errors(NotFound), response_class=StreamingResponse)
+    @router.get(
+        f"{_STEP}/answers",
+        responses={**errors(NotFound), 200: _LINES},
+        response_class=StreamingResponse,
+    )
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def answers(group: Named, template: Named, step: Named, sight: Seen) -> StreamingResponse:
         """Every answer to the step, as JSON Lines, those that do not count among them."""

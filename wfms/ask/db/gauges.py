@@ -2,7 +2,9 @@
 
 from sluice.servicekit.gauges import Measurement, rows_of
 
-ITEMS = "SELECT state, count(*) FROM items WHERE ended_at IS NULL GROUP BY state"
+ITEMS = """
+SELECT state, count(*) FROM items WHERE ended_at IS NULL AND known_answer IS NULL GROUP BY state
+"""
 ANSWERS = """
 SELECT count(*) FROM shown WHERE answered_at > now() - interval '1 minute'
 """

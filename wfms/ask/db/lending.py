@@ -33,7 +33,7 @@ LEND_GOLD = statement("""
 -- Items with known answers that the browser has not seen.
 WITH free AS (
     SELECT uid, content FROM items AS i
-    WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.GOLD}'
+    WHERE template = $1 AND step = $2 AND owner_group = $6 AND known_answer IS NOT NULL
         AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
     ORDER BY position LIMIT $4
 ), lent AS (
@@ -97,6 +97,7 @@ UPDATE items SET
     room = CASE WHEN decided THEN 0 ELSE greatest(0, agree - now_so.agreed - lent) END,
     decided_at = CASE WHEN decided THEN coalesce(decided_at, now()) END
 FROM now_so WHERE items.uid = now_so.uid AND state IN ('{item.OPEN}', '{item.DECIDED}')
+    AND known_answer IS NULL
 """)
 
 RUN_OUT = """
@@ -112,7 +113,8 @@ WHERE item_uid = ANY($1::uuid[]) AND lent_until <= now() AND lent_until > '-infi
 
 ANY_OPEN = statement("""
 SELECT EXISTS (SELECT FROM items WHERE template = $1 AND step = $2 AND owner_group = $3
-    AND state IN ('{item.OPEN}', '{item.DECIDED}', '{item.GIVING}'))
+    AND state IN ('{item.OPEN}', '{item.DECIDED}', '{item.GIVING}')
+    AND known_answer IS NULL AND reason = '')
 """)
 
 CONTENT = """

@@ -37,8 +37,10 @@ FROM steps CROSS JOIN LATERAL (
 """)
 
 ITEMS = """
-SELECT template, step, owner_group, state, count(*) AS number FROM items
-WHERE template = ANY($1::text[]) GROUP BY template, step, owner_group, state
+SELECT template, step, owner_group, state, count(*) AS number,
+    count(*) FILTER (WHERE reason <> '' AND ended_at IS NULL) AS unreadable FROM items
+WHERE template = ANY($1::text[]) AND known_answer IS NULL
+GROUP BY template, step, owner_group, state
 """
 
 PLACE_OF_DEVICE = "SELECT template, step, owner_group FROM devices WHERE uid = $1"

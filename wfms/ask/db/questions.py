@@ -39,10 +39,10 @@ SAY_WHY = "UPDATE questions SET reason = $2 WHERE task_uid = $1 AND reason <> $2
 INSERT_ITEMS = """
 INSERT INTO items (uid, task_uid, template, step, owner_group, job_id, seq, file, content,
     known_answer, state, agree, room, reason)
-SELECT uid, $1, $2, $3, $14, job_id, seq, file::jsonb, content::jsonb, known, state, $4,
-    CASE WHEN state = $5 THEN $4 ELSE 0 END, reason
+SELECT uid, $1, $2, $3, $12, job_id, seq, file::jsonb, content::jsonb, known, $5, $4,
+    CASE WHEN known IS NULL AND reason = '' THEN $4 ELSE 0 END, reason
 FROM unnest($6::uuid[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[],
-    $12::text[], $13::text[]) AS new (uid, job_id, seq, file, content, known, state, reason)
+    $13::text[]) AS new (uid, job_id, seq, file, content, known, reason)
 ON CONFLICT DO NOTHING
 """
 
@@ -54,7 +54,8 @@ WITHDRAW = statement("""
 UPDATE items SET state = '{item.WITHDRAWN}', ended_at = now(), room = 0
 WHERE uid = ANY(ARRAY(
     SELECT uid FROM items
-    WHERE task_uid = $1 AND state NOT IN ('{item.GIVEN}', '{item.WITHDRAWN}', '{item.GOLD}')
+    WHERE task_uid = $1 AND state NOT IN ('{item.GIVEN}', '{item.WITHDRAWN}')
+        AND known_answer IS NULL
     ORDER BY uid FOR UPDATE))
 """)
 
@@ -83,7 +84,6 @@ class NewItem:
     seq: int
     file: InputFile
     content: dict[str, Any]
-    state: AskItemState
     known: str | None = None
     reason: str = ""
 
@@ -144,9 +144,8 @@ async def add_items(
         [item.file.model_dump_json() for item in items],
         [json.dumps(item.content, ensure_ascii=False) for item in items],
         [item.known for item in items],
-        [item.state for item in items],
-        [item.reason for item in items],
         question.group,
+        [item.reason for item in items],
     )
     return True
 

@@ -95,7 +95,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class ItemContent:
     """``known``: the right answer, where the file says one. ``item``: what it says, as JSON."""
 
     text: str | None = None
@@ -111,7 +111,7 @@ def largest(show: Show) -> int:
     return LARGEST_IMAGE if show is Show.IMAGE else LARGEST_TEXT
 
 
-def content_of(data: bytes, show: Show) -> Content:
+def content_of(data: bytes, show: Show) -> ItemContent:
     """A JSON object has ``text``, ``html`` or ``image`` (base64), and may have ``mark``
     [begin, end], ``box`` [left, top, width, height], ``title``, and whatever else; any other file
     is shown as it is. Raises ``Unreadable``."""
@@ -120,9 +120,9 @@ def content_of(data: bytes, show: Show) -> Content:
         return _of_object(found, show)
     if show is Show.IMAGE:
         media_type(data)
-        return Content()
+        return ItemContent()
     text = _text(data)
-    return Content(text=text) if show is Show.TEXT else Content(html=clean(text))
+    return ItemContent(text=text) if show is Show.TEXT else ItemContent(html=clean(text))
 
 
 def clean(html: str) -> str:
@@ -150,7 +150,7 @@ def media_type(data: bytes) -> str:
     raise Unreadable("it is no image: PNG, JPEG, GIF and WebP are shown")
 
 
-def _of_object(found: Mapping[str, Any], show: Show) -> Content:
+def _of_object(found: Mapping[str, Any], show: Show) -> ItemContent:
     known, title = found.get("answer"), found.get("title", "")
     if known is not None and not isinstance(known, str):
         raise Unreadable("'answer' is no text")
@@ -159,14 +159,14 @@ def _of_object(found: Mapping[str, Any], show: Show) -> Content:
     if show is Show.IMAGE:
         image_of(json.dumps(found).encode())
         kept = {key: value for key, value in found.items() if key != "image"}
-        return Content(box=_box(found.get("box")), title=title, known=known, item=kept)
+        return ItemContent(box=_box(found.get("box")), title=title, known=known, item=kept)
     shown = found.get(show.value)
     if not isinstance(shown, str):
         raise Unreadable(f"it is a JSON object without a text {show.value!r}")
     if show is Show.HTML:
-        return Content(html=clean(shown), title=title, known=known, item=dict(found))
+        return ItemContent(html=clean(shown), title=title, known=known, item=dict(found))
     mark = _mark(found.get("mark"), len(shown))
-    return Content(text=shown, mark=mark, title=title, known=known, item=dict(found))
+    return ItemContent(text=shown, mark=mark, title=title, known=known, item=dict(found))
 
 
 def _object(data: bytes) -> dict[str, Any] | None:

@@ -12,8 +12,6 @@ ITEM_MOVES: Moves[AskItemState] = {
     AskItemState.GIVING: frozenset({AskItemState.GIVEN, AskItemState.WITHDRAWN}),
     AskItemState.GIVEN: frozenset(),
     AskItemState.WITHDRAWN: frozenset(),
-    AskItemState.UNREADABLE: frozenset({AskItemState.OPEN, AskItemState.WITHDRAWN}),
-    AskItemState.GOLD: frozenset(),
 }
 
 STANDING_MOVES: Moves[DeviceStanding] = {

@@ -17,7 +17,7 @@ from enum import StrEnum
 LIMIT = math.log(1000)
 
 
-class Reference(StrEnum):
+class KnownBy(StrEnum):
     """What an answer is compared with."""
 
     GOLD = "gold"  #: it is known
@@ -25,7 +25,7 @@ class Reference(StrEnum):
 
 
 #: How often who looks differs from the reference.
-ERRORS: Mapping[Reference, float] = {Reference.GOLD: 0.12, Reference.PEERS: 0.22}
+ERRORS: Mapping[KnownBy, float] = {KnownBy.GOLD: 0.12, KnownBy.PEERS: 0.22}
 
 #: Kind of reference -> what was right -> what was answered -> how often.
 Evidence = Mapping[str, Mapping[str, Mapping[str, int]]]
@@ -40,7 +40,7 @@ def score(evidence: Evidence, answers: int) -> float:
     total = sum(given.values())
     found = 0.0
     for reference, rows in evidence.items():
-        error = ERRORS[Reference(reference)]
+        error = ERRORS[KnownBy(reference)]
         for right, row in rows.items():
             for answer, number in row.items():
                 # Half an answer more of each kind (Jeffreys), so that none is impossible.
@@ -59,7 +59,7 @@ def others_agree_on(answers: Mapping[str, int], own: str) -> str | None:
     return first[0] if first[1] > rest[0][1] else None
 
 
-def right_of(evidence: Evidence, reference: Reference) -> tuple[int, int]:
+def right_of(evidence: Evidence, reference: KnownBy) -> tuple[int, int]:
     """How many answers were as the reference, and how many there were."""
     rows = evidence.get(reference.value, {})
     right = sum(row.get(answer, 0) for answer, row in rows.items())

@@ -33,7 +33,7 @@ from wfms.ask.domain.trust import is_gold
 from wfms.ask.usecases.context import AskContext
 
 #: Items whose answers are taken.
-_ASKED = frozenset({AskItemState.OPEN, AskItemState.DECIDED, AskItemState.GOLD})
+_ASKED = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from wfms.ask.db.devices import (
     store_evidence,
     votes_on,
 )
-from wfms.ask.domain.trust import LIMIT, Reference, others_agree_on, score
+from wfms.ask.domain.trust import LIMIT, KnownBy, others_agree_on, score
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.set_standing import apply_standing
 
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 PAGE = 1000
 
 #: A browser's answer beside what was right, and how that is known.
-_Seen = tuple[UUID, Reference, str, str]
+_Seen = tuple[UUID, KnownBy, str, str]
 
 
 async def judge_devices(context: AskContext) -> bool:
@@ -60,7 +60,7 @@ async def _new_evidence(connection: Connection, older: timedelta) -> tuple[list[
     items = await decided_items(connection, older=older, most=PAGE)
     votes = await votes_on(connection, items)
     await items_judged(connection, items)
-    seen = [(device, Reference.GOLD, known, answer) for _, device, answer, known in gold]
+    seen = [(device, KnownBy.GOLD, known, answer) for _, device, answer, known in gold]
     seen += [one for of_item in votes.values() for one in _beside_others(of_item)]
     return seen, PAGE in (len(gold), len(items))
 
@@ -70,7 +70,7 @@ def _beside_others(votes: Iterable[tuple[UUID, str]]) -> Iterable[_Seen]:
     numbers = Counter(answer for _, answer in votes)
     for device, answer in votes:
         if (right := others_agree_on(numbers, answer)) is not None:
-            yield device, Reference.PEERS, right, answer
+            yield device, KnownBy.PEERS, right, answer
 
 
 async def _weighed(connection: Connection, seen: list[_Seen]) -> dict[UUID, str]:

@@ -68,11 +68,15 @@ def _require_good(link: StoredLink) -> None:
         raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
 
 
-async def visitor(context: AskContext, token: str | None, template: str, step: str) -> Visitor:
+async def known_visitor(
+    context: AskContext, token: str | None, template: str, step: str
+) -> Visitor:
     """Precondition: none. Effect: none. Raises ``Unauthenticated``, ``LinkEnded``; ``NotFound``
     where nothing was ever asked."""
+    if not token:
+        raise Unauthenticated("open the link that you were given once more")
     async with context.database.connection() as connection:
-        device = await device_by_digest(connection, digest_of(token)) if token else None
+        device = await device_by_digest(connection, digest_of(token))
         if device is None or (device.template, device.step) != (template, step):
             raise Unauthenticated("open the link that you were given once more")
         if not device.welcome:

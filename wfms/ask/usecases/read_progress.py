@@ -11,7 +11,7 @@ from sluice.contracts.owners import Sight
 from sluice.contracts.states import DeviceStanding
 from wfms.ask.db.devices import AskingPlace, devices_of_step, place_of_link
 from wfms.ask.db.progress import all_answers, asking_steps, items_by_state, place_of_device
-from wfms.ask.domain.trust import LIMIT, Reference, right_of
+from wfms.ask.domain.trust import LIMIT, KnownBy, right_of
 from wfms.ask.usecases.context import AskContext
 
 MOST_DEVICES = 1000
@@ -64,8 +64,8 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
         first_at=row["first_at"],
         last_at=row["last_at"],
         given=row["given"],
-        gold=right_of(evidence, Reference.GOLD),
-        peers=right_of(evidence, Reference.PEERS),
+        gold=right_of(evidence, KnownBy.GOLD),
+        peers=right_of(evidence, KnownBy.PEERS),
         score=round(row["score"], 2),
         limit=round(LIMIT, 2),
         seconds=row["seconds"],

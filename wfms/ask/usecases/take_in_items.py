@@ -9,7 +9,6 @@ from sluice.contracts.ask import Ask, Show
 from sluice.contracts.asking import AskedJob
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import AskItemState
 from sluice.storage.errors import FileMissing, NoFile, StorageError
 from sluice.storage.reader import open_reader
 from wfms.ask.db.questions import (
@@ -21,7 +20,7 @@ from wfms.ask.db.questions import (
     open_questions,
     say_why,
 )
-from wfms.ask.domain.contents import Content, Unreadable, content_of, largest
+from wfms.ask.domain.contents import ItemContent, Unreadable, content_of, largest
 from wfms.ask.usecases.context import AskContext
 
 #: Jobs of one page, files read at the same time.
@@ -85,14 +84,13 @@ async def _items(ask: Ask, jobs: Sequence[AskedJob]) -> list[NewItem]:
             try:
                 content = await asyncio.to_thread(_read, job.input, ask.show)
             except (Unreadable, FileMissing, NoFile) as error:
-                state, reason = AskItemState.UNREADABLE, str(error)
-                return NewItem(uuid4(), job.id, job.seq, job.input, {}, state, reason=reason)
-        return NewItem(uuid4(), job.id, job.seq, job.input, _stored(content), AskItemState.OPEN)
+                return NewItem(uuid4(), job.id, job.seq, job.input, {}, reason=str(error))
+        return NewItem(uuid4(), job.id, job.seq, job.input, _stored(content))
 
     return list(await asyncio.gather(*map(item, jobs)))
 
 
-def _read(file: InputFile, show: Show) -> Content:
+def _read(file: InputFile, show: Show) -> ItemContent:
     """Raises ``Unreadable``, ``StorageError``."""
     most = largest(show)
     if file.size > most:
@@ -143,12 +141,11 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
             number,
             file,
             stored,
-            AskItemState.GOLD,
             known=content.known,
         )
 
 
-def _stored(content: Content) -> dict[str, object]:
+def _stored(content: ItemContent) -> dict[str, object]:
     found = asdict(content)
     return {
         key: value for key, value in found.items() if value not in (None, "") and key != "known"

@@ -11,7 +11,7 @@ from wfms.ask.usecases import answer_and_ask
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext
 
-_BACK = frozenset({AskItemState.OPEN, AskItemState.DECIDED, AskItemState.GOLD})
+_BACK = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 
 
 async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> ShownItem:

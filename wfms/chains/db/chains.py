@@ -16,6 +16,7 @@ from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
+from wfms.chains.db.collections import not_collected_yet
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.identity import ChainKey, task_uid
 from wfms.chains.domain.parameters import given_files
@@ -221,7 +222,7 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
     )
     used = frozenset(
         [output for output in doomed if await connection.fetchval(INPUT_KEPT, output, uid)]
-    )
+    ) | await not_collected_yet(connection, uid)
     steps = await connection.fetch(STEPS_OF, uid)
     dataset = Dataset.model_validate(row["dataset"])
     view = ChainView(

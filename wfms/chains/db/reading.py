@@ -7,11 +7,18 @@ from uuid import UUID
 import asyncpg
 
 from sluice.contracts.attention import Acknowledgement
-from sluice.contracts.chains import Chain, ChainDataset, ChainStep, ChainTask
+from sluice.contracts.chains import (
+    Chain,
+    ChainCollection,
+    ChainDataset,
+    ChainStep,
+    ChainTask,
+)
 from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 from wfms.chains.db.attention import WANTED
+from wfms.chains.db.collections import collections_of
 
 CHAINS = """
 -- A page, newest first; $3 is the position of the last one seen.
@@ -134,12 +141,16 @@ async def chains_page(
     uids = [row["uid"] for row in rows]
     steps = await connection.fetch(STEPS, uids)
     datasets = await connection.fetch(DATASETS, uids)
+    collected = await collections_of(connection, uids)
     last = int(rows[-1]["position"]) if len(rows) == query.limit and not query.ended else None
-    return [_chain(row, steps, datasets) for row in rows], last
+    return [_chain(row, steps, datasets, collected.get(row["uid"], [])) for row in rows], last
 
 
 def _chain(
-    row: asyncpg.Record, steps: Sequence[asyncpg.Record], datasets: Sequence[asyncpg.Record]
+    row: asyncpg.Record,
+    steps: Sequence[asyncpg.Record],
+    datasets: Sequence[asyncpg.Record],
+    collected: list[ChainCollection],
 ) -> Chain:
     fields = {
         key: value
@@ -153,6 +164,7 @@ def _chain(
         acknowledged=None if seen is None else Acknowledgement(by=row["acknowledged_by"], at=seen),
         steps=[_step(step) for step in steps if step["chain_uid"] == row["uid"]],
         datasets=[_dataset(dataset) for dataset in datasets if dataset["chain_uid"] == row["uid"]],
+        collected=collected,
     )
 
 

@@ -342,3 +342,27 @@ SELECT 'group', name, 'chains', chains FROM group_quotas WHERE chains IS NOT NUL
 DROP TABLE group_quotas;
 
 UPDATE alembic_version SET version_num='wfms_chains0017' WHERE alembic_version.version_num = 'wfms_chains0016';
+
+-- Running upgrade wfms_chains0017 -> wfms_chains0018
+
+-- Of chains that have finished. standing: the name of the data set that grows.
+CREATE TABLE collections (
+    chain_uid uuid NOT NULL REFERENCES chains,
+    dataset_uid uuid NOT NULL,
+    output text NOT NULL,
+    standing text NOT NULL,
+    type text NOT NULL,
+    asked_at timestamptz NOT NULL,
+    -- When the DMS had it, and where; or refused it.
+    ended_at timestamptz,
+    standing_uid uuid,
+    files bigint,
+    reason text NOT NULL DEFAULT '',
+    PRIMARY KEY (chain_uid, dataset_uid),
+    CHECK ((standing_uid IS NULL) = (files IS NULL)),
+    CHECK ((ended_at IS NULL) = (standing_uid IS NULL AND reason = ''))
+);
+
+CREATE INDEX collections_waiting ON collections (asked_at) WHERE ended_at IS NULL;
+
+UPDATE alembic_version SET version_num='wfms_chains0018' WHERE alembic_version.version_num = 'wfms_chains0017';

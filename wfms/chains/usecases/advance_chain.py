@@ -8,14 +8,16 @@ from sluice.contracts.messages import DMS_UPLOADS, UploadDataset
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets, steps
+from wfms.chains.db.collections import ask_to_collect
+from wfms.chains.domain.collecting import to_collect
 from wfms.chains.domain.next_actions import next_actions
 
 
 async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -> ChainState | None:
     """Precondition: the chain's lock is held by this transaction, or free. Effect: next steps
     become starting, unsent ones of an ending chain canceled, data sets ready or released, the chain
-    moves on. Messages: ``dms.uploads`` for each workflow output when all steps have finished. None
-    where there is no such chain."""
+    moves on; where it finishes, outputs that are collected wait for that. Messages: ``dms.uploads``
+    for each workflow output when all steps have finished. None where there is no such chain."""
     connection = transaction.connection
     stored = await chains.lock_chain(connection, uid)
     if stored is None:
@@ -49,6 +51,8 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
         )
     if todo.state is not stored.view.state:
         await chains.move_chain(connection, uid, to=todo.state, now=now)
+        if collected := to_collect(stored.view, todo.state):
+            await ask_to_collect(connection, uid, collected, now=now)
         if (
             todo.state is ChainState.UPLOADING and not todo.upload
         ):  # a rerun that has taken over all its outputs

@@ -180,6 +180,11 @@ def _check(uid: UUID, new: NewChain) -> None:
             f"data set {dataset.name} holds the asset {dataset.meta[MARK]}, which a chain is given"
             f" as a parameter ({SCHEME}{dataset.meta[MARK]}), and does not carry through a template"
         )
+    if dataset.standing is not None:
+        raise UnfitChain(
+            f"data set {dataset.name} is standing: it grows, and is no chain's input; templates"
+            " that say sluice:match with every take slices of it"
+        )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
         raise UnfitChain(
             f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its"

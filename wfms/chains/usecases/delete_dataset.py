@@ -82,8 +82,9 @@ async def delete_dataset(
     require_owned(dataset, sight)
     if MARK in dataset.meta and not taken_back:
         raise AssetKept(uid, dataset.name, dataset.meta[MARK])
-    if dataset.type is DatasetType.OUTPUT and not force:
-        return await context.dms.delete_dataset(uid)  # which says that it is an output
+    last = dataset.type is DatasetType.OUTPUT or dataset.standing is not None
+    if last and not force:
+        return await context.dms.delete_dataset(uid)  # which says what it is
     now = database.clock.now()
     async with database.transaction() as transaction:
         await chains.lock_inputs(transaction.connection, [uid])

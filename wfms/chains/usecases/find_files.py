@@ -107,7 +107,8 @@ def _trouble_with(dataset: Dataset, new: NewChain, value: FileValue) -> str:
             " own chain"
         )
     if dataset.state in {DatasetState.OPEN, DatasetState.DELETING, DatasetState.DELETED}:
-        return f"data set {dataset.name} is {dataset.state}; it must be closed"
+        grows = " and standing, so it never closes" if dataset.standing else ""
+        return f"data set {dataset.name} is {dataset.state}{grows}; it must be closed"
     if value.retention == "delete" and not may_take_away(dataset.group, new.group):
         return (
             f"data set {dataset.name} is the group {dataset.group}'s, which shares it for reading:"

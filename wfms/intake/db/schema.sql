@@ -162,3 +162,18 @@ CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
 UPDATE alembic_version SET version_num='wfms_intake0005' WHERE alembic_version.version_num = 'wfms_intake0004';
+
+-- Running upgrade wfms_intake0005 -> wfms_intake0006
+
+CREATE TABLE schedules (
+    template text PRIMARY KEY,
+    -- Schedule and zone: another one begins anew.
+    spec text NOT NULL,
+    -- Times up to this one were seen to, or were before there was the schedule.
+    until timestamptz NOT NULL,
+    -- The last time that it ran for, and what came of it.
+    last_at timestamptz,
+    outcome text NOT NULL DEFAULT ''
+);
+
+UPDATE alembic_version SET version_num='wfms_intake0006' WHERE alembic_version.version_num = 'wfms_intake0005';

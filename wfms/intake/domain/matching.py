@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.matching import bind, facts_of, missing_parameters_text, objection
+from sluice.contracts.matching import bind, facts_of, missing_parameters_text, objection_to
 from sluice.contracts.numbers import counted
 from sluice.contracts.owners import EVERYONE, may_take
 from sluice.contracts.templates import Template
@@ -39,7 +39,10 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
         if may_take(template.group, dataset.group, dataset.shared_with)
     ]
     facts = facts_of(dataset)
-    objections = {template.name: objection(template.plan, facts) for template in latest}
+    objections = {
+        template.name: objection_to(dataset, template.plan, template=template.name)
+        for template in latest
+    }
     fitting = [template for template in latest if objections[template.name] is None]
     if not fitting:
         told = [each for each in latest if each.group in {EVERYONE, dataset.group}]

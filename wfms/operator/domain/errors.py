@@ -83,6 +83,15 @@ class TemplateInUse(NeedsForce):
         self.chains = chains
 
 
+class NotDue(NotFound):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"template {name!r} has no schedule, and takes nothing by growth: it takes data sets as"
+            " they close, or is asked for",
+            name=name,
+        )
+
+
 class TemplateDisabled(Conflict):
     def __init__(self, name: str, since: datetime) -> None:
         super().__init__(f"template {name!r} {disabled_text(name, since)}", name=name)

@@ -67,6 +67,8 @@ class _Branch:
     port: str
     step: PlanStep | None
     column: int
+    #: What is said of it beside its name; empty: the usual.
+    detail: str = ""
     row: float = 0.0
     children: list["_Branch"] = field(default_factory=list)
 
@@ -82,7 +84,8 @@ class _Tree:
 
     def draw(self) -> Drawing:
         first = self._plan.data_input
-        self._grow(_Branch(NodeKind.INPUT, first or VALUES, first, None, 0))
+        of_slices = "new files" if first and self._plan.due is not None else ""
+        self._grow(_Branch(NodeKind.INPUT, first or VALUES, first, None, 0, of_slices))
         self._add_side_lines()
         self._last = max(branch.column for branch in self._branches)
         for branch in self._branches:
@@ -122,7 +125,14 @@ class _Tree:
                     for reader in steps.get(name, ())
                 ),
                 *(
-                    _Branch(NodeKind.OUTPUT, output.name, output.port, None, branch.column + 1)
+                    _Branch(
+                        NodeKind.OUTPUT,
+                        output.name,
+                        output.port,
+                        None,
+                        branch.column + 1,
+                        "" if output.collect is None else _cut(f"into {output.collect.name}"),
+                    )
                     for output in (outputs.get(name, ()) if name is not None else ())
                 ),
             ]
@@ -171,7 +181,7 @@ def _node(branch: _Branch) -> FlowNode:
     return FlowNode(
         kind=branch.kind,
         name=name,
-        label=name if len(name) <= _LABEL else name[: _LABEL - 1] + "…",
+        label=_cut(name),
         detail=_detail(branch),
         mode=None if branch.step is None else branch.step.mode,
         x=MARGIN + branch.column * (WIDTH + GAP_X),
@@ -179,15 +189,19 @@ def _node(branch: _Branch) -> FlowNode:
     )
 
 
+def _cut(text: str) -> str:
+    """To the width of a box."""
+    return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
+
+
 def _detail(branch: _Branch) -> str:
+    if branch.detail:
+        return branch.detail
     if branch.step is None:
-        if branch.kind is NodeKind.OUTPUT:
-            return "output"
-        return "data set" if branch.port else "no data set"
-    if branch.step.needs.ask is not None:
-        return "people are asked"
-    if branch.step.single:
-        return "one job"
+        of_input = "data set" if branch.port else "no data set"
+        return "output" if branch.kind is NodeKind.OUTPUT else of_input
+    if branch.step.single or branch.step.needs.ask is not None:
+        return "one job" if branch.step.needs.ask is None else "people are asked"
     if branch.step.cross:
         return "each with each"
     if branch.step.main_input.mode is InputMode.NONE:

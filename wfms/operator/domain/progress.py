@@ -20,12 +20,18 @@ class BarPart(StrEnum):
     CANCELED = "canceled"
     HELD = "held"
     RUNNING = "running"
+    ASKED = "asked"
     WAITING = "waiting"
 
     @property
     def words(self) -> str:
         """Which of the jobs that pilots have are running is known by pilot alone."""
-        return "with pilots" if self is BarPart.RUNNING else self.value
+        match self:
+            case BarPart.RUNNING:
+                return "with pilots"
+            case BarPart.ASKED:
+                return "asked of people"
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +96,7 @@ def counts_of(status: TaskStatus) -> ProgressCounts:
             BarPart.CANCELED: status.canceled,
             BarPart.HELD: status.held,
             BarPart.RUNNING: status.running + status.leased,
+            BarPart.ASKED: status.asked,
             BarPart.WAITING: status.ready,
         },
         status.killed or 0,

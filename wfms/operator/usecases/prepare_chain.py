@@ -12,7 +12,7 @@ from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unm
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import Ambiguous, meant
-from sluice.contracts.matching import bind, facts_of, objection
+from sluice.contracts.matching import bind, facts_of, objection_to
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DatasetState
 from wfms.operator.domain.errors import TemplateDisabled
@@ -83,7 +83,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     unmet = ""
     if found is not None and chosen is not None:
         bound, _ = bind(chosen.plan, facts_of(found))
-        why = objection(chosen.plan, facts_of(found))
+        why = objection_to(found, chosen.plan, template=chosen.name)
         broken = unmet_dataset(chosen.plan, DatasetFacts.of(found))
         unmet = requires_text(broken) if broken else ""
         made = await context.chains.chains(dataset=found.uid)

@@ -5,14 +5,20 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import Dataset, DatasetStatus, File
+from sluice.contracts.datasets import (
+    Dataset,
+    DatasetStatus,
+    File,
+)
 from sluice.contracts.intake import Unmatched
 from sluice.contracts.labels import label
 from sluice.contracts.problems import ServiceError
+from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState
 from wfms.operator.domain.progress import ChainProgress
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chain_list import read_progress
+from wfms.operator.usecases.read_due import read_standing
 from wfms.operator.usecases.review_unmatched import review_unmatched
 
 #: Files on one page.
@@ -24,7 +30,8 @@ _MOST = 1000
 class DatasetDetail:
     """``next``: where the next page of its files begins; None on the last. ``chains`` None: the
     chain service does not answer. ``unmatched``: where it fitted no template and waits. ``status``
-    None: not known now. ``namesakes``: others that people call so, the newest first."""
+    None: not known now. ``namesakes``: others that people call so, the newest first. ``standing``:
+    of one that grows, unless that is not known now."""
 
     dataset: Dataset
     files: list[File]
@@ -33,6 +40,7 @@ class DatasetDetail:
     unmatched: Unmatched | None
     status: DatasetStatus | None
     namesakes: list[Dataset]
+    standing: Standing | None = None
 
 
 async def read_dataset_detail(
@@ -48,8 +56,11 @@ async def read_dataset_detail(
         _unmatched(context, uid),
         _status(context, uid),
     )
+    namesakes, standing = await asyncio.gather(
+        _namesakes(dms, dataset), read_standing(context, dataset)
+    )
     return DatasetDetail(
-        dataset, files.files, files.next, made, waiting, status, await _namesakes(dms, dataset)
+        dataset, files.files, files.next, made, waiting, status, namesakes, standing
     )
 
 

@@ -9,7 +9,7 @@ import structlog
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Objection, Tie, Unmatched, UnmatchedList
-from sluice.contracts.matching import bind, facts_of, missing_parameters_text, objection
+from sluice.contracts.matching import bind, facts_of, missing_parameters_text, objection_to
 from sluice.contracts.problems import ServiceError
 from wfms.operator.domain.errors import disabled_text
 from wfms.operator.domain.template import StoredTemplate
@@ -81,7 +81,7 @@ def _judged(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatc
 
 def _reason(template: StoredTemplate, dataset: Dataset) -> str:
     facts = facts_of(dataset)
-    why = objection(template.plan, facts)
+    why = objection_to(dataset, template.plan, template=template.name)
     if why is not None:
         return why
     if template.disabled_since is not None:

@@ -66,9 +66,10 @@ CREATE TABLE items (
     content jsonb NOT NULL,
     known_answer text,
     state text NOT NULL CHECK (state IN (
-        'open', 'decided', 'giving', 'given', 'withdrawn', 'unreadable', 'gold')),
+        'open', 'decided', 'giving', 'given', 'withdrawn')),
     agree integer NOT NULL CHECK (agree > 0),
-    -- How many more browsers it may be lent to now.
+    -- How many more browsers it may be lent to now: none where the answer is known, or its file is
+    -- nothing that can be shown, for this reason.
     room integer NOT NULL CHECK (room >= 0),
     answer text,
     agreed integer NOT NULL DEFAULT 0 CHECK (agreed >= 0),
@@ -79,7 +80,6 @@ CREATE TABLE items (
     -- What its answers say of who gave them is counted.
     judged boolean NOT NULL DEFAULT false,
     UNIQUE (task_uid, job_id),
-    CHECK ((state = 'gold') <= (known_answer IS NOT NULL)),
     CHECK ((job_id IS NULL) = (known_answer IS NOT NULL)),
     CHECK ((state IN ('decided', 'giving', 'given')) <= (answer IS NOT NULL)),
     CHECK ((state IN ('given', 'withdrawn')) = (ended_at IS NOT NULL))
@@ -155,7 +155,7 @@ INDEXES = (
     "CREATE INDEX items_to_lend ON items (template, step, owner_group, position)"
     " WHERE state IN ('open') AND room > 0",
     "CREATE INDEX items_gold ON items (template, step, owner_group, position)"
-    " WHERE state IN ('gold')",
+    " WHERE known_answer IS NOT NULL",
     "CREATE INDEX items_decided ON items (decided_at) WHERE state IN ('decided')",
     "CREATE INDEX items_giving ON items (task_uid) WHERE state IN ('giving')",
     "CREATE INDEX items_to_judge ON items (position)"

@@ -9,7 +9,7 @@ from flask import Flask, Response, jsonify, render_template, url_for
 from sluice.contracts.chain_requirements import required
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.labels import entry_label, role, short_label
-from sluice.contracts.matching import condition_text
+from sluice.contracts.matching import condition_text, due_text
 from sluice.contracts.naming import own_name
 from sluice.contracts.numbers import size_text
 from sluice.contracts.problems import Problem, Unauthenticated
@@ -42,6 +42,7 @@ def prepare_rendering(flask: Flask) -> None:
         needs=formatting.needs_text,
         memory=formatting.memory_text,
         condition=condition_text,
+        due=due_text,
         required=required,
         produced=produced_texts,
         own=own_name,

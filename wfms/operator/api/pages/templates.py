@@ -22,6 +22,7 @@ from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.disable_template import disable_template, enable_template
 from wfms.operator.usecases.hold_template import hold_template, publish_held
+from wfms.operator.usecases.read_due import read_due
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.read_templates import read_template, read_templates, read_versions
 from wfms.operator.usecases.restore_template import restore_template
@@ -136,6 +137,7 @@ class TemplatePages:
             waiting = self._bridge.run(count_waiting(self._context, template))
         return render_template(
             "template.html",
+            due=self._bridge.run(read_due(self._context, template)),
             waiting=waiting,
             template=template,
             versions=versions,

@@ -30,6 +30,7 @@ from sluice.contracts.intake import Rematch, Rematched, RematchedAll
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
+from sluice.contracts.standing_list import StandingList
 from sluice.contracts.tasks import Explanation, Job, JobPage, Outlook, TaskStatus
 from sluice.servicekit.access.policy import RoutePolicy
 from wfms.operator.api.rest.route import ADMINS, SHIFT, SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
@@ -59,6 +60,9 @@ FORWARDED: tuple[Forwarded, ...] = (
     Forwarded("dms", "GET", "/datasets/<uuid:uid>", VIEWERS,
               "Reads a data set.",
               answer=Dataset, errors=(NotFound,)),
+    Forwarded("dms", "GET", "/standing", VIEWERS,
+              "Lists data sets that grow, and the templates that take slices of them.",
+              answer=StandingList),
     Forwarded("wfms.chains", "DELETE", "/datasets/<uuid:uid>", SHIFT_OR_OWNER,
               "Deletes a data set that no chain needs, by force any.",
               answer=Dataset, status=202, errors=(NotFound, Conflict)),

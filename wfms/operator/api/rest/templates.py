@@ -7,6 +7,7 @@ from sluice.contracts.access import CallingService, Role
 from sluice.contracts.base import Contract
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.standing import TemplateDue
 from sluice.contracts.templates import (
     CheckedTemplate,
     CheckTemplate,
@@ -19,12 +20,13 @@ from sluice.contracts.templates import (
 from sluice.servicekit.access.policy import policy
 from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
-from wfms.operator.domain.errors import TooLarge
+from wfms.operator.domain.errors import NotDue, TooLarge
 from wfms.operator.usecases.check_template import check_template
 from wfms.operator.usecases.compare_template import compare_template
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.disable_template import disable_template, enable_template
+from wfms.operator.usecases.read_due import read_due
 from wfms.operator.usecases.read_templates import read_template, read_templates
 from wfms.operator.usecases.restore_template import restore_template
 from wfms.operator.usecases.store_template import StoreOutcome, store_template
@@ -74,6 +76,10 @@ class TemplateRoutes:
             Route("GET", name, self.read, VIEWERS,
                   "Reads a template with its files, as written and as one JSON document.",
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
+            Route("GET", name + "/due", self.due, VIEWERS,
+                  "Says when a template runs by itself, by growth of data sets or by the clock, "
+                  "and when it did.",
+                  answer=TemplateDue, errors=(NotFound,)),
             Route("POST", name + "/restore", self.restore, SUBMITTERS,
                   "Makes an old version the latest again; 200 where it is already.",
                   answer=Template, status=201, again=200, body=RestoreTemplate,
@@ -128,6 +134,13 @@ class TemplateRoutes:
         return (await read_template(self._database, name, version=query.version)).contract(
             whole=True
         )
+
+    async def due(self, name: str) -> TemplateDue:
+        template = await read_template(self._database, name)
+        due = await read_due(self._context, template)
+        if due is None:
+            raise NotDue(name)
+        return due
 
     async def disable(self, name: str) -> Template:
         return (await disable_template(self._database, name)).contract()

@@ -1,0 +1,54 @@
+"""Routes of data sets that grow, and of their slices."""
+
+from collections.abc import Callable
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from dms.usecases.collect_files import collect_files
+from dms.usecases.cut_slice import cut_slice
+from dms.usecases.list_standing import list_standing
+from sluice.contracts.access import CallingService, Role
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.standing import Collected, CollectFiles, CutAnswer, CutSlice
+from sluice.contracts.standing_list import StandingList
+from sluice.servicekit.access.asking import Seen
+from sluice.servicekit.access.policy import allow
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import api_router, errors
+
+
+def standing_router(database: Database, *, on_complete: Callable[[], None]) -> APIRouter:
+    """``on_complete`` is called when a slice was cut, which is to be closed."""
+    router = api_router("/api/v1", tags=["data sets"])
+
+    @router.get("/standing", responses=errors(NotAvailable))
+    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE)
+    async def standing(
+        sight: Seen, uid: Annotated[UUID | None, Query(description="This one alone.")] = None
+    ) -> StandingList:
+        """Lists the data sets that grow (outputs of chains are collected in them), with the
+        templates that take what is new in them, and how much they were given."""
+        return await list_standing(database, sight, uid=uid)
+
+    @router.post(
+        "/datasets/{uid}/collect",
+        responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
+    )
+    @allow(CallingService.CHAINS)
+    async def collect(uid: UUID, request: CollectFiles) -> Collected:
+        """Appends the files of a closed data set to the group's standing data set of a name, by
+        reference: once, however often it is asked for."""
+        return await collect_files(database, uid, request)
+
+    @router.post("/datasets/{uid}/slices", responses=errors(NotFound, Conflict, NotAvailable))
+    @allow(CallingService.INTAKE)
+    async def cut(uid: UUID, request: CutSlice) -> CutAnswer:
+        """Cuts off what the reader has not been given of a standing data set: a data set that
+        closes at once. Nothing where nothing is new, or somebody was faster."""
+        answer = await cut_slice(database, uid, request)
+        on_complete()
+        return answer
+
+    return router

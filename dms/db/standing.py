@@ -1,0 +1,215 @@
+"""Standing data sets: what was appended to them, and what was cut off for whom."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from dms.db.datasets import DatasetRow, to_dataset, to_row
+from sluice.contracts.owners import Sight
+from sluice.contracts.standing import CutSlice, Reader, SliceOf
+from sluice.contracts.standing_list import Standing
+from sluice.contracts.states import DatasetState
+from sluice.servicekit.database import Connection
+
+LOCK_NAME = """
+-- Nobody else makes the group's standing data set of this name until the transaction ends.
+SELECT pg_advisory_xact_lock(hashtextextended('standing ' || $2 || ' ' || $1, 0))
+"""
+
+SELECT_STANDING = f"""
+SELECT * FROM datasets
+WHERE standing = $1 AND owner_group = $2 AND state = '{DatasetState.OPEN}' ORDER BY position LIMIT 1
+FOR UPDATE
+"""
+
+MARK_STANDING = "UPDATE datasets SET standing = $2 WHERE uid = $1 RETURNING *"
+MARK_SLICE = "UPDATE datasets SET slice = $2, shared_with = $3 WHERE uid = $1"
+
+SELECT_COLLECTED = """
+SELECT standing_uid, files FROM collections
+WHERE source_uid = $1 AND standing = $2 AND owner_group = $3
+"""
+
+INSERT_COLLECTED = """
+INSERT INTO collections (source_uid, standing, owner_group, standing_uid, files)
+VALUES ($1, $2, $3, $4, $5)
+"""
+
+APPEND = r"""
+-- The source's files behind those that are there, in its order: by reference, under numbers of
+-- their own, with the names that tools gave them. Which part of a name that is:
+-- sluice/contracts/naming.py.
+WITH found AS MATERIALIZED (
+    SELECT d.name, d.file_id, f.size, $3 - 1 + row_number() OVER (ORDER BY d.seq, d.name) AS place
+    FROM dataset_files d JOIN files f ON f.id = d.file_id
+    WHERE d.dataset_uid = $2 AND d.released_at IS NULL
+),
+linked AS (
+    INSERT INTO dataset_files (dataset_uid, name, seq, file_id)
+    SELECT $1,
+        lpad(place::text, greatest(8, length(place::text)), '0') || '.0-' || regexp_replace(
+            name, '^(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+-(.+)$', '\1'
+        ),
+        place, file_id
+    FROM found
+)
+SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM found
+"""
+
+CUT = """
+-- Files with numbers from $3 on, and below $4, as they are.
+WITH given AS MATERIALIZED (
+    SELECT name, seq, file_id FROM dataset_files
+    WHERE dataset_uid = $2 AND seq >= $3 AND seq < $4
+),
+linked AS (
+    INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, * FROM given
+)
+SELECT count(*) AS files, coalesce(sum(f.size), 0) AS bytes
+FROM given JOIN files f ON f.id = given.file_id
+"""
+
+SLICE_FOR = """
+SELECT dataset_uid FROM slices WHERE standing_uid = $1 AND reader = $2 AND occasion = $3
+"""
+
+LAST_SLICE = """
+SELECT number, used FROM slices WHERE standing_uid = $1 AND reader = $2
+ORDER BY number DESC LIMIT 1
+"""
+
+INSERT_SLICE = """
+INSERT INTO slices (standing_uid, reader, number, used, occasion, dataset_uid)
+VALUES ($1, $2, $3, $4, $5, $6)
+"""
+
+LIST_STANDING = f"""
+-- Open ones alone: what is being deleted grows no more.
+SELECT * FROM datasets
+WHERE standing IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
+    AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
+ORDER BY position
+"""
+
+LIST_READERS = """
+-- The last slice that each was given.
+SELECT DISTINCT ON (standing_uid, reader)
+    standing_uid, reader, number, used, at, dataset_uid
+FROM slices WHERE standing_uid = ANY($1::uuid[]) ORDER BY standing_uid, reader, number DESC
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """``size`` in bytes."""
+
+    files: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastSlice:
+    """``number`` 0: there is none."""
+
+    number: int = 0
+    used: int = 0
+
+
+async def lock_standing(connection: Connection, name: str, group: str) -> DatasetRow | None:
+    """The group's, under lock, as is its name. None: it has to be made."""
+    await connection.execute(LOCK_NAME, name, group)
+    row = await connection.fetchrow(SELECT_STANDING, name, group)
+    return None if row is None else to_row(row)
+
+
+async def mark_standing(connection: Connection, uid: UUID, name: str) -> DatasetRow:
+    row = await connection.fetchrow(MARK_STANDING, uid, name)
+    assert row is not None  # noqa: S101 - it was made in this transaction
+    return to_row(row)
+
+
+async def mark_slice(
+    connection: Connection, uid: UUID, slice_of: SliceOf, *, shared_with: Sequence[str]
+) -> None:
+    await connection.execute(MARK_SLICE, uid, slice_of.model_dump(mode="json"), shared_with)
+
+
+async def collected(
+    connection: Connection, source: UUID, name: str, group: str
+) -> tuple[UUID, int] | None:
+    """Where its files were appended, and how many they were; None: they were not."""
+    row = await connection.fetchrow(SELECT_COLLECTED, source, name, group)
+    return None if row is None else (row["standing_uid"], row["files"])
+
+
+async def note_collected(
+    connection: Connection, source: UUID, name: str, group: str, *, where: UUID, files: int
+) -> None:
+    await connection.execute(INSERT_COLLECTED, source, name, group, where, files)
+
+
+async def append_files(
+    connection: Connection, standing: UUID, source: UUID, *, first: int
+) -> Appended:
+    """Both are locked. ``first``: the number of the first one that comes."""
+    row = await connection.fetchrow(APPEND, standing, source, first)
+    assert row is not None  # noqa: S101 - an aggregate
+    return Appended(row["files"], int(row["bytes"]))
+
+
+async def cut_files(
+    connection: Connection, uid: UUID, standing: UUID, *, first: int, until: int
+) -> Appended:
+    """The standing one is locked."""
+    row = await connection.fetchrow(CUT, uid, standing, first, until)
+    assert row is not None  # noqa: S101 - an aggregate
+    return Appended(row["files"], int(row["bytes"]))
+
+
+async def slice_for(connection: Connection, standing: UUID, cut: CutSlice) -> UUID | None:
+    """The one that was cut for this occasion."""
+    found: UUID | None = await connection.fetchval(SLICE_FOR, standing, cut.reader, cut.occasion)
+    return found
+
+
+async def last_slice(connection: Connection, standing: UUID, reader: str) -> LastSlice:
+    row = await connection.fetchrow(LAST_SLICE, standing, reader)
+    return LastSlice() if row is None else LastSlice(row["number"], row["used"])
+
+
+async def note_slice(
+    connection: Connection, slice_of: SliceOf, *, used: int, occasion: str | None, dataset: UUID
+) -> None:
+    await connection.execute(
+        INSERT_SLICE,
+        slice_of.standing,
+        slice_of.reader,
+        slice_of.number,
+        used,
+        occasion,
+        dataset,
+    )
+
+
+async def list_standing(
+    connection: Connection, sight: Sight, *, uid: UUID | None = None
+) -> list[Standing]:
+    """In order of registration. ``uid``: this one alone."""
+    rows = await connection.fetch(LIST_STANDING, sight.names(), uid)
+    readers: dict[UUID, list[Reader]] = {row["uid"]: [] for row in rows}
+    for row in await connection.fetch(LIST_READERS, list(readers)):
+        at: datetime = row["at"]
+        readers[row["standing_uid"]].append(
+            Reader(
+                name=row["reader"],
+                used=row["used"],
+                slices=row["number"],
+                last_at=at,
+                last=row["dataset_uid"],
+            )
+        )
+    return [
+        Standing(dataset=to_dataset(row), since=row["registered_at"], readers=readers[row["uid"]])
+        for row in rows
+    ]

@@ -1,0 +1,72 @@
+"""Cutting off what is new in a standing data set for one who takes it."""
+
+from uuid import UUID, uuid4
+
+from dms.db.datasets import DatasetRow, add_to_counters, insert_dataset, lock_dataset
+from dms.db.standing import cut_files, last_slice, mark_slice, note_slice, slice_for
+from dms.domain.errors import NotStanding, UnknownDataset
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.standing import CutAnswer, CutSlice, SliceOf
+from sluice.contracts.states import DatasetState
+from sluice.servicekit.access.ownership import Ownership
+from sluice.servicekit.database import Connection, Database
+from sluice.servicekit.logging import log_ids
+
+#: Characters of the reader's name in that of a slice; which reader it is, the slice says as well.
+_READER = 80
+
+
+async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
+    """Effect: a data set of the files that the reader was not given yet (or all), by reference,
+    which the closer closes; from then on they are none that are new. One transaction, under the
+    standing data set's lock: each file is given once. Nothing where nothing is new, where somebody
+    was faster, or where there is a slice for the occasion, which is the answer. Messages: none.
+
+    Raises ``UnknownDataset``, ``NotStanding``.
+    """
+    with log_ids(dataset=uid):
+        async with database.transaction() as transaction:
+            connection = transaction.connection
+            row = await lock_dataset(connection, uid)
+            if row is None:
+                raise UnknownDataset(uid)
+            if row.dataset.standing is None or row.dataset.state is not DatasetState.OPEN:
+                raise NotStanding(row.dataset)
+            if cut.occasion is not None:
+                there = await slice_for(connection, uid, cut)
+                if there is not None:
+                    return CutAnswer(dataset=there)
+            last = await last_slice(connection, uid, cut.reader)
+            if last.used != cut.after or last.used >= row.dataset.count_files:
+                return CutAnswer()
+            slice_of = SliceOf(
+                standing=uid, name=row.dataset.standing, reader=cut.reader, number=last.number + 1
+            )
+            made = await _make(connection, row, slice_of)
+            first, until = (0 if cut.all else last.used), row.dataset.count_files
+            given = await cut_files(connection, made, uid, first=first, until=until)
+            await add_to_counters(
+                connection,
+                made,
+                files=given.files,
+                size=given.size,
+                close_at=given.files,
+                counts=None,
+            )
+            await note_slice(connection, slice_of, used=until, occasion=cut.occasion, dataset=made)
+        return CutAnswer(dataset=made)
+
+
+async def _make(connection: Connection, standing: DatasetRow, slice_of: SliceOf) -> UUID:
+    """With the metadata of the standing one, and of its group; nobody's in particular."""
+    parent, further = standing.dataset, 1
+    name = f"{parent.name}.{slice_of.reader[:_READER]}.{slice_of.number}"
+    while True:
+        called = name if further == 1 else f"{name}-{further}"
+        new = NewDataset(name=called, meta=parent.meta, group=parent.group)
+        whose = Ownership(None, parent.group)
+        made = await insert_dataset(connection, uuid4(), new, period=None, whose=whose)
+        if made is not None:
+            await mark_slice(connection, made.uid, slice_of, shared_with=parent.shared_with)
+            return made.uid
+        further += 1

@@ -1,0 +1,51 @@
+"""What is told of a template that runs by itself, and of the data sets that it takes."""
+
+from collections.abc import Iterator
+
+from sluice.cli.system import System
+from sluice.contracts.matching import condition_text, due_text
+from sluice.contracts.numbers import counted
+from sluice.contracts.plan import Plan
+from sluice.contracts.problems import NotFound
+from sluice.contracts.standing import DueSet, TemplateDue
+from sluice.contracts.templates import RUN_VERSION, Template
+
+
+def taken(plan: Plan) -> Iterator[str]:
+    """Which data sets it takes, a line for each condition."""
+    conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
+    if plan.due is not None:
+        yield f"runs by itself {due_text(plan.due)}"
+        if conditions:
+            yield "takes what is new in standing data sets where:"
+    else:
+        yield f"takes data sets where (priority {plan.priority}):"
+        conditions = conditions or ["(none by itself: on request only)"]
+    yield from (f"  {condition}" for condition in conditions)
+
+
+def due_lines(system: System, template: Template) -> Iterator[str]:
+    """When it runs next, and did last; nothing of one that does not run by itself."""
+    if template.plan.due is None or template.version == RUN_VERSION:
+        return
+    try:
+        due = system.ask(lambda c: c.operator.template_due(template.name))
+    except NotFound:  # a release before this one answers, or it was published anew
+        return
+    yield from _times(due)
+    for one in due.sets:
+        yield _set(one)
+
+
+def _times(due: TemplateDue) -> Iterator[str]:
+    if due.next_at is not None:
+        yield f"next time: {due.next_at:%Y-%m-%d %H:%M} UTC"
+    if due.last_at is not None:
+        yield f"last time: {due.last_at:%Y-%m-%d %H:%M} UTC: {due.outcome}"
+
+
+def _set(one: DueSet) -> str:
+    slices = "no slice yet"
+    if one.last_at is not None:
+        slices = f"{counted(one.slices, 'slice')}, the last {one.last_at:%Y-%m-%d %H:%M} UTC"
+    return f"{one.name}: {counted(one.new, 'new file')} of {one.files}; {slices}"

@@ -1,0 +1,31 @@
+"""The list of data sets that grow, with who is given what is new in them."""
+
+from sluice.contracts.base import Contract, Timestamp
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.standing import Reader
+
+
+class Standing(Contract):
+    """A data set that grows, and the templates that take slices of it, by name. ``since``: when its
+    first files came."""
+
+    dataset: Dataset
+    since: Timestamp
+    readers: list[Reader]
+
+    def reader(self, name: str) -> Reader | None:
+        return next((reader for reader in self.readers if reader.name == name), None)
+
+    def used_by(self, name: str) -> int:
+        """How many of its files the template has been given."""
+        found = self.reader(name)
+        return 0 if found is None else found.used
+
+    def new_to(self, name: str) -> int:
+        return self.dataset.count_files - self.used_by(name)
+
+
+class StandingList(Contract):
+    """In the order in which they began."""
+
+    standing: list[Standing]

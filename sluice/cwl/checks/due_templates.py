@@ -1,0 +1,66 @@
+"""Templates that run by growth or by the clock, and outputs that are collected."""
+
+from sluice.contracts.matching import holds
+from sluice.contracts.standing import Due
+from sluice.cwl.dataflow.dataflow import Dataflow
+from sluice.cwl.documents.types import is_optional
+from sluice.cwl.properties.match_fields import Match
+from sluice.cwl.reading.findings import START, Findings, TextPlace
+
+
+def check_due(flow: Dataflow, findings: Findings) -> None:
+    """Is there what it runs on, and can it begin with nobody there?"""
+    match: Match = flow.extensions.workflow.values.get("match", Match())
+    if match.due is None:
+        return
+    place = _place(flow, match.due)
+    if flow.wiring.data_input is None:
+        if match.due.every is not None:
+            findings.error(
+                place,
+                "'sluice:match' has 'every', and no input of the workflow is a data set: leave it"
+                " out, or let an input be a File[]",
+            )
+    elif not match.conditions:
+        findings.error(
+            place,
+            "'sluice:match' does not say of which standing data set the workflow takes what is new:"
+            " add 'type: corpus', as outputs that say 'sluice:collect: corpus' are collected in",
+        )
+    for name, port in flow.workflow.inputs.items():
+        if name == flow.wiring.data_input or _is_given(flow, name):
+            continue
+        if "default" not in port.body and not is_optional(port.type):
+            findings.error(
+                port.place,
+                f"the parameter '{name}' has no default: nobody gives it a value when the workflow"
+                " begins by itself",
+            )
+
+
+def _is_given(flow: Dataflow, name: str) -> bool:
+    bound = flow.extensions.workflow.values.get("bind", {})
+    return name in bound or name in flow.secrets or name in flow.assets
+
+
+def _place(flow: Dataflow, due: Due) -> TextPlace:
+    key = "every" if due.every is not None else "schedule"
+    return flow.extensions.workflow.inner.get(("match", key), START)
+
+
+def warn_of_circles(flow: Dataflow, findings: Findings) -> None:
+    """What it collects is new to it again."""
+    match: Match = flow.extensions.workflow.values.get("match", Match())
+    if match.due is None or not match.conditions:
+        return
+    for name in flow.workflow.outputs:
+        collect = flow.collected(name)
+        if collect is None:
+            continue
+        facts = {"name": collect.name, "type": collect.type}
+        if all(holds(condition, facts.get(key)) for key, condition in match.conditions.items()):
+            findings.warning(
+                flow.extensions.outputs[name].places["collect"],
+                f"output '{name}' is collected in the standing data set that the workflow takes:"
+                " it is given what it has made, again and again",
+            )

@@ -1,0 +1,134 @@
+"""Chains whose outputs have files, and what collects them, for the tests of data sets that grow."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import (
+    NewFile,
+)
+from sluice.contracts.plan import Equals, Plan, Retention
+from sluice.contracts.standing import Collect, Due, Every
+from sluice.contracts.standing_list import Standing
+from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Task
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import plan, step
+
+CORPUS = Collect(name="corpus", type="pages")
+PAGES = {"type": Equals(value="pages")}
+
+
+@dataclass
+class SetClock:
+    """Stands where it was set."""
+
+    time: datetime = datetime(2026, 10, 1, 12, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.time
+
+
+def collecting(*, into: Collect | None = CORPUS, **more: Any) -> Plan:
+    """One step, whose output is collected."""
+    made = plan(step("only"), outputs=[("only", "out")], **more)
+    outputs = [made.outputs[0].model_copy(update={"collect": into})]
+    return made.model_copy(update={"outputs": outputs})
+
+
+def grown(**every: Any) -> Plan:
+    """Takes what is new in the corpus."""
+    return collecting(
+        into=None, match=PAGES, due=Due(every=Every(**every)), retention=Retention(input="keep")
+    )
+
+
+def scheduled(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
+    """Without data, unless it matches some."""
+    made = collecting(into=None, due=Due(schedule=schedule, zone=zone), **more)
+    if more.get("match"):
+        return made
+    return made.model_copy(update={"data_input": "", "retention": Retention(input="keep")})
+
+
+async def write_output(world: World, task: Task, files: int) -> None:
+    """What its jobs write, registered."""
+    for output in task.outputs:
+        folder = Path(output.dat_out_url.removeprefix("file://"))
+        made = [_write(folder / f"{seq:08d}.1-page.txt", task.uid, seq) for seq in range(files)]
+        await world.dms.register_files(output.dat_out_uid, made)
+
+
+def _write(path: Path, task: UUID, seq: int) -> NewFile:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = f"{task} {seq}".encode()
+    path.write_bytes(content)
+    checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return NewFile(
+        seq=seq, name=path.name, size=len(content), checksum=checksum, url=f"file://{path}"
+    )
+
+
+async def carry(world: World, chain: Chain, *, files: int = 2) -> Chain:
+    """To its end, with so many files in its output; what is collected waits for that."""
+    await world.start_steps()
+    await world.deliver()
+    for task in [task for task in world.wms.tasks.values() if task.chain_uid == chain.uid]:
+        await write_output(world, task, files)
+    await world.end_running_tasks()
+    await world.follow()
+    await world.deliver()
+    await world.upload_all()
+    await world.watch_uploads()
+    await world.follow()
+    ended = await world.chain(chain.uid)
+    assert ended.state is ChainState.FINISHED
+    return ended
+
+
+async def collect(world: World, name: str, *, files: int = 2, plan: Plan | None = None) -> Chain:
+    """A chain that has finished, its output in the corpus."""
+    template = world.template(plan or collecting(), name=f"of-{name}")
+    world.templates.remove(template)  # it is asked for
+    chain = await carry(
+        world, await world.new_chain(await world.input(name), template), files=files
+    )
+    await world.collect_outputs()
+    return await world.chain(chain.uid)
+
+
+async def corpus(world: World) -> Standing:
+    (found,) = await world.dms.standing()
+    return found
+
+
+async def take(world: World) -> list[Chain]:
+    """What is due begins; gives all chains of templates that are due, the oldest first."""
+    await world.start_due()
+    await world.close_slices()
+    await world.take_in()
+    while await world.hand_over_datasets():
+        pass
+    return await taken(world)
+
+
+async def taken(world: World) -> list[Chain]:
+    names = {template.name for template in world.templates}
+    listed = (await world.chains.chains(limit=500)).chains
+    return [chain for chain in reversed(listed) if chain.template_name in names]
+
+
+async def files_given(world: World, chains: list[Chain]) -> list[str]:
+    """Names of all files of their inputs."""
+    return [
+        file.name for chain in chains for file in (await world.dms.files(chain.dataset_uid)).files
+    ]
+
+
+def output_of(chain: Chain) -> UUID:
+    (found,) = [dataset.uid for dataset in chain.datasets if dataset.port == "out"]
+    return found

@@ -1,0 +1,133 @@
+"""Outputs that are collected in data sets that grow: once each, whatever dies, and whoever discards
+the chain afterwards."""
+
+import asyncio
+
+import pytest
+
+from dms.loops.workers import delete_once
+from dms.wiring import make_context
+from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
+from sluice.contracts.standing import Collect
+from sluice.contracts.states import ChainState, DatasetState
+from tests.integration.wfms.growing import carry, collect, collecting, corpus, output_of
+from tests.integration.wfms.test_crashes import crash_at
+from tests.integration.wfms.world import World
+
+
+async def test_what_a_chain_gives_is_collected_when_it_has_finished(world: World) -> None:
+    chain = await collect(world, "a")
+    found = await corpus(world)
+    (told,) = chain.collected
+    assert (told.output, told.name, told.standing, told.files) == (
+        "only_out",
+        "corpus",
+        found.dataset.uid,
+        2,
+    )
+    await collect(world, "b", files=3)
+    assert (await corpus(world)).dataset.count_files == 5
+    files = (await world.dms.files(found.dataset.uid)).files
+    assert all("/output/" in file.url for file in files), "not where it was before the upload"
+
+
+async def test_a_crash_anywhere_neither_loses_nor_doubles(world: World) -> None:
+    place, through = 0, False
+    template = world.template(collecting())
+    while not through:
+        place += 1
+        await carry(world, await world.new_chain(await world.input(f"d{place}"), template), files=1)
+        through = await crash_at(world, place, world.collect_outputs)
+        await world.collect_outputs()
+        assert (await corpus(world)).dataset.count_files == place, f"crash at place {place}"
+    assert place > 5
+
+
+async def test_two_instances_collect_once(world: World) -> None:
+    template = world.template(collecting())
+    for number in range(4):
+        await carry(world, await world.new_chain(await world.input(f"d{number}"), template))
+    await asyncio.gather(*(world.collect_outputs() for _ in range(3)))
+    assert (await corpus(world)).dataset.count_files == 8
+
+
+async def test_an_output_that_is_discarded_meanwhile_waits_until_it_is_collected(
+    world: World,
+) -> None:
+    template = world.template(collecting())
+    chain = await carry(world, await world.new_chain(await world.input("a"), template))
+    await world.chains.discard_chain(chain.uid)
+    await world.delete_outputs()
+    assert (await world.dms.dataset(output_of(chain))).state is DatasetState.UPLOADED
+    world.http["dms"].down = True
+    with pytest.raises(NotAvailable):
+        await world.collect_outputs()
+    world.http["dms"].down = False
+    await world.collect_outputs()
+    await world.delete_outputs()
+    context = make_context(world.dms_settings, world.dms_database)
+    while await delete_once(context):
+        pass
+    await context.files.stop()
+    await context.reads.stop()
+    assert (await world.dms.dataset(output_of(chain))).state is DatasetState.DELETED
+    found = await corpus(world)
+    assert found.dataset.count_files == 2
+    for file in (await world.dms.files(found.dataset.uid)).files:
+        assert await world.dms.part(found.dataset.uid, file.id, length=file.size)
+
+
+async def test_what_was_discarded_before_is_not_collected(world: World) -> None:
+    chain = await world.new_chain(await world.input("a"), world.template(collecting()))
+    await world.chains.discard_chain(chain.uid)
+    await carry(world, chain)
+    await world.collect_outputs()
+    assert await world.dms.standing() == []
+    assert (await world.chain(chain.uid)).collected == []
+
+
+async def test_a_chain_that_fails_gives_nothing(world: World) -> None:
+    world.wms.failing = "only"
+    chain = await world.new_chain(await world.input("a"), world.template(collecting()))
+    for _ in range(3):
+        await world.turn()
+    assert (await world.chain(chain.uid)).state is ChainState.FAILED
+    await world.collect_outputs()
+    assert await world.dms.standing() == []
+
+
+async def test_what_the_catalogue_refuses_is_told_at_the_chain_and_not_tried_for_ever(
+    world: World,
+) -> None:
+    await collect(world, "a")
+    other = await collect(world, "b", plan=collecting(into=Collect(name="corpus", type="words")))
+    (told,) = other.collected
+    assert "of type 'pages'" in told.reason
+    assert told.standing is None
+    await world.chains.discard_chain(other.uid)
+    await world.delete_outputs()
+    assert (await world.dms.dataset(output_of(other))).state is DatasetState.DELETING
+
+
+async def test_a_data_set_that_grows_is_no_chains_input_and_no_parameter(world: World) -> None:
+    await collect(world, "a")
+    standing = (await corpus(world)).dataset
+    with pytest.raises(Unprocessable, match="is standing: it grows, and is no chain's input"):
+        await world.new_chain(standing, world.template(collecting(), name="other"))
+    with pytest.raises(Conflict, match="standing"):
+        await world.chains.delete_dataset(standing.uid)
+    assert await world.chains.delete_dataset(standing.uid, force=True)
+
+
+async def test_each_group_collects_in_its_own(world: World) -> None:
+    for number, group in enumerate(("ocr", "spd")):
+        dataset = await world.input(f"d{number}", group=group)
+        template = world.template(collecting(), name=f"t{number}")
+        asked = world.request(dataset, template).model_copy(update={"group": group})
+        await carry(world, await world.chains.new_dataset(asked))
+    await world.collect_outputs()
+    found = await world.dms.standing()
+    assert [(one.dataset.standing, one.dataset.group) for one in found] == [
+        ("corpus", "ocr"),
+        ("corpus", "spd"),
+    ]

@@ -1,0 +1,102 @@
+"""Outputs of chains on their way into standing data sets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sluice.contracts.chains import ChainCollection
+from sluice.contracts.standing import Collect, Collected
+from sluice.servicekit.database import Connection
+from wfms.chains.domain.collecting import ToCollect
+
+ASK = """
+INSERT INTO collections (chain_uid, dataset_uid, output, standing, type, asked_at)
+SELECT $1, uid, output, standing, type, $6
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) AS asked (uid, output, standing, type)
+ON CONFLICT DO NOTHING
+"""
+
+WAITING = """
+-- In the order in which their chains finished.
+SELECT collections.chain_uid, collections.dataset_uid, standing, type, chains.owner_group
+FROM collections JOIN chains ON chains.uid = chain_uid
+WHERE collections.ended_at IS NULL ORDER BY asked_at, chain_uid, output LIMIT $1
+"""
+
+END = """
+UPDATE collections SET ended_at = $3, standing_uid = $4, files = $5, reason = $6
+WHERE chain_uid = $1 AND dataset_uid = $2 AND ended_at IS NULL
+"""
+
+WAITING_OF = "SELECT dataset_uid FROM collections WHERE chain_uid = $1 AND ended_at IS NULL"
+
+OF_CHAINS = """
+SELECT chain_uid, output, standing AS name, standing_uid AS standing, files, reason
+FROM collections WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, output
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCollection:
+    chain: UUID
+    dataset: UUID
+    into: Collect
+    group: str
+
+
+async def ask_to_collect(
+    connection: Connection, chain: UUID, outputs: Sequence[ToCollect], *, now: datetime
+) -> None:
+    """Under the chain's lock. Repeating it changes nothing."""
+    await connection.execute(
+        ASK,
+        chain,
+        [output.dataset for output in outputs],
+        [output.name for output in outputs],
+        [output.into.name for output in outputs],
+        [output.into.type for output in outputs],
+        now,
+    )
+
+
+async def waiting_collections(connection: Connection, *, limit: int) -> list[WaitingCollection]:
+    return [
+        WaitingCollection(
+            row["chain_uid"],
+            row["dataset_uid"],
+            Collect(name=row["standing"], type=row["type"]),
+            row["owner_group"],
+        )
+        for row in await connection.fetch(WAITING, limit)
+    ]
+
+
+async def end_collection(
+    connection: Connection,
+    asked: WaitingCollection,
+    outcome: Collected | str,
+    *,
+    now: datetime,
+) -> None:
+    """Under the chain's lock. ``outcome``: or why it was refused."""
+    where, files, reason = (
+        (None, None, outcome) if isinstance(outcome, str) else (outcome.standing, outcome.files, "")
+    )
+    await connection.execute(END, asked.chain, asked.dataset, now, where, files, reason)
+
+
+async def not_collected_yet(connection: Connection, chain: UUID) -> frozenset[UUID]:
+    """Outputs of the chain whose files are to be collected."""
+    rows = await connection.fetch(WAITING_OF, chain)
+    return frozenset(row["dataset_uid"] for row in rows)
+
+
+async def collections_of(
+    connection: Connection, chains: Sequence[UUID]
+) -> dict[UUID, list[ChainCollection]]:
+    found: dict[UUID, list[ChainCollection]] = {}
+    for row in await connection.fetch(OF_CHAINS, list(chains)):
+        fields = {key: value for key, value in row.items() if key != "chain_uid"}
+        found.setdefault(row["chain_uid"], []).append(ChainCollection(**fields))
+    return found

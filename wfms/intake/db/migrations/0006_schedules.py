@@ -1,0 +1,29 @@
+"""How far the times of templates with a schedule were looked at."""
+
+from alembic import op
+
+revision = "wfms_intake0006"
+down_revision = "wfms_intake0005"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute(
+        """
+CREATE TABLE schedules (
+    template text PRIMARY KEY,
+    -- Schedule and zone: another one begins anew.
+    spec text NOT NULL,
+    -- Times up to this one were seen to, or were before there was the schedule.
+    until timestamptz NOT NULL,
+    -- The last time that it ran for, and what came of it.
+    last_at timestamptz,
+    outcome text NOT NULL DEFAULT ''
+)
+"""
+    )
+
+
+def downgrade() -> None:
+    op.execute("DROP TABLE schedules")

@@ -1,0 +1,65 @@
+"""Statements on schedules of templates."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sluice.contracts.standing import ScheduleState
+from sluice.servicekit.database import Connection
+
+BEGIN = """
+-- Where there is another schedule, this one takes its place.
+INSERT INTO schedules (template, spec, until) VALUES ($1, $2, $3)
+ON CONFLICT (template) DO UPDATE SET spec = EXCLUDED.spec, until = EXCLUDED.until
+WHERE schedules.spec <> EXCLUDED.spec
+"""
+
+READ = "SELECT until FROM schedules WHERE template = $1 AND spec = $2"
+
+MOVE = """
+-- Nothing when another instance has seen to the time meanwhile.
+UPDATE schedules SET until = $4, last_at = $4, outcome = $5
+WHERE template = $1 AND spec = $2 AND until = $3 RETURNING 1
+"""
+
+FORGET_OTHERS = "DELETE FROM schedules WHERE template <> ALL($1::text[])"
+
+LIST = """
+SELECT template, last_at, outcome FROM schedules WHERE $1::text IS NULL OR template = $1
+ORDER BY template
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A template's schedule; ``text`` has its zone."""
+
+    template: str
+    text: str
+
+
+async def read_until(connection: Connection, spec: Spec) -> datetime | None:
+    """Up to where its times were seen to; None: it is new, or has changed."""
+    until: datetime | None = await connection.fetchval(READ, spec.template, spec.text)
+    return until
+
+
+async def begin_schedule(connection: Connection, spec: Spec, *, now: datetime) -> None:
+    await connection.execute(BEGIN, spec.template, spec.text, now)
+
+
+async def move_schedule(
+    connection: Connection, spec: Spec, *, old: datetime, new: datetime, outcome: str
+) -> bool:
+    """``new``: the time that was seen to. False when another instance was faster."""
+    moved = await connection.fetchval(MOVE, spec.template, spec.text, old, new, outcome)
+    return moved is not None
+
+
+async def forget_others(connection: Connection, templates: Sequence[str]) -> None:
+    """All schedules but those of the templates."""
+    await connection.execute(FORGET_OTHERS, templates)
+
+
+async def list_schedules(connection: Connection, template: str | None) -> list[ScheduleState]:
+    return [ScheduleState(**row) for row in await connection.fetch(LIST, template)]

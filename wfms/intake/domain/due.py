@@ -1,0 +1,48 @@
+"""When a template is due, and for what."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from sluice.contracts.matching import facts_of, objection
+from sluice.contracts.numbers import counted
+from sluice.contracts.owners import may_take
+from sluice.contracts.standing import Every
+from sluice.contracts.standing_list import Standing
+from sluice.contracts.templates import Template
+from wfms.intake.domain.matching import latest_of
+
+
+def due_templates(templates: Iterable[Template]) -> list[Template]:
+    """The latest versions that run by growth or by the clock."""
+    return [template for template in latest_of(templates) if template.plan.due is not None]
+
+
+def sets_of(template: Template, standing: Iterable[Standing]) -> list[Standing]:
+    """Those that it takes slices of."""
+    return [
+        one
+        for one in standing
+        if template.plan.takes_dataset
+        and template.plan.match
+        and may_take(template.group, one.dataset.group, one.dataset.shared_with)
+        and objection(template.plan, facts_of(one.dataset)) is None
+    ]
+
+
+def is_due(every: Every, one: Standing, *, template: str, now: datetime) -> bool:
+    """Enough is new, or something is and it was given nothing for long. One that was given nothing
+    yet has all that is there before it, as from when its first files came."""
+    new, reader = one.new_to(template), one.reader(template)
+    if new <= 0:
+        return False
+    if every.files is not None and new >= every.files:
+        return True
+    last = one.since if reader is None else reader.last_at
+    return every.hours is not None and now - last >= timedelta(hours=every.hours)
+
+
+def outcome_of(cut: Sequence[Standing]) -> str:
+    """What came of a schedule, in words; ``cut``: of which there were slices."""
+    if not cut:
+        return "nothing was new"
+    return f"{counted(len(cut), 'slice')} of {', '.join(one.dataset.name for one in cut)}"

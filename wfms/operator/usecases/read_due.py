@@ -1,0 +1,82 @@
+"""Reads when a template runs by itself, and what data sets that grow were used for."""
+
+import asyncio
+
+from sluice.contracts.datasets import (
+    Dataset,
+)
+from sluice.contracts.matching import due_text, facts_of, objection
+from sluice.contracts.owners import may_take
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.standing import DueSet, ScheduleState, TemplateDue
+from sluice.contracts.standing_list import Standing
+from sluice.schedules import next_time
+from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.context import OperatorContext
+
+
+async def read_due(context: OperatorContext, template: StoredTemplate) -> TemplateDue | None:
+    """None: it takes data sets as they close, or is asked for. Effect: none. What others do not say
+    is left out."""
+    plan = template.plan
+    if plan.due is None:
+        return None
+    state, sets = await asyncio.gather(_state(context, template), _sets(context, template))
+    schedule = plan.due.schedule
+    runs = schedule is not None and template.disabled_since is None
+    now = context.database.clock.now()
+    return TemplateDue(
+        kind="schedule" if schedule is not None else "growth",
+        words=due_text(plan.due),
+        next_at=next_time(schedule or "", plan.due.zone, after=now) if runs else None,
+        last_at=None if state is None else state.last_at,
+        outcome="" if state is None else state.outcome,
+        sets=sets,
+    )
+
+
+async def read_standing(context: OperatorContext, dataset: Dataset) -> Standing | None:
+    """With who was given how much of it. None: it does not grow, or that is not known now."""
+    if dataset.standing is None:
+        return None
+    try:
+        found = await context.dms.standing(uid=dataset.uid)
+    except ServiceError:
+        return None
+    return found[0] if found else None
+
+
+async def _state(context: OperatorContext, template: StoredTemplate) -> ScheduleState | None:
+    try:
+        return await context.intake.schedule(template.name)
+    except ServiceError:
+        return None
+
+
+async def _sets(context: OperatorContext, template: StoredTemplate) -> list[DueSet]:
+    plan = template.plan
+    if not plan.takes_dataset or not plan.match:
+        return []
+    try:
+        standing = await context.dms.standing()
+    except ServiceError:
+        return []
+    return [
+        _set(one, template.name)
+        for one in standing
+        if may_take(template.group, one.dataset.group, one.dataset.shared_with)
+        and objection(plan, facts_of(one.dataset)) is None
+    ]
+
+
+def _set(one: Standing, template: str) -> DueSet:
+    reader = one.reader(template)
+    return DueSet(
+        uid=one.dataset.uid,
+        name=one.dataset.name,
+        files=one.dataset.count_files,
+        new=one.new_to(template),
+        slices=0 if reader is None else reader.slices,
+        last_at=None if reader is None else reader.last_at,
+        last=None if reader is None else reader.last,
+    )

@@ -1,0 +1,107 @@
+"""Statements on jobs that people do. What moves them is under the lock rule of
+``wms/db/tasks.py``.
+
+Ids of one task's jobs become visible in rising order, so that who reads behind the last id that it
+has seen misses none: they are drawn, one by one, by whoever has locked the task's row until its
+transaction ends. Jobs that are asked once more, which were tried by pilots of a release that knew
+nothing of people, keep theirs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.asking import AskedJob
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.states import JobState
+from sluice.contracts.tasks import PEOPLE
+from sluice.servicekit.database import Connection
+from wms.db.attempts import JobInFlight
+from wms.db.statement import statement
+
+SELECT_ASKING = """
+-- By the index tasks_asking.
+SELECT uid, owner, owner_group, shared_inputs, asked FROM tasks
+WHERE needs ? 'ask' AND ended_at IS NULL ORDER BY created_at, uid
+"""
+
+SELECT_ASKED = statement("""
+-- By the index jobs_asked.
+SELECT id, seq, inputs FROM jobs
+WHERE task_uid = $1 AND state = '{job.ASKED}' AND id > $2 ORDER BY id LIMIT $3
+""")
+
+_SELECT_OF_TASK = "SELECT id FROM jobs WHERE id = ANY($1::bigint[]) AND task_uid = $2"
+
+_DRAW_ATTEMPTS = statement("""
+-- What was answered is an attempt as any other; its number is drawn when it has ended.
+UPDATE jobs SET attempt = attempt + 1, not_before = now()
+WHERE id = ANY($1::bigint[]) AND task_uid = $2 AND state = '{job.ASKED}'
+RETURNING id, task_uid, seq, attempt, failures, losses, inputs, now() AS leased_at
+""")
+
+_SELECT_ANSWERED = statement("""
+SELECT job_id FROM attempts
+WHERE job_id = ANY($1::bigint[]) AND pilot = $2 AND outcome = '{outcome.FINISHED}'
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class AskingTask:
+    """A live task that people do. ``shared``: what all its jobs get; ``asked``: jobs that wait."""
+
+    uid: UUID
+    owner: str | None
+    group: str
+    shared: Sequence[InputFile]
+    asked: int
+
+
+async def asking_tasks(connection: Connection) -> list[AskingTask]:
+    """The oldest first."""
+    return [
+        AskingTask(
+            row["uid"],
+            row["owner"],
+            row["owner_group"],
+            [InputFile.model_validate(file) for file in row["shared_inputs"] or ()],
+            row["asked"],
+        )
+        for row in await connection.fetch(SELECT_ASKING)
+    ]
+
+
+async def asked_jobs(
+    connection: Connection, task: UUID, *, after: int, limit: int
+) -> list[AskedJob]:
+    """By id, those behind this one."""
+    return [
+        AskedJob(id=row["id"], seq=row["seq"], input=InputFile.model_validate(row["inputs"][0]))
+        for row in await connection.fetch(SELECT_ASKED, task, after, limit)
+    ]
+
+
+async def jobs_of(connection: Connection, task: UUID, jobs: Sequence[int]) -> set[int]:
+    """Those of the task's, whatever their states."""
+    return {row["id"] for row in await connection.fetch(_SELECT_OF_TASK, list(jobs), task)}
+
+
+async def draw_attempts(
+    connection: Connection, task: UUID, jobs: Sequence[int]
+) -> dict[int, JobInFlight]:
+    """By id, those of the jobs that are still asked, each with the attempt that people made at it;
+    under the task's lock, in the transaction that ends them."""
+    rows: list[Any] = await connection.fetch(_DRAW_ATTEMPTS, list(jobs), task)
+    return {
+        row["id"]: JobInFlight(
+            **row, state=JobState.ASKED, pilot=PEOPLE, ram=None, gpu_memory=None, started_at=None
+        )
+        for row in rows
+    }
+
+
+async def answered(connection: Connection, jobs: Sequence[int]) -> set[int]:
+    """Those that people have answered."""
+    rows = await connection.fetch(_SELECT_ANSWERED, list(jobs), PEOPLE)
+    return {row["job_id"] for row in rows}
