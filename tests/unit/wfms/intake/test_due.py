@@ -114,7 +114,7 @@ def test_a_slice_goes_to_whom_it_was_cut_for_and_nobody_takes_another() -> None:
     assert "is not the template t, for which it was cut" in gone.reason
     ordinary = decide(dataset(), [template()])
     assert isinstance(ordinary, NotMatched)
-    assert "takes what is new in standing data sets, when 10 files are new" in ordinary.reason
+    assert "takes what is new in standing data sets, and runs when 10 files are new" in ordinary.reason
 
 
 def test_a_slice_has_to_match_as_its_standing_data_set_does() -> None:
