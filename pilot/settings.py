@@ -112,6 +112,10 @@ class PilotSettings(BaseSettings):
     #: it can be followed; each is a file of at most 180 kB, and only where there is more than
     #: before. 0: logs can be read when a job has ended.
     live_logs: Annotated[float, Field(ge=0)] = 3.0
+    #: MiB that the files of a job's checkpoint (`sluice:checkpoint`) may have together; two of
+    #: each attempt are kept beside its log. Larger ones are not kept, and the job's log says so. 0:
+    #: none are.
+    checkpoint_limit: Annotated[int, Field(ge=0)] = 1024
     #: MiB of files of assets (models, configurations) that are kept in the work folder, for all
     #: jobs of this node that need them; those used last are kept. 0: each slot brings its own.
     asset_cache: Annotated[int, Field(ge=0)] = 16384

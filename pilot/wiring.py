@@ -291,6 +291,7 @@ def _runner_settings(
         memory_floor=settings.memory_floor,
         log_limit=settings.log_limit,
         live_logs=settings.live_logs,
+        checkpoint_limit=settings.checkpoint_limit << 20,
         sandbox_required=settings.expressions == "required",
         expression_limit=settings.expression_limit,
         engine=next(iter(walls.engines), None),

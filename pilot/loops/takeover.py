@@ -15,7 +15,14 @@ from pilot.node.memory_groups import remove_groups
 from pilot.reports.journal import Trace, read_journals
 from pilot.reports.leftovers import Leftovers, files_of
 from pilot.wms_session import WmsSession
-from sluice.contracts.pilots import AttemptReport, JobToken, Report, SignOff
+from sluice.contracts.pilots import (
+    AnsweredReport,
+    AttemptReport,
+    JobToken,
+    Report,
+    ReportAnswers,
+    SignOff,
+)
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import ReportAnswer
 
@@ -31,6 +38,7 @@ async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: Lefto
     The caller holds the pilot's folder, so no process of those runs is alive.
     """
     left: list[tuple[RunFolder, list[str]]] = []
+    ended: list[tuple[list[AttemptReport], ReportAnswers]] = []
     for run in runs:
         traces = await asyncio.to_thread(read_journals, run.journals)
         reports = [
@@ -40,6 +48,9 @@ async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: Lefto
         log.info("takeover.begun", run=str(run.uid), reports=len(reports))
         answers = await _send(reports, run, session)
         left.append((run, _files_of_nobody(traces, answers)))
+        ended.append((reports, ReportAnswers(answers=list(answers.values()))))
+    for told in ended:
+        await leftovers.remove_checkpoints(*told)
     for run, urls in left:
         backoff = Backoff(longest=10.0)
         while not await leftovers.remove(urls):
@@ -48,7 +59,7 @@ async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: Lefto
 
 
 def _files_of_nobody(
-    traces: Mapping[Token, Trace], answers: Mapping[Token, ReportAnswer]
+    traces: Mapping[Token, Trace], answers: Mapping[Token, AnsweredReport]
 ) -> list[str]:
     """Of attempts whose reports came too late, and of those of which no report was ever accepted.
 
@@ -57,7 +68,8 @@ def _files_of_nobody(
     """
     urls: list[str] = []
     for token, trace in traces.items():
-        answer = answers.get(token, ReportAnswer.STALE)
+        found = answers.get(token)
+        answer = ReportAnswer.STALE if found is None else found.answer
         if trace.report is None:
             urls += [] if answer is ReportAnswer.ALREADY else trace.urls
         elif answer is ReportAnswer.STALE:
@@ -73,7 +85,7 @@ def _delete(run: RunFolder) -> None:
 
 async def _send(
     reports: list[AttemptReport], run: RunFolder, session: WmsSession
-) -> dict[Token, ReportAnswer]:
+) -> dict[Token, AnsweredReport]:
     """Waits for the WMS as long as it takes."""
     backoff = Backoff(longest=10.0)
     while True:
@@ -97,16 +109,16 @@ def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
 
 async def _send_all(
     reports: list[AttemptReport], run: RunFolder, session: WmsSession
-) -> dict[Token, ReportAnswer]:
+) -> dict[Token, AnsweredReport]:
     """Repeating it is fine: the WMS answers "already" to what it has. Empty: it does not know the
     run."""
-    answered: dict[Token, ReportAnswer] = {}
+    answered: dict[Token, AnsweredReport] = {}
     try:
         async with session.in_the_name_of(run.uid) as client:
             for begin in range(0, len(reports), _MOST_A_CALL):
                 batch = Report(reports=reports[begin : begin + _MOST_A_CALL])
                 answers = (await client.report(run.uid, batch)).answers
-                answered |= {(answer.id, answer.attempt): answer.answer for answer in answers}
+                answered |= {(answer.id, answer.attempt): answer for answer in answers}
             await client.sign_off(run.uid, SignOff(returned=_unstarted(run, reports)))
     except NotFound:
         log.warning(

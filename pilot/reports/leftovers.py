@@ -2,10 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
 
 import structlog
 
-from sluice.contracts.pilots import AttemptReport, StorageUrls
+from pilot.checkpoints.shelf import remove_job
+from sluice.contracts.naming import log_place
+from sluice.contracts.pilots import AttemptReport, ReportAnswers, StorageUrls
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.storage import StorageError, remove_within, within
 
@@ -26,6 +29,30 @@ class Leftovers:
         A storage that does not answer keeps its file, for its auditor to find; so does all that
         lies in no storage.
         """
+        if not await self._know(urls):
+            return False
+        await asyncio.to_thread(self._remove, urls)
+        return True
+
+    async def remove_checkpoints(
+        self, reports: Iterable[AttemptReport], answers: ReportAnswers
+    ) -> bool:
+        """Of the jobs that have ended, those of all attempts up to the reported one. False: as
+        ``remove``."""
+        ended = {(answer.id, answer.attempt) for answer in answers.answers if answer.ended}
+        logs = [
+            report.log.url
+            for report in reports
+            if report.checkpoint and report.log is not None and (report.id, report.attempt) in ended
+        ]
+        if not await self._know(logs):
+            return False
+        if logs:
+            await asyncio.to_thread(self._remove_checkpoints, logs)
+        return True
+
+    async def _know(self, urls: Sequence[str]) -> bool:
+        """Of which storages the URLs are; False: it cannot be learnt now."""
         if not all(map(self._storage_of, urls)):
             try:
                 self._storages = (await self._ask()).urls
@@ -37,8 +64,14 @@ class Leftovers:
             except ServiceError as error:
                 log.warning("storages.not_told", reason=error.detail)
                 return False
-        await asyncio.to_thread(self._remove, urls)
         return True
+
+    def _remove_checkpoints(self, logs: Sequence[str]) -> None:
+        for url in logs:
+            storage, (folder, _, name) = self._storage_of(url), url.rpartition("/")
+            place = log_place(name)
+            if storage is not None and place is not None:
+                remove_job(folder, *place, partial(remove_within, storage))
 
     def _remove(self, urls: Sequence[str]) -> None:
         for url in urls:

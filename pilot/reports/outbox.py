@@ -63,8 +63,8 @@ class Outbox:
         return [kept.report for kept in islice(self._unanswered.values(), _MOST_A_CALL)]
 
     async def answered(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
-        """Files of attempts that are no longer their job's are removed; then the reports are done
-        with."""
+        """Files of attempts that are no longer their job's are removed, and checkpoints of jobs
+        that have ended; then the reports are done with."""
         by_token = {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
         done: list[Token] = []
         for report in batch:
@@ -78,6 +78,7 @@ class Outbox:
                 )
                 await self.leftovers.remove(files_of([report]))
             done.append(token)
+        await self.leftovers.remove_checkpoints(batch, answers)
         self._done(done)
 
     def refused(self, report: AttemptReport, reason: str) -> None:

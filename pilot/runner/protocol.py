@@ -30,7 +30,8 @@ class RunnerSettings(Contract):
     may use ``memory_factor`` times the memory it asked for, but at least ``memory_floor`` MiB; one
     that asked for none, ``memory_unasked`` (0: no limit). ``log_limit``: bytes kept of each of a
     tool's two streams. ``live_logs``: seconds between two looks at what a tool that runs has
-    written, 0: none. ``sandbox_required``: no JavaScript outside of bubblewrap.
+    written, 0: none. ``checkpoint_limit``: bytes of all files of a job's checkpoint, 0: none are
+    kept. ``sandbox_required``: no JavaScript outside of bubblewrap.
     ``expression_limit``: seconds for each expression. ``engine``: what containers are run with;
     ``images``: folder for what it needs beside. ``memory_groups``: where the kernel keeps the tools
     of each slot within their memory. ``assets``: folder for files of assets, of at most
@@ -46,6 +47,7 @@ class RunnerSettings(Contract):
     memory_unasked: int = 0
     log_limit: int = 1 << 20
     live_logs: float = 0.0
+    checkpoint_limit: int = 1 << 30
     sandbox_required: bool = False
     expression_limit: float = 20.0
     engine: Engine | None = None

@@ -142,6 +142,18 @@ def document_ocr(
     plain_errors(lambda: bench_ocr(pages, rounds)).show()
 
 
+@app.command("crawl")
+def polite_crawl(
+    sites: Annotated[int, typer.Option(min=10, help="Of the small web that is served.")] = 300,
+    rounds: Annotated[int, typer.Option(min=1, help="Of both, taking turns.")] = 3,
+    spiders: Annotated[int, typer.Option(min=2, help="That wait, for memory and CPU.")] = 1000,
+) -> None:
+    """`mt-crawl` of many small sites, beside plain Scrapy; needs the extra `masstimes`."""
+    from sluice.bench.crawl import bench_crawl  # noqa: PLC0415 - as the others
+
+    plain_errors(lambda: bench_crawl(sites, rounds, spiders)).show()
+
+
 @app.command("stragglers")
 def stragglers(
     jobs: Annotated[int, typer.Option(min=10, help="Jobs of the step.")] = 400,
@@ -198,7 +210,7 @@ def simulate(
 
 @app.command("all")
 def everything() -> None:
-    """All that take a minute or two: not `maps`, `ocr`, `size`, `simulate`."""
+    """All that take a minute or two: not `crawl`, `maps`, `ocr`, `size`, `simulate`."""
     bookkeeping()
     jobs()
     latency()

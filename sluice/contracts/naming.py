@@ -51,6 +51,25 @@ def live_name(seq: int, attempt: int) -> str:
     return output_name(seq, attempt, "live.json")
 
 
+def checkpoint_name(seq: int, attempt: int, number: int) -> str:
+    """Name of a file of a checkpoint, beside the attempt's log."""
+    return output_name(seq, attempt, f"checkpoint.{number}")
+
+
+def checkpoint_list_name(seq: int, attempt: int, turn: int) -> str:
+    """Name of the list of a checkpoint's files, of which two are kept, in turn (0, 1)."""
+    return output_name(seq, attempt, f"checkpoint-list.{turn}.json")
+
+
+def log_place(name: str) -> tuple[int, int] | None:
+    """Sequence number and attempt of a log of this name; None: it is none."""
+    made = _MADE.fullmatch(name)
+    if made is None or made["own"] is not None:
+        return None
+    seq, attempt = str(made["start"]).split(".")
+    return int(seq), int(attempt)
+
+
 def own_name(name: str) -> str:
     """What the tool called it; names of another form are returned as they are."""
     made = _MADE.fullmatch(name)

@@ -13,6 +13,7 @@ from pydantic import Field
 from sluice.contracts.ask import Ask
 from sluice.contracts.asset_refs import AssetName
 from sluice.contracts.base import Contract, ImageName, absent
+from sluice.contracts.checkpoints import Checkpoint
 from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.resources import NamedAmounts, WantedLabels
 from sluice.contracts.secrets import SecretRef
@@ -87,7 +88,8 @@ class Needs(Contract):
     ``warm``: the tool stays loaded between jobs; None: it is started anew for each. ``folders``:
     ports of the tool that get all of their files as one folder, and what that is called. ``items``:
     ports of the tool that get one item of the list among the task's arguments, which the step
-    scatters over. ``ask``: people do it, and no pilot."""
+    scatters over. ``ask``: people do it, and no pilot. ``checkpoint``: what is kept of a job for
+    its next attempt; None: nothing."""
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
@@ -105,6 +107,7 @@ class Needs(Contract):
     )
     items: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
     ask: Annotated[Ask | None, Field(exclude_if=absent)] = None
+    checkpoint: Annotated[Checkpoint | None, Field(exclude_if=absent)] = None
 
     @property
     def gpus(self) -> GpuNeeds | None:

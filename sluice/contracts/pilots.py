@@ -295,6 +295,8 @@ class AttemptReport(Contract):
     cpu_seconds: Measured | None = None
     #: MiB of the GPU, or of the part of one, that was full; 0: not known. None: none was.
     gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1, exclude_if=absent)] = None
+    #: There may be checkpoints of the job: the answer is to say whether it has ended.
+    checkpoint: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
 
 class Report(Contract):
@@ -302,7 +304,10 @@ class Report(Contract):
 
 
 class AnsweredReport(JobToken):
+    """``ended``: the job has, with this attempt or another; said to who has asked for it."""
+
     answer: ReportAnswer
+    ended: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
 
 class ReportAnswers(Contract):

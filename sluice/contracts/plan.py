@@ -254,6 +254,11 @@ class PlanStep(FlatContract):
     by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
     @property
+    def in_words(self) -> str:
+        kept = self.needs.checkpoint
+        return f"{self.mode.value}, {kept.words}" if kept else self.mode.value
+
+    @property
     def main_input(self) -> StepInput:
         return self.inputs[0]
 

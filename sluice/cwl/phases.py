@@ -8,6 +8,7 @@ from typing import Any
 
 from sluice.contracts.plan import Plan
 from sluice.cwl.checks.assets import check_assets
+from sluice.cwl.checks.checkpoints import check_checkpoints
 from sluice.cwl.checks.expressions import check_expressions
 from sluice.cwl.checks.link_types import check_link_types
 from sluice.cwl.checks.pairs import check_pairs
@@ -78,6 +79,7 @@ def _plan(template: ParsedTemplate, findings: Findings, *, name: str) -> Plan | 
     check_requirement_names(template, findings)
     check_secrets(template, flow, findings)
     check_warm_tools(template, flow, findings)
+    check_checkpoints(flow, findings)
     check_assets(flow, findings)
     needs = read_needs(
         template,

@@ -26,6 +26,7 @@ from ruamel.yaml.scalarfloat import ScalarFloat
 from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import cmap
 
+from sluice.cwl_runner.checkpoints import checkpoint_of, keeping
 from sluice.cwl_runner.in_place import (
     ContainedJob,
     changes_inputs,
@@ -133,6 +134,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         self._told = False
         #: How it stays loaded; None: it does not.
         self.warm = warm_of(document, shortname(self.tool["id"]))
+        self.checkpoint = checkpoint_of(document, shortname(self.tool["id"]))
         choices = executor.choices
         docker, required = self.get_requirement("DockerRequirement")
         if docker is None and choices.default_container and choices.containers:
@@ -163,7 +165,8 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             "order": _with_numbers_as_written(builder.job),
             "loaded_from": self.metadata.get(ORIGINAL_CWLVERSION) or "v1.2",
         }
-        needs = staying(self.warm, self._needs(builder), invocation)
+        needs = keeping(self.checkpoint, self._needs(builder))
+        needs = staying(self.warm, needs, invocation)
         yield _Job(self._executor, invocation, needs, output_callbacks)
 
     def make_job_runner(self, runtimeContext: RuntimeContext) -> Any:

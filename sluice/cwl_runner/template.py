@@ -21,6 +21,7 @@ steps:
     sluice:invoke: true
     sluice:boundary: {{minimum: 0}}
 {warm}\
+{checkpoint}\
     scatter: invocation
     in: {{invocation: invocations}}
     out: [result]
@@ -57,6 +58,8 @@ class InvocationNeeds:
     warm: str = ""
     #: Digest of what is loaded then.
     loads: str = ""
+    #: What is kept for another attempt (``Checkpoint``), as JSON; empty: nothing.
+    checkpoint: str = ""
 
     @classmethod
     def asked(
@@ -89,6 +92,9 @@ class InvocationNeeds:
             "disk": self.disk,
             "time_limit": self.time_limit,
             "warm": f"    sluice:warm: {self.warm}\n" if self.warm else "",
+            "checkpoint": (
+                f"    sluice:checkpoint: {self.checkpoint}\n" if self.checkpoint else ""
+            ),
             "loads": f'      label: "{self.loads}"\n' if self.loads else "",
         }
         container = (

@@ -17,6 +17,7 @@ from schema_salad.exceptions import ValidationException
 
 from sluice.contracts.needs import Warm
 from sluice.contracts.wording import sentence_of
+from sluice.cwl_runner.checkpoints import checkpoint_of
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
 
@@ -32,10 +33,16 @@ class WorkflowOfWarmTools(Workflow):  # type: ignore[misc] # cwltool's types are
     def make_workflow_step(self, toolpath_object: Any, *given: Any, **named: Any) -> WorkflowStep:
         step = super().make_workflow_step(toolpath_object, *given, **named)
         name, tool = f"step '{shortname(step.id)}'", step.embedded_tool
-        warm = warm_of(step.tool, name)
+        warm, checkpoint = warm_of(step.tool, name), checkpoint_of(step.tool, name)
         if isinstance(tool, CommandLineTool):
             if warm is not None or step.tool.get(_FIELD) is False:
                 tool.warm = warm
+            tool.checkpoint = checkpoint or tool.checkpoint
+        elif checkpoint is not None:
+            raise ValidationException(
+                f"{name} runs a process of class {tool.tool['class']}; checkpoints are kept of a"
+                " CommandLineTool alone (sluice:checkpoint)"
+            )
         elif warm is not None:
             raise ValidationException(
                 f"{name} runs a process of class {tool.tool['class']}; only a CommandLineTool stays"

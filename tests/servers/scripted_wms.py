@@ -37,9 +37,9 @@ from tests.waiting import eventually
 
 
 class ScriptedWms:
-    """``answer`` decides on each report. ``silent``: calls that get 503. ``forgotten``: 404 until a
-    pilot registers. ``storages``: those that it tells of, to begin with the ones that its tasks
-    write to."""
+    """``answer`` decides on each report, ``ended`` whether its job has. ``silent``: calls that get
+    503. ``forgotten``: 404 until a pilot registers. ``storages``: those that it tells of, to begin
+    with the ones that its tasks write to."""
 
     def __init__(self, *, heartbeat: float = 0.5, lease: float = 30.0) -> None:
         self.heartbeat_seconds = heartbeat
@@ -59,6 +59,7 @@ class ScriptedWms:
         self.forgotten = False
         self.drain = False
         self.answer: Callable[[AttemptReport], ReportAnswer] = lambda _: ReportAnswer.ACCEPTED
+        self.ended: Callable[[AttemptReport], bool] = lambda _: False
         self.port = _free_port()
         self._wake = asyncio.Event()
         self._server: uvicorn.Server | None = None
@@ -145,7 +146,9 @@ class ScriptedWms:
             self.batches.append(len(report.reports))
             self.reports += [(uid, one) for one in report.reports]
             answers = [
-                AnsweredReport(id=one.id, attempt=one.attempt, answer=self.answer(one))
+                AnsweredReport(
+                    id=one.id, attempt=one.attempt, answer=self.answer(one), ended=self.ended(one)
+                )
                 for one in report.reports
             ]
             return ReportAnswers(answers=answers)

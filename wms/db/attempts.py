@@ -131,6 +131,12 @@ FROM attempts AS a JOIN unnest($1::bigint[], $2::int[]) AS n(id, attempt)
 WHERE a.pilot = $3 AND a.reported IS NOT NULL
 """
 
+_SELECT_ENDED = statement("""
+-- Of the named jobs, those that have ended.
+SELECT id FROM jobs WHERE id = ANY($1::bigint[])
+    AND state IN ('{job.FINISHED}', '{job.FAILED}', '{job.CANCELED}')
+""")
+
 #: Seconds. A million rows are canceled in one transaction.
 _CANCEL_TIMEOUT = 900.0
 
@@ -340,3 +346,8 @@ async def outcomes_reported(
         (row["job_id"], row["attempt"]): AttemptOutcome(row["reported"])
         for row in await connection.fetch(_SELECT_REPORTED, ids, numbers, pilot)
     }
+
+
+async def jobs_ended(connection: Connection, ids: Sequence[int]) -> set[int]:
+    """Those of them that have."""
+    return {row["id"] for row in await connection.fetch(_SELECT_ENDED, ids)} if ids else set()

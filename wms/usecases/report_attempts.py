@@ -1,13 +1,19 @@
 """Takes a pilot's report on attempts that have ended."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.contracts.pilots import AnsweredReport, AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
 from sluice.servicekit.database import Connection
-from wms.db.attempts import EndedAttempt, JobInFlight, jobs_in_flight, outcomes_reported
+from wms.db.attempts import (
+    EndedAttempt,
+    JobInFlight,
+    jobs_ended,
+    jobs_in_flight,
+    outcomes_reported,
+)
 from wms.db.pilots import active_nodes, is_stopping, most_ram, see_pilot
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, ReaderCame, lock_tasks_and_readers
@@ -81,8 +87,9 @@ async def _report(
             transaction, locked, known=known, attempts=ended, pilot=pilot
         )
         before = await outcomes_reported(connection, list(first.keys() - mine.keys()), pilot=pilot)
+        over = await jobs_ended(connection, [key[0] for key in first if first[key].checkpoint])
     settled.announce(context)
-    answers = [_answer(report, mine=mine, before=before) for report in reports]
+    answers = [_answer(report, mine=mine, before=before, over=over) for report in reports]
     context.metrics.stale.inc(sum(answer.answer is ReportAnswer.STALE for answer in answers))
     return answers
 
@@ -127,7 +134,9 @@ def _answer(
     *,
     mine: Mapping[tuple[int, int], JobInFlight],
     before: Mapping[tuple[int, int], AttemptOutcome],
+    over: Collection[int],
 ) -> AnsweredReport:
+    """``over``: the jobs that have ended, of those whose reports ask for it."""
     key = (report.id, report.attempt)
     # A pilot that has come back found no report of the attempt, since it could not keep the one
     # that was accepted: it is to leave the files alone.
@@ -138,7 +147,8 @@ def _answer(
         answer = ReportAnswer.ALREADY
     else:
         answer = ReportAnswer.STALE
-    return AnsweredReport(id=report.id, attempt=report.attempt, answer=answer)
+    ended = report.checkpoint and report.id in over
+    return AnsweredReport(id=report.id, attempt=report.attempt, answer=answer, ended=ended)
 
 
 def _ended(

@@ -10,6 +10,7 @@ import structlog
 
 from pilot.domain.model import StopReason, Token
 from pilot.folders.work_folder import IN
+from pilot.runner.attempts.checkpoints import Checkpoints
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.entries import JobEntry, combined, job_entries, put_aside
 from pilot.runner.attempts.execution import Execution
@@ -54,6 +55,12 @@ class AttemptRun:
             pilot=context.settings.pilot,
             started=datetime.now(UTC),
             redaction=self._secrets.redaction,
+        )
+        self._checkpoints = Checkpoints(
+            task,
+            job,
+            limit=context.settings.checkpoint_limit,
+            note=self._story.checkpoints.append,
         )
         self._memory_limit = memory_limit_of(task, job, context.settings)
         self._gpus = frame.gpus
@@ -108,9 +115,19 @@ class AttemptRun:
     def _to_report(self, load: Callable[[], Loaded]) -> AttemptReport:
         try:
             self._run_entries(load())
-            return self._report(FINISHED)
+            end = FINISHED
         except Exception as error:  # process boundary: one job must not end its slot
-            return self._report(self._end_by(error))
+            end = self._end_by(error)
+        self._checkpoints.end(last=self._may_go_on(end))
+        return self._report(end)
+
+    def _may_go_on(self, end: AttemptResult) -> bool:
+        """May another attempt go on where this one was?"""
+        is_over = end.outcome in (AttemptOutcome.FINISHED, AttemptOutcome.CANCELED)
+        return not is_over and self._context.control.stop_reason(self._token) not in (
+            StopReason.ABANDON,
+            StopReason.CANCEL,
+        )
 
     def _end_by(self, error: Exception) -> AttemptResult:
         match error:
@@ -187,6 +204,7 @@ class AttemptRun:
         self._stop_if_told()
         self._note_phase(AttemptPhase.RUN)
         well = False
+        self._checkpoints.begin(self._context.folder.folders[0])
         try:
             end = self._execution.run(prepared)
             self._story.ended = combined(self._story.ended, end)
@@ -235,6 +253,7 @@ class AttemptRun:
         self._story.command, self._story.note = prepared.arguments, prepared.note
         prepared.input_bytes = protected.size
         prepared.targets, prepared.in_place = protected.targets, protected.in_place
+        self._checkpoints.put_in_place(job_files.folder, self._stop_if_told)
         return prepared
 
     def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
@@ -270,8 +289,10 @@ class AttemptRun:
             log_file, trouble = self._store_log(end)
             if trouble:
                 end = replace(end, message="; ".join(filter(None, (end.message, trouble))))
-        end = replace(end, message=self._without_folders(end.message))
-        return report_of(self._job, end, self._story, outputs=self._outputs, log=log_file)
+        message = self._without_folders(end.message)
+        end = replace(end, message="; ".join(filter(None, (message, self._checkpoints.went_on))))
+        report = report_of(self._job, end, self._story, outputs=self._outputs, log=log_file)
+        return report.model_copy(update={"checkpoint": self._checkpoints.may_be_there})
 
     def _without_folders(self, message: str) -> str:
         """Where the job's files lay on the node helps nobody once they are gone; the log has it."""

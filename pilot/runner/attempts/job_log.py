@@ -29,6 +29,8 @@ class Story:
     redaction: Redaction = NOTHING
     #: What it could reach that it should not, where that is to be told.
     reach: list[str] = field(default_factory=list)
+    #: What became of its checkpoints.
+    checkpoints: list[str] = field(default_factory=list)
 
 
 def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
@@ -46,7 +48,7 @@ def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, li
         f"inputs {names}",
         f"command {command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND] + ' …'}",
     ]
-    lines += filter(None, (story.note, *story.reach))
+    lines += filter(None, (story.note, *story.reach, *story.checkpoints))
     if story.ended is not None:
         ended = story.ended
         memory = "" if ended.memory is None else f", memory at most {ended.memory:.1f} MiB"

@@ -77,7 +77,7 @@ def check(
             for finding in result.findings:
                 out.print(annotation(finding) if form is Format.GITHUB else str(finding))
             if result.plan is not None and form is Format.TEXT:
-                steps = ", ".join(f"{step.name} ({step.mode.value})" for step in result.plan.steps)
+                steps = ", ".join(f"{step.name} ({step.in_words})" for step in result.plan.steps)
                 count = counted(len(result.plan.steps), "step")
                 out.print(f"{file}: fine; {count}: {steps}")
     if any(result.plan is None for result in results):
@@ -282,7 +282,7 @@ def description(template: Template) -> Iterator[str]:
         yield owned
     if plan.doc:
         yield plan.doc
-    yield from _listed("steps", [f"{step.name} ({step.mode.value})" for step in plan.steps])
+    yield from _listed("steps", [f"{step.name} ({step.in_words})" for step in plan.steps])
     yield from taken(plan)
     demands = [f"{name} {condition_text(condition)}" for name, condition in required(plan).items()]
     yield from _listed("requires when a chain is made", demands)

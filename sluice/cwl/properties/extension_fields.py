@@ -11,6 +11,7 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.contracts.ask import Ask
 from sluice.contracts.asset_refs import AssetRef, is_asset
+from sluice.contracts.checkpoints import EXAMPLE, Checkpoint
 from sluice.contracts.gpus import GpuAmount
 from sluice.contracts.needs import Warm
 from sluice.contracts.plan import Batch, Boundary, MergeGroups, Require, Retention, Retry
@@ -333,6 +334,9 @@ FIELDS: dict[str, ExtensionField] = {
         "sluice:warm: {key: [model], idle: 300, jobs: 1000}",
         comes_down=True,
         of_tool=True,
+    ),
+    "checkpoint": ExtensionField(
+        "step", _model(Checkpoint), EXAMPLE, comes_down=True, of_tool=True
     ),
     "flow": ExtensionField("step", _flow, "sluice:flow: dataset", comes_down=True),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),

@@ -53,6 +53,7 @@ def _orders(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
             "url": page["url"],
             "sundays": order.sundays,
             "weekdays": order.weekdays,
+            "text": order.text,
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from masstimes.hours import HOUR, clock
 
@@ -26,10 +26,12 @@ _HOUR = re.compile(rf"(?<![\d:.])(?:{HOUR})(?![\d:.]*\d)", _FLAGS)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Times as ``07:00``, in the order of the page, each once."""
+    """Times as ``07:00``, in the order of the page, each once. ``text``: in which they stand, from
+    the main heading on."""
 
     sundays: tuple[str, ...]
     weekdays: tuple[str, ...]
+    text: str = field(default="", compare=False)
 
 
 def order_in(text: str) -> Order | None:
@@ -45,9 +47,12 @@ def order_in(text: str) -> Order | None:
         if sunday is None or MAIN.search(between):
             continue
         sundays = _times(between[sunday.end() :])
-        weekdays = _times(_lines_with_numbers(text[weekday.end() :]))
+        behind = _lines_with_numbers(text[weekday.end() :])
+        weekdays = _times(behind)
         if sundays and weekdays:
-            return Order(sundays, weekdays)
+            return Order(
+                sundays, weekdays, f"{text[main.start() : weekday.end()]}{behind}".rstrip()
+            )
     return None
 
 
@@ -64,5 +69,10 @@ def _lines_with_numbers(text: str) -> str:
     return "\n".join(kept)
 
 
+def times_in(text: str) -> list[tuple[str, int]]:
+    """What the rules take for a time, as ``07:00``, and where it stands."""
+    return [(clock(found[0]), found.start()) for found in _HOUR.finditer(text)]
+
+
 def _times(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(clock(found[0]) for found in _HOUR.finditer(text)))
+    return tuple(dict.fromkeys(time for time, _ in times_in(text)))

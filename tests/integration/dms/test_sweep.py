@@ -7,7 +7,14 @@ from sluice.contracts.datasets import NewDataset
 from sluice.contracts.states import DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
-LEFT = ["00000001.2-data.bin", "00000077.1.log", ".part-0123456789abcdef"]
+#: Checkpoints of jobs among them, beside their logs.
+LEFT = [
+    "00000001.2-data.bin",
+    "00000077.1.log",
+    "00000077.1-checkpoint.12",
+    "00000077.1-checkpoint-list.0.json",
+    ".part-0123456789abcdef",
+]
 OTHERS = ["notes.txt", "00000001.bin", "123.1-data.bin", "deeper/00000001.5-data.bin"]
 
 

@@ -38,6 +38,9 @@ def test_text(good: Path, wrong: Path) -> None:
     code, text = check(good)
     assert code == 0
     assert f"{good}: fine; 2 steps: count (map), join (merge)" in text
+    kept = "sluice:checkpoint: {files: [state/*], every: 30}"
+    good.write_text(good.read_text().replace("sluice:boundary: {minimum: 0.9}", kept))
+    assert "count (map, a checkpoint every 30 s), join (merge)" in check(good)[1]
     code, text = check(good, wrong)
     assert code == 1
     assert f"{wrong}:13:5: error: the default of parameter 'limit' must be of type int" in text

@@ -192,6 +192,9 @@ SAMPLES: dict[str, Sample] = {
     "sluice:batch": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:batch: {files: 2}")]),
     "sluice:flow": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:flow: dataset")]),
     "sluice:warm": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:warm: true")]),
+    "sluice:checkpoint": Sample(
+        [("sluice:boundary: {minimum: 0.9}", "sluice:checkpoint: {files: [state/*]}")]
+    ),
     "sluice:device": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:device: gpu")]),
 }  # fmt: skip
 

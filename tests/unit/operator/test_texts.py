@@ -5,6 +5,7 @@ from uuid import uuid4
 
 import pytest
 
+from sluice.contracts.checkpoints import Checkpoint
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import bind as bind_parameters
 from sluice.contracts.matching import condition_text, facts_of
@@ -116,6 +117,11 @@ def test_what_a_job_asks_for_and_uses() -> None:
         needs_text(Needs(resources=Resources(time_limit=0)))
         == "1 core, no memory asked for: the node's is the limit"
     )
+    kept = Needs(
+        resources=Resources(cores=1, ram=9, time_limit=60),
+        checkpoint=Checkpoint(files=["state/*"], every=30),
+    )
+    assert needs_text(kept) == "1 core, 9 MiB, at most 60 s, a checkpoint every 30 s"
     used = (None, 0, 0.3, 9.96, 312.4, 2048)
     assert [memory_text(memory) for memory in used] == [
         "–",

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 
-from sluice.contracts.asking import AnsweredJob, AnsweredJobs, AnswerFile, AnswerInFile
+from sluice.contracts.asking import AnsweredJob, AnswerFile, AnswerInFile
 from sluice.contracts.naming import output_name, own_name
 from sluice.contracts.pilots import OutputFile
 from sluice.contracts.problems import NotAvailable, NotFound
@@ -48,7 +48,7 @@ async def _give(context: AskContext, task: UUID, output: TaskOutput) -> bool:
         answers = await answers_to(connection, [item.uid for item in items])
     try:
         jobs = await _written(items, answers, output)
-        taken = await context.wms.answered(task, AnsweredJobs(jobs=jobs))
+        taken = await context.wms.answered(task, jobs)
     except StorageError as error:
         raise NotAvailable(f"answers cannot be written: {error}") from error
     except NotFound:

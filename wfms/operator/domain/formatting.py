@@ -17,9 +17,9 @@ def needs_text(needs: Needs) -> str:
         if asked.ram
         else "no memory asked for: the node's is the limit"
     )
-    return f"{cores}, {memory}" + (
-        f", at most {in_full(asked.time_limit)} s" if asked.time_limit else ""
-    )
+    limit = f", at most {in_full(asked.time_limit)} s" if asked.time_limit else ""
+    kept = f", {needs.checkpoint.words}" if needs.checkpoint else ""
+    return f"{cores}, {memory}{limit}{kept}"
 
 
 def memory_text(used: float | None) -> str:

@@ -1,0 +1,1 @@
+"""What is kept of jobs on a storage, for their next attempts."""

@@ -1,0 +1,125 @@
+"""The files below a folder that patterns name, opened as they are at one moment, while a tool goes
+on writing there. No link is followed, nothing but regular files is opened."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from sluice.contracts.checkpoints import MOST_KEPT_FILES
+from sluice.storage import MOST_FOLDERS
+
+#: Names that are looked at in one search.
+_MOST_NAMES = 20_000
+_MAGIC = frozenset("*?[")
+
+_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+#: Device, inode, bytes and time of the last change of a file's content.
+FileState = tuple[int, int, int, int]
+
+
+class TooManyError(Exception):
+    """``what``: there is too much of, in words."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+def state_of(found: os.stat_result) -> FileState:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@dataclass(slots=True)
+class MatchingFiles:
+    """Open files by their path. ``passed``: why others that match are none of them, by path."""
+
+    files: dict[bytes, int] = field(default_factory=dict)
+    states: dict[bytes, FileState] = field(default_factory=dict)
+    passed: dict[bytes, str] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return sum(state[2] for state in self.states.values())
+
+
+def open_matching(folder: int, patterns: Sequence[str], closing: ExitStack) -> MatchingFiles:
+    """``folder``: a descriptor. Files stay open until ``closing`` is. Raises ``TooManyError``,
+    ``OSError``."""
+    search = _Search(closing, os.fstat(folder).st_uid)
+    top = os.open(".", _FOLDER, dir_fd=folder)
+    try:
+        for pattern in patterns:
+            search.look(top, b"", [os.fsencode(part) for part in pattern.split("/")])
+    finally:
+        os.close(top)
+    return search.found
+
+
+class _Search:
+    """``owner``: of the folder, whom the tool runs as."""
+
+    def __init__(self, closing: ExitStack, owner: int) -> None:
+        self.found = MatchingFiles()
+        self._closing = closing
+        self._owner = owner
+        self._names = 0
+
+    def look(self, folder: int, path: bytes, parts: Sequence[bytes]) -> None:
+        """``path``: of the folder. No ``parts``: all that is in it."""
+        if path.count(b"/") > MOST_FOLDERS:
+            raise TooManyError(f"more than {MOST_FOLDERS} folders in each other")
+        for name in self._matching(folder, parts[0] if parts else b"*"):
+            with suppress(FileNotFoundError, NotADirectoryError):  # it has gone meanwhile
+                self._enter(folder, name, path + name, parts[1:])
+
+    def _matching(self, folder: int, part: bytes) -> Iterator[bytes]:
+        if not _MAGIC & set(os.fsdecode(part)):
+            yield part
+            return
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                self._names += 1
+                if self._names > _MOST_NAMES:
+                    raise TooManyError(f"more than {_MOST_NAMES} names to look through")
+                name = os.fsencode(entry.name)
+                if fnmatchcase(name, part) and (part.startswith(b".") or name[:1] != b"."):
+                    yield name
+
+    def _enter(self, folder: int, name: bytes, path: bytes, parts: Sequence[bytes]) -> None:
+        seen = os.open(name, _LOOK, dir_fd=folder)
+        try:
+            status = os.fstat(seen)
+            if stat.S_ISDIR(status.st_mode):
+                inside = os.open(name, _FOLDER, dir_fd=folder)
+                try:
+                    self.look(inside, path + b"/", parts)
+                finally:
+                    os.close(inside)
+            elif not parts:
+                self._take(seen, status, path)
+        except PermissionError as error:
+            self.found.passed[path] = str(error.strerror)
+        finally:
+            os.close(seen)
+
+    def _take(self, seen: int, status: os.stat_result, path: bytes) -> None:
+        if path in self.found.files:
+            return
+        if not stat.S_ISREG(status.st_mode):
+            kind = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
+            self.found.passed[path] = f"it is {kind}"
+            return
+        if status.st_nlink > 1 and status.st_uid != self._owner:
+            self.found.passed[path] = "it is another name of somebody else's file"
+            return
+        if len(self.found.files) == MOST_KEPT_FILES:
+            raise TooManyError(f"more than {MOST_KEPT_FILES} files")
+        opened = os.open(f"/proc/self/fd/{seen}", os.O_RDONLY | os.O_CLOEXEC)
+        self._closing.callback(os.close, opened)
+        self.found.files[path] = opened
+        self.found.states[path] = state_of(os.fstat(opened))

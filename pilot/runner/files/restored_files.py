@@ -1,0 +1,52 @@
+"""Files of a checkpoint, put where the tool left them: all, or none."""
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable, Mapping
+
+from pilot.folders.work_folder import OUT, TMP
+from pilot.runner.files.matching_files import FileState, state_of
+
+
+class NoPlaceError(Exception):
+    """``path`` cannot be put there, since something else is in its way."""
+
+    def __init__(self, path: bytes) -> None:
+        super().__init__(f"something else is at {os.fsdecode(path)!r}")
+
+
+def restore(folder: str, files: Mapping[bytes, Callable[[str], None]]) -> dict[bytes, FileState]:
+    """``folder``: the job's; nothing runs in it yet. ``files``: by path, each with what brings it
+    to a path of the node. What was there at that path is replaced. Gives what the files are then.
+    Raises ``NoPlaceError``, ``OSError``, and what those raise: nothing has changed then."""
+    apart = tempfile.mkdtemp(dir=f"{folder}/{TMP}")
+    try:
+        brought = {}
+        for number, (path, bring) in enumerate(files.items()):
+            brought[path] = f"{apart}/{number}"
+            bring(brought[path])
+            os.chmod(brought[path], stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
+        out = os.fsencode(f"{folder}/{OUT}")
+        for path in brought:
+            _require_place(out, path)
+        for path, file in brought.items():
+            place = out + b"/" + path
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            os.replace(file, place)
+        return {path: state_of(os.lstat(out + b"/" + path)) for path in brought}
+    finally:
+        shutil.rmtree(apart)
+
+
+def _require_place(out: bytes, path: bytes) -> None:
+    """Above it lie folders alone, with no link among them, and it is none itself."""
+    parts, place = path.split(b"/"), out
+    for number, part in enumerate(parts, 1):
+        place += b"/" + part
+        if not os.path.lexists(place):
+            return
+        is_folder = stat.S_ISDIR(os.lstat(place).st_mode)
+        if is_folder == (number == len(parts)):
+            raise NoPlaceError(path)

@@ -1,0 +1,61 @@
+"""`mt-classify`: how probable it is that candidates are times of masses."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pack_command import Parser, run_command
+
+from masstimes.classifier.examples import read_candidates
+from masstimes.classifier.torch_needed import need_torch
+from masstimes.pages import Line, write_lines
+from sluice.warm import once, serve
+
+if TYPE_CHECKING:
+    from masstimes.classifier.network import Network
+
+#: Lines that are in memory together.
+_AT_ONCE = 512
+
+
+@once
+def _network(path: Path) -> Network:
+    need_torch()
+    import torch  # noqa: PLC0415 - takes seconds; needed once
+
+    from masstimes.classifier.network import load  # noqa: PLC0415
+
+    torch.set_num_threads(1)
+    return load(path)
+
+
+def classified(network: Network, candidates: Iterator[Line]) -> Iterator[Line]:
+    """Each with its ``probability``, and whether it is a ``mass``."""
+    while some := list(islice(candidates, _AT_ONCE)):
+        contexts = ((line["context"], line["start"], line["end"]) for line in some)
+        for line, probability in zip(some, network.probabilities(contexts), strict=True):
+            yield {**line, "probability": probability, "mass": probability >= network.threshold}
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    network = _network(arguments.model)
+    write_lines(arguments.out, classified(network, read_candidates(arguments.candidates)))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """One file of candidates."""
+    parser = Parser(prog="mt-classify", description="Tell times of masses from other times.")
+    add = parser.add_argument
+    add("candidates", type=Path, metavar="FILE", help="of mt-hours")
+    add("--model", type=Path, required=True, metavar="FILE", help="of mt-train")
+    add("--out", type=Path, required=True, metavar="FILE", help="JSON Lines")
+    return run_command(parser, _work, argv)
+
+
+def command() -> None:
+    """Entry point of `mt-classify`."""
+    serve(main)

@@ -1,0 +1,135 @@
+"""Candidates, and those whose answer is known: by people, by the rules, or by where they stand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pack_command import BadData, CommandError
+
+from masstimes.classifier.features import Marked
+from masstimes.hours import clock
+from masstimes.pages import read_lines
+
+#: Of `mt-hours`.
+TEXTS = ("id", "domain", "url", "hour", "time", "context")
+_ANSWERS = {"yes": True, "no": False}
+
+
+class TooFew(CommandError):
+    """Nothing can be learned of these answers."""
+
+    exit_code = 65
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """``is_mass``: what is known."""
+
+    id: str
+    domain: str
+    context: str
+    start: int
+    end: int
+    is_mass: bool
+
+    @property
+    def marked(self) -> Marked:
+        return self.context, self.start, self.end
+
+
+def read_candidates(path: Path) -> Iterator[dict[str, Any]]:
+    """Raises ``BadData`` for a line that is none, and what ``read_lines`` does."""
+    for line in read_lines(path, fields=TEXTS):
+        start, end = line.get("start"), line.get("end")
+        if type(start) is not int or type(end) is not int or not _is_at(line, start, end):
+            raise BadData(
+                path, f"{line['id']!r} has no hour {line['hour']!r} at start and end of its context"
+            )
+        yield line
+
+
+def _is_at(line: dict[str, Any], start: int, end: int) -> bool:
+    try:
+        clock(line["hour"])
+    except ValueError:
+        return False
+    return start >= 0 and str(line["context"][start:end]) == line["hour"]
+
+
+def example(line: dict[str, Any], *, is_mass: bool) -> Example:
+    return Example(line["id"], line["domain"], line["context"], line["start"], line["end"], is_mass)
+
+
+def answered(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example]:
+    """What people said, each candidate once: as most said of it; where as many said yes as no, it
+    is left out, and ``tell`` is told. In the order of their ids."""
+    lines: dict[str, dict[str, Any]] = {}
+    said: dict[str, Counter[bool]] = {}
+    for path in paths:
+        for line in read_candidates(path):
+            if line.get("answer") not in _ANSWERS:
+                known = " or ".join(_ANSWERS)
+                raise BadData(
+                    path, f"{line['id']!r} has answer {line.get('answer')!r}, not {known}"
+                )
+            lines[line["id"]] = line
+            said.setdefault(line["id"], Counter())[_ANSWERS[line["answer"]]] += 1
+    found = []
+    for name in sorted(lines):
+        yes, no = said[name][True], said[name][False]
+        if yes != no:
+            found.append(example(lines[name], is_mass=yes > no))
+    if torn := len(lines) - len(found):
+        tell(f"{torn} candidates have as many answers yes as no, and were left out")
+    return found
+
+
+def sure(orders: Iterable[Path], candidates: Iterable[Path], *, known: set[str]) -> list[Example]:
+    """Candidates whose page and time the rules have in an order of masses, but those of ``known``
+    ids."""
+    times = set()
+    for path in orders:
+        for order in read_lines(path, fields=("url",)):
+            for day in ("sundays", "weekdays"):
+                times.update((order["url"], time) for time in order.get(day) or ())
+    lines = {
+        line["id"]: line
+        for path in candidates
+        for line in read_candidates(path)
+        if (line["url"], line["time"]) in times and line["id"] not in known
+    }
+    return [example(lines[name], is_mass=True) for name in sorted(lines)]
+
+
+def random_negatives(
+    others: Iterable[Path], number: int, *, known: set[str], seed: int
+) -> list[Example]:
+    """So many candidates of any pages, taken for no masses, as nearly none is one; or all, where
+    there are fewer."""
+    lines = {
+        line["id"]: line
+        for path in others
+        for line in read_candidates(path)
+        if line["id"] not in known
+    }
+    chosen = Random(seed).sample(sorted(lines), min(number, len(lines)))  # noqa: S311
+    return [example(lines[name], is_mass=False) for name in sorted(chosen)]
+
+
+def split(examples: Sequence[Example], *, seed: int, part: float) -> tuple[set[str], set[str]]:
+    """Domains to learn from and domains to measure on, ``part`` of them; none is in both. Raises
+    ``TooFew`` where there are not two."""
+    domains = sorted({each.domain for each in examples})
+    if len(domains) < 2:
+        raise TooFew(
+            f"the answers are of {len(domains)} sites; give some of two at least, "
+            "as one is kept to measure on"
+        )
+    Random(seed).shuffle(domains)  # noqa: S311
+    number = min(max(1, round(part * len(domains))), len(domains) - 1)
+    return set(domains[number:]), set(domains[:number])

@@ -1,0 +1,132 @@
+"""The network, and the file that it is kept in. Needs torch, which is imported by who calls."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from pack_command import BadData, read_input
+from torch import Tensor, nn
+
+from masstimes.classifier.features import Marked, hour_of, pairs, surroundings, words
+
+#: Of the file: what it is, and the version of this form and of the features.
+_KIND, VERSION = "sluice-masstimes-hours", 1
+#: Contexts that are looked at together.
+_AT_ONCE = 512
+
+#: A part of all vectors, drawn by this.
+Drop = tuple[float, torch.Generator]
+
+
+@dataclass(slots=True)
+class Network:
+    """``vocabulary``: words that have a vector each; ``buckets``: vectors that pairs of words
+    share. ``threshold``: probability from which on a candidate is a mass."""
+
+    vocabulary: dict[str, int]
+    buckets: int
+    embedding: Any
+    output: Any
+    threshold: float = 0.5
+
+    @classmethod
+    def new(cls, vocabulary: Sequence[str], buckets: int, dimensions: int) -> Network:
+        """Its weights are random, by torch's seed."""
+        size = len(vocabulary) + buckets
+        embedding = nn.EmbeddingBag(size, dimensions, mode="mean")
+        nn.init.uniform_(embedding.weight, -1 / dimensions, 1 / dimensions)
+        output = nn.Linear(dimensions, 2)
+        nn.init.zeros_(output.weight)
+        nn.init.zeros_(output.bias)
+        known = {word: number for number, word in enumerate(vocabulary)}
+        return cls(known, buckets, embedding, output)
+
+    def rows(self, marked: Marked) -> list[int]:
+        """The vectors of a context; words that are not known have none."""
+        known, around = self.vocabulary, surroundings(*marked)
+        found = [known[word] for word in words(around, hour_of(marked)) if word in known]
+        return found + [len(known) + pair for pair in pairs(around, buckets=self.buckets)]
+
+    def scores(self, rows: Sequence[Sequence[int]], drop: Drop | None = None) -> Tensor:
+        """Of no mass, and of a mass. ``drop``: what of the contexts is not looked at."""
+        together = torch.tensor([row for each in rows for row in each], dtype=torch.long)
+        starts = torch.tensor([0, *(len(each) for each in rows[:-1])]).cumsum(0)
+        if drop is not None:
+            part, drawn = drop
+            kept = torch.rand(len(together), generator=drawn) >= part
+            starts = torch.cat([torch.zeros(1, dtype=torch.long), kept.cumsum(0)])[starts]
+            together = together[kept]
+        return self.output(self.embedding(together, starts))
+
+    def probabilities(self, contexts: Iterable[Marked]) -> list[float]:
+        """Of being a mass, to six places."""
+        found: list[float] = []
+        coming = iter(contexts)
+        with torch.no_grad():
+            while some := list(islice(coming, _AT_ONCE)):
+                scores = self.scores([self.rows(each) for each in some])
+                found += [round(value, 6) for value in scores.softmax(1)[:, 1].tolist()]
+        return found
+
+    def state(self) -> dict[str, Any]:
+        """All weights."""
+        return {"embedding": self.embedding.state_dict(), "output": self.output.state_dict()}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        self.embedding.load_state_dict(state["embedding"])
+        self.output.load_state_dict(state["output"])
+
+    def to_bytes(self) -> bytes:
+        """Equal networks have equal bytes."""
+        about = {
+            "kind": _KIND,
+            "version": VERSION,
+            "words": len(self.vocabulary),
+            "buckets": self.buckets,
+            "dimensions": self.embedding.embedding_dim,
+            "threshold": self.threshold,
+            "vocabulary": list(self.vocabulary),
+        }
+        file = io.BytesIO()
+        torch.save({**about, **self.state()}, file)
+        return file.getvalue()
+
+
+def load(path: Path) -> Network:
+    """Runs nothing that the file says. Raises ``MissingInput``; ``BadData`` where it is no model of
+    this version."""
+    found = read_weights(path)
+    if found is None or found.get("kind") != _KIND:
+        raise BadData(path, "this is no model of mt-train")
+    if found.get("version") != VERSION:
+        raise BadData(
+            path,
+            f"this is a model of version {found.get('version')}, and version {VERSION} is read: "
+            "train it anew",
+        )
+    try:
+        vocabulary = [str(word) for word in found["vocabulary"]]
+        if len(vocabulary) != found["words"]:
+            raise ValueError("its words are not as many as it says")
+        network = Network.new(vocabulary, found["buckets"], found["dimensions"])
+        network.load_state(found)
+        network.threshold = float(found["threshold"])
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise BadData(path, f"this model is damaged ({str(error).splitlines()[0]})") from error
+    return network
+
+
+def read_weights(path: Path) -> dict[str, Any] | None:
+    """None: the file has none."""
+    content = read_input(path)
+    try:
+        found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    except Exception:  # the file may be anything, and torch has no class of errors for that
+        return None
+    return found if isinstance(found, dict) else None

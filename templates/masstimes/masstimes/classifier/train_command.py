@@ -1,0 +1,163 @@
+"""`mt-train`: a model of answers that people gave."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pack_command import (
+    Parser,
+    finite,
+    not_negative,
+    positive,
+    run_command,
+    write_complete,
+)
+
+from masstimes.classifier.examples import (
+    Example,
+    TooFew,
+    answered,
+    random_negatives,
+    split,
+    sure,
+)
+from masstimes.classifier.measures import measures_of
+from masstimes.classifier.torch_needed import need_torch
+
+_PROGRAM = "mt-train"
+#: On ways of writing that were not learned from, many masses have less than one half, and few other
+#: hours have more than this.
+THRESHOLD = 0.2
+
+
+def _tell(what: str) -> None:
+    print(f"{_PROGRAM}: {what}", file=sys.stderr)
+
+
+def _learned(
+    arguments: argparse.Namespace, people: list[Example], held_back: set[str]
+) -> tuple[list[Example], dict[str, int]]:
+    """Examples to learn from, and how many there are of each origin. None is of a site that is
+    measured on."""
+    known = {each.id for each in people}
+    own = [each for each in people if each.domain not in held_back]
+    rules = [
+        each
+        for each in sure(arguments.orders, arguments.candidates, known=known)
+        if each.domain not in held_back
+    ]
+    yes = sum(each.is_mass for each in [*own, *rules])
+    wanted = arguments.negatives
+    if wanted is None:  # as many as make the classes even
+        wanted = max(0, 2 * yes - len(own) - len(rules))
+    others = [
+        each
+        for each in random_negatives(arguments.others, wanted, known=known, seed=arguments.seed)
+        if each.domain not in held_back
+    ]
+    counts = {"people": len(own), "rules": len(rules), "random": len(others)}
+    return [*own, *rules, *others], counts
+
+
+def _check(examples: Sequence[Example]) -> None:
+    yes = sum(each.is_mass for each in examples)
+    if not examples:
+        raise TooFew("there is nothing to learn from: no answer is given")
+    if yes in {0, len(examples)}:
+        only = "yes" if yes else "no"
+        raise TooFew(
+            f"all {len(examples)} answers to learn from are {only}: both are needed"
+            " (--others gives such as are no masses, --orders such as are)"
+        )
+
+
+def _measures(network: Any, tested: Sequence[Example]) -> dict[str, Any]:
+    probabilities = network.probabilities(each.marked for each in tested)
+    found = measures_of(
+        (probability >= network.threshold, each.is_mass)
+        for probability, each in zip(probabilities, tested, strict=True)
+    )
+    return {
+        "recall": found.recall,
+        "precision": found.precision,
+        "accuracy": found.accuracy,
+        "f1": found.f1,
+        "threshold": network.threshold,
+    }
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    people = answered(arguments.answers, _tell)
+    if not people:
+        raise TooFew("there is nothing to learn from: no answer is given")
+    _, held_back = split(people, seed=arguments.seed, part=arguments.test)
+    learned, counts = _learned(arguments, people, held_back)
+    _check(learned)
+    tested = [each for each in people if each.domain in held_back]
+
+    need_torch()
+    from masstimes.classifier.training import Settings, train  # noqa: PLC0415 - takes seconds
+
+    settings = Settings(seed=arguments.seed, rounds=arguments.rounds, rate=arguments.rate)
+    network = train(learned, settings, state=arguments.state, tell=_tell)
+    network.threshold = arguments.threshold
+    measures = _measures(network, tested) | {
+        "counts": {
+            "learned": len(learned),
+            "learned_yes": sum(each.is_mass for each in learned),
+            "learned_of": counts,
+            "tested": len(tested),
+            "tested_yes": sum(each.is_mass for each in tested),
+            "sites_learned": len({each.domain for each in learned}),
+            "sites_tested": len(held_back),
+        },
+        "seed": arguments.seed,
+    }
+    write_complete(arguments.measures, (json.dumps(measures, indent=1) + "\n").encode())
+    write_complete(arguments.out, network.to_bytes())
+    _tell(f"recall {measures['recall']}, precision {measures['precision']}")
+
+
+def _part(text: str) -> float:
+    value = finite(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-train`."""
+    parser = Parser(prog=_PROGRAM, description="Learn which hours are times of masses.")
+    add = parser.add_argument
+    files: dict[str, Any] = {"type": Path, "metavar": "FILE"}
+    many: dict[str, Any] = {**files, "nargs": "*", "default": []}
+    add("answers", **files, nargs="+", help="candidates with an answer, yes or no")
+    add("--out", **files, required=True, help="the model")
+    add("--measures", **files, required=True, help="how good it is, JSON")
+    add("--orders", **many, help="of mt-rules, for --candidates")
+    add("--candidates", **many, help="without an answer: those in orders are masses")
+    add("--others", **many, help="of any pages: some are taken for no masses")
+    add(
+        "--negatives",
+        type=not_negative,
+        metavar="N",
+        help="so many of the others (default: as make both classes even)",
+    )
+    add("--test", type=_part, default=0.2, metavar="PART", help="of the sites (default: 0.2)")
+    add(
+        "--threshold",
+        type=_part,
+        default=THRESHOLD,
+        metavar="PART",
+        help="probability from which on it is a mass (default: %(default)s)",
+    )
+    add("--seed", type=not_negative, default=1, help="default: %(default)s")
+    add("--rounds", type=positive, default=20, help="over all examples (default: %(default)s)")
+    add("--rate", type=_part, default=0.02, help="of learning, at first (default: %(default)s)")
+    add("--state", type=Path, metavar="FOLDER", help="kept after each round; it goes on there")
+    return run_command(parser, _work, argv)

@@ -1,0 +1,130 @@
+"""Learning: round by round over the examples, at a rate that falls to nothing in a straight line.
+Needs torch."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from pack_command import write_complete
+from torch.nn.functional import cross_entropy
+
+from masstimes.classifier.examples import Example
+from masstimes.classifier.features import hour_of, surroundings, words
+from masstimes.classifier.network import VERSION, Network, read_weights
+
+#: In the folder of the state.
+STATE = "training.pt"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """``rate``: at which it begins. ``least``: how often a word has to be there to have a vector.
+    ``batch``: examples that are learned from together. ``drop``: part of the words
+    of a context that each round leaves out, so that none of them decides alone."""
+
+    seed: int = 1
+    rounds: int = 20
+    rate: float = 0.02
+    dimensions: int = 16
+    buckets: int = 1 << 15
+    least: int = 2
+    batch: int = 32
+    drop: float = 0.5
+
+
+def train(
+    examples: Sequence[Example],
+    settings: Settings,
+    *,
+    state: Path | None,
+    tell: Callable[[str], None],
+) -> Network:
+    """Equal examples and settings give an equal network, on the same machine. ``state``: a folder
+    where each round is kept; of the same training, it goes on there."""
+    torch.set_num_threads(1)  # sums have one order
+    torch.use_deterministic_algorithms(True)
+    torch.manual_seed(settings.seed)
+    network = Network.new(
+        _vocabulary(examples, settings.least), settings.buckets, settings.dimensions
+    )
+    weights = [*network.embedding.parameters(), *network.output.parameters()]
+    optimizer = torch.optim.Adam(weights, settings.rate)
+    kept = _State(state, examples, settings) if state else None
+    done = kept.restore(network, optimizer) if kept else 0
+    if done:
+        tell(f"goes on after round {done} of {settings.rounds}")
+    rows = [network.rows(each.marked) for each in examples]
+    answers = torch.tensor([int(each.is_mass) for each in examples])
+    for number in range(done, settings.rounds):
+        loss = _round(network, optimizer, (rows, answers), settings, number=number)
+        if kept:
+            kept.keep(network, optimizer, number + 1)
+        tell(f"round {number + 1} of {settings.rounds}: loss {loss:.4f}")
+    return network
+
+
+def _vocabulary(examples: Sequence[Example], least: int) -> list[str]:
+    counts = Counter(
+        word
+        for each in examples
+        for word in set(words(surroundings(*each.marked), hour_of(each.marked)))
+    )
+    return sorted(word for word, number in counts.items() if number >= least)
+
+
+def _round(
+    network: Network,
+    optimizer: Any,
+    data: tuple[list[list[int]], Any],
+    settings: Settings,
+    *,
+    number: int,
+) -> float:
+    """Over all examples in an order that the seed and the number say; the mean loss."""
+    rows, answers = data
+    drawn = torch.Generator().manual_seed(settings.seed * 1_000_003 + number)
+    parts = torch.randperm(len(rows), generator=drawn).split(settings.batch)
+    total = 0.0
+    for step, part in enumerate(parts, number * len(parts)):
+        for group in optimizer.param_groups:
+            group["lr"] = settings.rate * (1 - step / (settings.rounds * len(parts)))
+        scores = network.scores([rows[each] for each in part.tolist()], (settings.drop, drawn))
+        loss = cross_entropy(scores, answers[part])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.item() * len(part)
+    return total / len(rows)
+
+
+class _State:
+    """What is kept of a training after each round."""
+
+    def __init__(self, folder: Path, examples: Sequence[Example], settings: Settings) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / STATE
+        what = json.dumps([VERSION, asdict(settings), [asdict(each) for each in examples]])
+        self._what = hashlib.sha256(what.encode()).hexdigest()
+
+    def restore(self, network: Network, optimizer: Any) -> int:
+        """Rounds that are done; 0 where nothing is kept of this very training."""
+        found = read_weights(self._path) if self._path.is_file() else None
+        if found is None or found.get("what") != self._what:
+            return 0
+        network.load_state(found)
+        optimizer.load_state_dict(found["optimizer"])
+        return int(found["rounds"])
+
+    def keep(self, network: Network, optimizer: Any, rounds: int) -> None:
+        file = io.BytesIO()
+        kept = {"what": self._what, "rounds": rounds, "optimizer": optimizer.state_dict()}
+        torch.save({**kept, **network.state()}, file)
+        write_complete(self._path, file.getvalue())

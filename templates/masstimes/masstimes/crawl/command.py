@@ -1,0 +1,183 @@
+"""`mt-crawl`: the pages of parishes, one spider for each, many at once, politely."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pack_command import (
+    CommandError,
+    Parser,
+    UsageError,
+    finite,
+    not_negative,
+    positive,
+    run_command,
+    write_complete,
+)
+
+from masstimes.crawl.journal import Journal
+from masstimes.crawl.known import KnownPage, known_files, read_known
+from masstimes.crawl.limits import Limits
+from masstimes.crawl.parishes import ParishSite, read_parishes
+from masstimes.crawl.site import SiteCrawl, write_results
+
+_DEFAULT = Limits()
+_KNOWN = "what the run before knew of pages: its folder, or files of it"
+
+
+class CrawlInterrupted(CommandError):
+    """A signal has ended the program; with ``--state`` it can go on."""
+
+    exit_code = 75
+
+
+class _Crawling:
+    """The parishes of one call."""
+
+    def __init__(self, arguments: argparse.Namespace, parishes: Sequence[ParishSite]) -> None:
+        self._out: Path = arguments.out
+        self._known = known_files(arguments.known)
+        self._known_out: Path | None = arguments.known_out
+        self._state: Path | None = arguments.state
+        self.limits = Limits(
+            depth=arguments.depth,
+            pages=arguments.most_pages,
+            page=arguments.most_bytes,
+            timeout=arguments.timeout,
+            seconds=arguments.most_seconds,
+        )
+        self._parishes = parishes
+        self._journals: dict[str, Journal] = {}
+        self._befores: dict[str, dict[str, KnownPage]] = {}
+
+    def waiting(self) -> list[partial[SiteCrawl]]:
+        """What has ended before is written now, and not crawled."""
+        return [partial(self._begin, each) for each in self._parishes if not self._is_over(each)]
+
+    def _journal(self, parish: ParishSite) -> Journal:
+        folder, name = (self._state, "") if self._state else (self._out, ".")
+        path = folder / f"{name}{parish.id}.journal"
+        if self._state is None:
+            path.unlink(missing_ok=True)
+        return Journal(path, {**asdict(parish), "limits": asdict(self.limits)})
+
+    def _is_over(self, parish: ParishSite) -> bool:
+        if self._state is None:
+            return False
+        journal = self._journal(parish)
+        if journal.ended() is None:
+            return False
+        self._write(parish.id, journal, read_known(self._known.get(parish.id)))
+        return True
+
+    def _begin(self, parish: ParishSite) -> SiteCrawl:
+        known = read_known(self._known.get(parish.id))
+        journal = self._journals[parish.id] = self._journal(parish)
+        self._befores[parish.id] = known
+        return SiteCrawl(parish, limits=self.limits, known=known, journal=journal)
+
+    def done(self, crawl: SiteCrawl) -> None:
+        parish = crawl.parish.id
+        journal = self._journals.pop(parish)
+        self._write(parish, journal, self._befores.pop(parish))
+        if self._state is None:
+            journal.remove()
+
+    def _write(self, parish: str, journal: Journal, known: dict[str, KnownPage]) -> None:
+        summary = write_results(parish, journal, self._out, known=known, known_out=self._known_out)
+        write_complete(
+            self._out / f"{parish}.summary.json", json.dumps(summary, ensure_ascii=False).encode()
+        )
+
+    async def flush_always(self, every: float) -> None:
+        while True:
+            await asyncio.sleep(every)
+            self.flush()
+
+    def flush(self) -> None:
+        for journal in self._journals.values():
+            journal.flush()
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    parishes = read_parishes(arguments.parishes)
+    _check(arguments, parishes)
+    crawling = _Crawling(arguments, parishes)
+    waiting = crawling.waiting()
+    if not waiting:
+        return
+    from masstimes.crawl import running  # noqa: PLC0415 - a second of imports
+
+    settings = running.settings(
+        crawling.limits, _user_agent(arguments.contact), delays=arguments.delays
+    )
+
+    async def main() -> None:
+        flushing = asyncio.create_task(crawling.flush_always(arguments.state_every))
+        try:
+            await running.crawl_all(
+                waiting, crawling.done, at_once=arguments.at_once, settings=settings
+            )
+        finally:
+            flushing.cancel()
+
+    try:
+        if not running.run(main):
+            raise CrawlInterrupted("ended by a signal; with --state the next start goes on")
+    finally:
+        if arguments.state is not None:
+            crawling.flush()
+
+
+def _check(arguments: argparse.Namespace, parishes: Sequence[ParishSite]) -> None:
+    """Raises ``UsageError``."""
+    if not arguments.contact and (away := [each for each in parishes if not each.is_here]):
+        raise UsageError(
+            f"{away[0].site} is not on this machine: tell its owner by --contact who asks, as an"
+            " address of mail or of a page"
+        )
+    if arguments.delays < 0 or arguments.state_every <= 0 or arguments.timeout <= 0:
+        raise UsageError("delays are 0 or more; times are above 0")
+    for folder in (arguments.out, arguments.known_out, arguments.state):
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+
+
+def _user_agent(contact: str) -> str:
+    return f"sluice-masstimes/1 (+{contact or 'a trial on this machine'})"
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="mt-crawl", description="Crawl the sites of parishes, politely.")
+    add: Any = parser.add_argument
+    add("parishes", nargs="+", type=Path, metavar="FILE", help='JSON: {"id", "name", "site"}')
+    add("--out", type=Path, required=True, metavar="FOLDER", help="ID.jsonl, ID.summary.json")
+    add("--contact", default="", help="a mail address or a page; sites are told")
+    add("--at-once", type=positive, default=100, metavar="SITES", help="default: 100")
+    add("--delays", type=finite, default=1.0, metavar="FACTOR", help="of all delays; default: 1")
+    add("--depth", type=not_negative, default=_DEFAULT.depth, help=f"default: {_DEFAULT.depth}")
+    _number(add, "--most-pages", _DEFAULT.pages, "of a site")
+    _number(add, "--most-bytes", _DEFAULT.page, "of a page, packed or not")
+    add("--most-seconds", type=finite, default=_DEFAULT.seconds, help="for a site; default: a day")
+    add("--timeout", type=finite, default=_DEFAULT.timeout, help="seconds; default: 60")
+    add("--known", type=Path, nargs="*", default=[], metavar="FOLDER", help=_KNOWN)
+    add("--known-out", type=Path, metavar="FOLDER", help="for the next run")
+    add("--state", type=Path, metavar="FOLDER", help="where a crawl that is ended goes on from")
+    add("--state-every", type=finite, default=10.0, metavar="SECONDS", help="default: 10")
+    return parser
+
+
+def _number(add: Any, name: str, default: int, what: str) -> None:
+    add(name, type=positive, default=default, help=f"{what}; default: {default}")
+
+
+def crawl_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-crawl`."""
+    return run_command(_parser(), _work, argv)

@@ -1,0 +1,84 @@
+"""The text of a page, whatever is said of its encoding."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+_HEADER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
+#: Bytes in which a page says its encoding.
+_HEAD = 4096
+#: Said by servers that know nothing of Polish.
+_WESTERN = frozenset({"ascii", "iso8859-1", "cp1252", "iso8859-15"})
+#: ``ĄŚŹąśź`` in one of the encodings: controls, or other signs, in the other.
+_OF_1250 = frozenset(b"\xa5\x8c\x8f\xb9\x9c\x9f")
+_OF_LATIN_2 = frozenset(b"\xa1\xa6\xac\xb1\xb6\xbc")
+#: Of a text in UTF-8 with errors: one error for so many characters that are right.
+_RIGHT_FOR_ONE_WRONG = 10
+
+
+def decoded(body: bytes, content_type: str = "") -> str:
+    """A mark at its start counts first, then that it is valid UTF-8, then what page and header say,
+    then what Polish letters there are. Never raises."""
+    for mark, encoding in _MARKS:
+        if body.startswith(mark):
+            return body.decode(encoding, "replace")
+    try:
+        return body.decode()
+    except UnicodeDecodeError:
+        pass
+    if _nearly_utf8(body):
+        return body.decode(errors="replace")
+    for encoding in _said(body, content_type):
+        if encoding in _WESTERN or encoding.startswith(("utf", "iso8859-2", "cp1250")):
+            continue
+        try:
+            return body.decode(encoding)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    return _polish(body, _said(body, content_type))
+
+
+def _said(body: bytes, content_type: str) -> list[str]:
+    """By the page, then by the header, as Python names them."""
+    found = []
+    if inside := _META.search(body[:_HEAD]):
+        found.append(inside[1].decode("ascii"))
+    if header := _HEADER.search(content_type):
+        found.append(header[1])
+    known = []
+    for name in found:
+        try:
+            info = codecs.lookup(name)
+        except LookupError:
+            continue
+        if info._is_text_encoding:
+            known.append(info.name)
+    return known
+
+
+def _polish(body: bytes, said: list[str]) -> str:
+    """Of the two encodings that Polish pages have."""
+    first = sum(byte in _OF_1250 for byte in body)
+    second = sum(byte in _OF_LATIN_2 for byte in body)
+    if first == second:
+        encoding = next((name for name in said if name in {"cp1250", "iso8859-2"}), "cp1250")
+    else:
+        encoding = "cp1250" if first > second else "iso8859-2"
+    return body.decode(encoding, "replace")
+
+
+def _nearly_utf8(body: bytes) -> bool:
+    """With a few bytes that are wrong."""
+    text = body.decode(errors="replace")
+    wrong = text.count("\ufffd")
+    right = sum(char > "\x7f" for char in text) - wrong
+    return right >= wrong * _RIGHT_FOR_ONE_WRONG

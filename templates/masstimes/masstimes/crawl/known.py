@@ -1,0 +1,79 @@
+"""What is known of pages from the run before, so that only what has changed is taken again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pack_command import BadData, MissingInput, read_input, write_complete
+
+from masstimes.crawl.journal import Entry
+from masstimes.crawl.visits import Outcome
+
+_ENDING = ".known.json"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPage:
+    """``links`` are followed where the page has not changed."""
+
+    sha256: str
+    etag: str = ""
+    modified: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """Headers, by which a server may say that nothing has changed."""
+        named = {"If-None-Match": self.etag, "If-Modified-Since": self.modified}
+        return {name: value for name, value in named.items() if value}
+
+
+def known_files(places: Iterable[Path]) -> dict[str, Path]:
+    """By the parish's id. ``places``: folders that an earlier run wrote, or files of them. Raises
+    ``MissingInput``."""
+    found: dict[str, Path] = {}
+    for place in places:
+        if not place.exists():
+            raise MissingInput(place, "no such file or folder")
+        for path in place.glob(f"*{_ENDING}") if place.is_dir() else [place]:
+            found[path.name.removesuffix(_ENDING)] = path
+    return found
+
+
+def read_known(path: Path | None) -> dict[str, KnownPage]:
+    """By address; empty where the run before did not have the parish. Raises ``BadData``."""
+    if path is None:
+        return {}
+    try:
+        found = json.loads(read_input(path))
+        return {url: _page(page) for url, page in found["pages"].items()}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadData(path, f"is not what an earlier run wrote ({error})") from error
+
+
+def _page(found: dict[str, Any]) -> KnownPage:
+    return KnownPage(**{**found, "links": tuple((url, text) for url, text in found["links"])})
+
+
+def write_known(
+    folder: Path, parish: str, before: Mapping[str, KnownPage], entries: Iterator[Entry]
+) -> None:
+    """``entries``: of this run. What failed this time is known as it was."""
+    pages: dict[str, KnownPage] = {}
+    for entry in entries:
+        answer = entry.answer
+        if answer.outcome in {Outcome.PAGE, Outcome.UNCHANGED}:
+            pages[entry.url] = KnownPage(answer.sha256, answer.etag, answer.modified, answer.links)
+        elif (old := before.get(entry.url)) is not None and _may_come_back(entry):
+            pages[entry.url] = old
+    content = {"pages": {url: asdict(page) for url, page in pages.items()}}
+    dumped = json.dumps(content, ensure_ascii=False).encode(errors="replace")
+    write_complete(folder / f"{parish}{_ENDING}", dumped)
+
+
+def _may_come_back(entry: Entry) -> bool:
+    return entry.answer.outcome is Outcome.ERROR and entry.answer.reason not in {"404", "410"}

@@ -1,0 +1,60 @@
+"""Links of a page: of its text, its frames, its map, and where it sends its readers itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from masstimes.crawl.addresses import address
+
+#: Characters of a link's text.
+_TEXT = 200
+_SENDS_TO = re.compile(r"^\s*[\d.]*\s*[;,]\s*(?:url\s*=)?\s*['\"]?([^'\"]+)", re.IGNORECASE)
+_FOLLOWED = ("a", "area", "frame", "iframe", "meta", "base")
+
+
+def links(text: str, url: str) -> list[tuple[str, str]]:
+    """Addresses and texts, each address once, in the order of the page. ``url``: of the page."""
+    try:
+        parser = lxml_html.HTMLParser(encoding="utf-8")
+        root = lxml_html.document_fromstring(text.encode(errors="replace"), parser=parser)
+    except (etree.LxmlError, ValueError):  # nothing in it
+        return []
+    found: dict[str, str] = {}
+    for link, said, base in _raw(root, url):
+        there = address(link, base)
+        if there is not None and not found.get(there):
+            found[there] = said
+    return list(found.items())
+
+
+def _raw(root: lxml_html.HtmlElement, url: str) -> Iterator[tuple[str, str, str]]:
+    """(link, text, what it is relative to)"""
+    base = url
+    for element in root.iter(_FOLLOWED):
+        match element.tag:
+            case "base":
+                base = address(element.get("href") or "", url) or base
+            case "meta":
+                if (element.get("http-equiv") or "").lower() == "refresh":
+                    sends = _SENDS_TO.search(element.get("content") or "")
+                    if sends is not None:
+                        yield sends[1], "", base
+            case "frame" | "iframe":
+                if link := element.get("src"):
+                    yield link, element.get("title") or "", base
+            case _:
+                if link := element.get("href"):
+                    yield link, _said(element), base
+
+
+def _said(element: lxml_html.HtmlElement) -> str:
+    """Its text, or that of its picture."""
+    text = " ".join("".join(element.itertext()).split())
+    if not text:
+        texts = [picture.get("alt") or "" for picture in element.iter("img")]
+        text = " ".join([*texts, element.get("title") or "", element.get("alt") or ""]).strip()
+    return text[:_TEXT]

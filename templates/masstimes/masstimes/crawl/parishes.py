@@ -1,0 +1,77 @@
+"""The parishes that a crawl takes."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pack_command import BadData, UsageError, read_input
+
+from masstimes.crawl.addresses import address, domain_of
+
+_ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class ParishSite:
+    """``id`` names its files. ``start``: where the crawl begins; empty where ``site`` is no
+    address."""
+
+    id: str
+    name: str
+    site: str
+
+    @property
+    def start(self) -> str:
+        return address(self.site) or ""
+
+    @property
+    def domain(self) -> str:
+        return domain_of(self.start)
+
+    @property
+    def is_here(self) -> bool:
+        """On this machine, so that nobody has to be told who asks."""
+        host = urlsplit(self.start).hostname or "localhost"
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost" or host.endswith(".localhost")
+
+
+def read_parishes(paths: Iterable[Path]) -> list[ParishSite]:
+    """A file has one or a list. Raises ``MissingInput``, ``BadData``, and ``UsageError`` where two
+    have the same id."""
+    parishes: dict[str, ParishSite] = {}
+    for path in paths:
+        for parish in _of_file(path):
+            if parish.id in parishes:
+                raise UsageError(f"{path}: the id {parish.id!r} is there twice")
+            parishes[parish.id] = parish
+    return list(parishes.values())
+
+
+def _of_file(path: Path) -> Iterator[ParishSite]:
+    try:
+        found = json.loads(read_input(path))
+    except (ValueError, RecursionError) as error:
+        raise BadData(path, f"is no JSON ({error})") from error
+    for each in found if isinstance(found, list) else [found]:
+        yield _parish(path, each)
+
+
+def _parish(path: Path, found: Any) -> ParishSite:
+    if not isinstance(found, dict):
+        raise BadData(path, "a parish is a JSON object")
+    for name in ("id", "name", "site"):
+        if not isinstance(found.get(name), str):
+            raise BadData(path, f"a parish has no text {name!r}")
+    if _ID.fullmatch(found["id"]) is None:
+        raise BadData(path, f"the id {found['id']!r} cannot name a file")
+    return ParishSite(found["id"], found["name"], found["site"])

@@ -1,0 +1,128 @@
+"""Many spiders in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import resource
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any, cast
+
+from scrapy.crawler import AsyncCrawlerRunner
+from scrapy.settings import Settings
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.reactor import install_reactor
+
+from masstimes.crawl.limits import Limits
+from masstimes.crawl.pace import Pace
+from masstimes.crawl.pacing import Scaled
+from masstimes.crawl.site import SiteCrawl
+from masstimes.crawl.spider import ParishSpider
+
+_MIDDLEWARES = "scrapy.downloadermiddlewares"
+#: What the crawl needs of Scrapy, and no more: it is there once for each spider.
+_PARTS: dict[str, Any] = {
+    "EXTENSIONS_BASE": {},
+    "EXTENSIONS": {"masstimes.crawl.pacing.Throttle": 0},
+    "SPIDER_MIDDLEWARES_BASE": {},
+    "DOWNLOADER_MIDDLEWARES_BASE": {
+        f"{_MIDDLEWARES}.robotstxt.RobotsTxtMiddleware": 100,
+        f"{_MIDDLEWARES}.downloadtimeout.DownloadTimeoutMiddleware": 350,
+        f"{_MIDDLEWARES}.defaultheaders.DefaultHeadersMiddleware": 400,
+        f"{_MIDDLEWARES}.useragent.UserAgentMiddleware": 500,
+        f"{_MIDDLEWARES}.retry.RetryMiddleware": 550,
+        f"{_MIDDLEWARES}.httpcompression.HttpCompressionMiddleware": 590,
+        f"{_MIDDLEWARES}.redirect.RedirectMiddleware": 600,
+    },
+    "DOWNLOADER": "masstimes.crawl.one_slot.OneSlot",
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+    "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+    "STATS_DUMP": False,
+    "LOG_ENABLED": False,
+    "TELNETCONSOLE_ENABLED": False,
+}
+#: Repeats of what a site answers later, as 503.
+_REPEATS = 2
+
+
+def settings(limits: Limits, user_agent: str, *, delays: float) -> Settings:
+    """``delays``: the part of each that is waited."""
+    return Settings(
+        {
+            **_PARTS,
+            "USER_AGENT": user_agent,
+            "DEFAULT_REQUEST_HEADERS": {
+                "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
+                "Accept-Language": "pl",
+            },
+            "ROBOTSTXT_OBEY": True,
+            "RETRY_TIMES": _REPEATS,
+            "REDIRECT_MAX_TIMES": limits.redirects,
+            "DOWNLOAD_TIMEOUT": limits.timeout,
+            "DOWNLOAD_MAXSIZE": limits.page,
+            "DOWNLOAD_WARNSIZE": 0,
+            "DOWNLOAD_DELAY_JITTER": 0,
+            "CONCURRENT_REQUESTS": 1,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+            "AUTOTHROTTLE_ENABLED": True,
+            "PACE": Scaled(Pace(), delays),
+        }
+    )
+
+
+def run(main: Callable[[], Awaitable[None]]) -> bool:
+    """Within Scrapy's event loop, which a process has once. False: a signal has ended it. Raises
+    what ``main`` raises."""
+    for name in ("scrapy", "twisted"):  # what goes wrong on sites is in the summaries
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    _open_files()
+    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+    from twisted.internet import reactor as installed  # noqa: PLC0415 - there is one from here on
+
+    reactor = cast(Any, installed)  # a module, by its types
+    ended: list[BaseException | None] = []
+
+    async def whole() -> None:
+        try:
+            await main()
+            ended.append(None)
+        except Exception as error:  # raised below
+            ended.append(error)
+        finally:
+            if reactor.running:
+                reactor.stop()
+
+    reactor.callWhenRunning(lambda: deferred_from_coro(whole()))
+    reactor.run()
+    if ended and ended[0] is not None:
+        raise ended[0]
+    return bool(ended)
+
+
+def _open_files() -> None:
+    """Each spider has a connection."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+async def crawl_all(
+    crawls: Sequence[Callable[[], SiteCrawl]],
+    done: Callable[[SiteCrawl], None],
+    *,
+    at_once: int,
+    settings: Settings,
+) -> None:
+    """So many at a time. ``done`` is told of each as it ends."""
+    runner = AsyncCrawlerRunner(settings)
+    waiting = iter(crawls)
+
+    async def worker() -> None:
+        for make in waiting:
+            crawl = make()
+            await runner.crawl(ParishSpider, crawl=crawl)
+            done(crawl)
+
+    workers = [asyncio.create_task(worker()) for _ in range(min(at_once, len(crawls)))]
+    await asyncio.gather(*workers)

@@ -1,0 +1,206 @@
+"""The crawl of one site: asks, judges what comes, remembers it, asks on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from masstimes.binary import is_binary
+from masstimes.crawl.addresses import address, is_within, without_sessions
+from masstimes.crawl.decoding import decoded
+from masstimes.crawl.journal import Entry, Journal
+from masstimes.crawl.known import KnownPage, write_known
+from masstimes.crawl.limits import Ending, Limits
+from masstimes.crawl.links import links
+from masstimes.crawl.parishes import ParishSite
+from masstimes.crawl.visits import Answer, Outcome, Visit, Visits
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_NOT_MODIFIED = 304
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """``headers``: by names in small letters. ``reason``: why there is none of the rest, as
+    ``timeout``; ``robots``: it may not be asked for. ``is_binary``: its body was not taken."""
+
+    status: int = 0
+    body: bytes = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
+    is_binary: bool = False
+
+
+#: Of a visit, with these headers.
+Fetch = Callable[[Visit, Mapping[str, str]], Awaitable[Fetched]]
+
+
+class SiteCrawl:
+    """What the journal has is not asked for again."""
+
+    def __init__(
+        self,
+        parish: ParishSite,
+        *,
+        limits: Limits,
+        known: Mapping[str, KnownPage],
+        journal: Journal,
+    ) -> None:
+        self.parish = parish
+        self._limits, self._known, self._journal = limits, known, journal
+        self._visits = Visits(parish.start, parish.domain, limits)
+        self._start = time.monotonic()
+        for entry in journal.entries():
+            self._visits.answered(entry.answer)
+
+    async def run(self, fetch: Fetch) -> None:
+        """To its end, whatever the site does."""
+        if not self.parish.domain:
+            self._end(Ending.NO_ADDRESS)
+            return
+        while (ending := self._ending()) is None:
+            visit = self._visits.next()
+            assert visit is not None
+            known = self._known.get(visit.url)
+            fetched = await fetch(visit, known.conditions if known else {})
+            entry = self._judged(visit, fetched, known)
+            self._journal.add(entry)
+            self._visits.answered(entry.answer)
+        self._end(ending)
+
+    def _ending(self) -> Ending | None:
+        if (ending := self._visits.ending()) is not None:
+            return ending
+        used = time.monotonic() - self._start
+        return Ending.SECONDS if used >= self._limits.seconds else None
+
+    def _judged(self, visit: Visit, fetched: Fetched, known: KnownPage | None) -> Entry:
+        size = len(fetched.body)
+        if fetched.reason or not (200 <= fetched.status < 400):
+            return Entry(visit.url, _failed(fetched))
+        if fetched.status == _NOT_MODIFIED and known is not None:
+            answer = _unchanged(known, etag=known.etag, modified=known.modified, size=size)
+            return Entry(visit.url, answer)
+        if fetched.status >= 300:
+            return Entry(visit.url, _redirect(visit, fetched))
+        if fetched.is_binary or is_binary(fetched.body):
+            return Entry(visit.url, Answer(Outcome.BINARY, bytes=size))
+        return self._page(visit, fetched, known)
+
+    def _page(self, visit: Visit, fetched: Fetched, known: KnownPage | None) -> Entry:
+        html = decoded(fetched.body, fetched.headers.get("content-type", ""))
+        sha256 = hashlib.sha256(without_sessions(html).encode(errors="replace")).hexdigest()
+        etag, modified = (fetched.headers.get(name, "") for name in ("etag", "last-modified"))
+        size = len(fetched.body)
+        if known is not None and known.sha256 == sha256:
+            return Entry(visit.url, _unchanged(known, etag=etag, modified=modified, size=size))
+        answer = Answer(
+            Outcome.PAGE,
+            bytes=size,
+            links=self._links(html, visit.url),
+            etag=etag,
+            modified=modified,
+            sha256=sha256,
+        )
+        return Entry(visit.url, answer, self._line(visit, html))
+
+    def _links(self, html: str, url: str) -> tuple[tuple[str, str], ...]:
+        """Those that stay on the site."""
+        found = links(html, url)
+        return tuple((there, text) for there, text in found if is_within(there, self.parish.domain))
+
+    def _line(self, visit: Visit, html: str) -> bytes:
+        """Of the output: ``masstimes.pages.CRAWLED``."""
+        page = {
+            "url": visit.url,
+            "previous_url": visit.previous_url,
+            "start_url": self.parish.start,
+            "domain": self.parish.domain,
+            "html": html,
+            "link_text": visit.link_text,
+        }
+        return json.dumps(page, ensure_ascii=False).encode(errors="replace")
+
+    def _end(self, ending: Ending) -> None:
+        tally = self._visits.tally
+        self._journal.end(
+            {
+                "id": self.parish.id,
+                "site": self.parish.site,
+                "domain": self.parish.domain,
+                "ended": ending,
+                "requests": tally.requests,
+                "bytes": tally.bytes,
+                **{f"{name}": tally.outcomes[outcome] for name, outcome in _COUNTED.items()},
+                "errors": dict(sorted(tally.errors.items())),
+                "seconds": round(time.monotonic() - self._start, 3),
+            }
+        )
+
+
+_COUNTED = {
+    "pages": Outcome.PAGE,
+    "unchanged": Outcome.UNCHANGED,
+    "binary": Outcome.BINARY,
+    "redirects": Outcome.REDIRECT,
+    "robots": Outcome.ROBOTS,
+}
+
+
+def _failed(fetched: Fetched) -> Answer:
+    if fetched.reason == "robots":
+        return Answer(Outcome.ROBOTS)
+    reason = fetched.reason or str(fetched.status)
+    return Answer(Outcome.ERROR, reason, bytes=len(fetched.body))
+
+
+def _redirect(visit: Visit, fetched: Fetched) -> Answer:
+    """To nowhere, and what is neither page nor redirect, is an error."""
+    there = address(fetched.headers.get("location", ""), visit.url)
+    if there is None or fetched.status not in _REDIRECTS:
+        return Answer(Outcome.ERROR, str(fetched.status), bytes=len(fetched.body))
+    return Answer(Outcome.REDIRECT, bytes=len(fetched.body), links=((there, ""),))
+
+
+def _unchanged(known: KnownPage, *, etag: str, modified: str, size: int) -> Answer:
+    return Answer(
+        Outcome.UNCHANGED,
+        bytes=size,
+        links=known.links,
+        etag=etag,
+        modified=modified,
+        sha256=known.sha256,
+    )
+
+
+def write_results(
+    parish: str,
+    journal: Journal,
+    out: Path,
+    *,
+    known: Mapping[str, KnownPage],
+    known_out: Path | None,
+) -> dict[str, Any]:
+    """Of a crawl that has ended: pages, what is known for the next run, and the summary, which is
+    given as well."""
+    summary = journal.ended()
+    assert summary is not None
+    path = out / f"{parish}.jsonl"
+    partial = path.with_name(f".{path.name}.part")
+    try:
+        with partial.open("wb") as file:
+            for entry in journal.entries():
+                if entry.page:
+                    file.write(entry.page + b"\n")
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    if known_out is not None:
+        write_known(known_out, parish, known, journal.entries())
+    return summary

@@ -1,0 +1,100 @@
+"""The spider of one parish: it asks by Scrapy what its ``SiteCrawl`` wants to know."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Self
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    ResponseDataLossError,
+    StopDownload,
+)
+from scrapy.http import Headers, Response
+
+from masstimes.binary import LOOKED_AT, is_binary
+from masstimes.crawl.site import Fetched, SiteCrawl
+from masstimes.crawl.visits import Visit
+
+#: Of a site, by what Scrapy raises.
+_REASONS: tuple[tuple[type[Exception], str], ...] = (
+    (DownloadTimeoutError, "timeout"),
+    (CannotResolveHostError, "no-such-host"),
+    (DownloadConnectionRefusedError, "refused"),
+    (DownloadCancelledError, "too-large"),
+    (ResponseDataLossError, "broken-off"),
+    (DownloadFailedError, "failed"),
+)
+_KEPT = ("content-type", "location", "etag", "last-modified")
+
+
+class ParishSpider(Spider):
+    """One request at a time: the next is made of what the one before has brought, and waits in the
+    downloader until the site may be asked again."""
+
+    name = "parish"
+
+    def __init__(self, crawl: SiteCrawl, **more: Any) -> None:
+        super().__init__(**more)
+        self._crawl = crawl
+        self._first = b""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.begun, signal=signals.headers_received)
+        crawler.signals.connect(spider.received, signal=signals.bytes_received)
+        return spider
+
+    async def start(self) -> AsyncIterator[Any]:
+        await self._crawl.run(self._fetch)
+        return
+        yield
+
+    def begun(self, headers: Headers, **_: Any) -> None:
+        """What is packed is looked at once it is unpacked."""
+        self._first = b"" if headers.get("Content-Encoding") is None else bytes(LOOKED_AT)
+
+    def received(self, data: bytes, request: Request, **_: Any) -> None:
+        """A body that is binary is not taken to its end."""
+        if len(self._first) < LOOKED_AT:
+            self._first += data[: LOOKED_AT - len(self._first)]
+            if len(self._first) == LOOKED_AT and is_binary(self._first):
+                request.meta["is_binary"] = True
+                raise StopDownload(fail=False)
+
+    async def _fetch(self, visit: Visit, headers: Mapping[str, str]) -> Fetched:
+        meta = {"dont_redirect": True, "handle_httpstatus_all": True}
+        request = Request(visit.url, headers=dict(headers), meta=meta, dont_filter=True)
+        try:
+            response = await self.crawler.engine.download_async(request)
+        except IgnoreRequest as error:
+            return Fetched(reason="robots" if "robots" in str(error) else "too-large")
+        except Exception as error:  # a site may break what it likes
+            return Fetched(reason=_reason(error))
+        return _fetched(response)
+
+
+def _reason(error: Exception) -> str:
+    return next((text for kind, text in _REASONS if isinstance(error, kind)), "failed")
+
+
+def _fetched(response: Response) -> Fetched:
+    headers = {
+        name: value.decode("latin-1")
+        for name in _KEPT
+        if (value := response.headers.get(name)) is not None
+    }
+    return Fetched(
+        status=response.status,
+        body=response.body,
+        headers=headers,
+        is_binary=response.meta.get("is_binary", False),
+    )

@@ -1,0 +1,132 @@
+"""What is yet to be asked of a site, and in what order. All of it follows from what was answered,
+so that a crawl which is told the answers again goes on where it was."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from masstimes.crawl.addresses import is_sane, is_within, key
+from masstimes.crawl.limits import Ending, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """``hops``: redirects on the way."""
+
+    url: str
+    depth: int = 0
+    previous_url: str = ""
+    link_text: str = ""
+    hops: int = 0
+
+
+class Outcome(StrEnum):
+    """Of a visit."""
+
+    PAGE = "page"
+    UNCHANGED = "unchanged"
+    BINARY = "binary"
+    REDIRECT = "redirect"
+    ROBOTS = "robots"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``reason``: of an error. ``bytes``: of the body. ``links``: addresses and texts; of a
+    redirect, the one where it leads. ``etag``, ``modified``, ``sha256``: to know the page again."""
+
+    outcome: Outcome
+    reason: str = ""
+    bytes: int = 0
+    links: tuple[tuple[str, str], ...] = ()
+    etag: str = ""
+    modified: str = ""
+    sha256: str = ""
+
+
+@dataclass
+class Tally:
+    """Of a site, so far."""
+
+    requests: int = 0
+    bytes: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    failures_in_a_row: int = 0
+
+
+class Visits:
+    """Breadth first, redirects at once."""
+
+    def __init__(self, start: str, domain: str, limits: Limits) -> None:
+        self._domain, self._limits = domain, limits
+        self._waiting = deque([Visit(start)])
+        self._met = {key(start)}
+        self._queries: Counter[str] = Counter()
+        self.tally = Tally()
+
+    def next(self) -> Visit | None:
+        """It stays the next until it is ``answered``."""
+        return self._waiting[0] if self._waiting else None
+
+    def ending(self) -> Ending | None:
+        """None: it goes on."""
+        tally, limits = self.tally, self._limits
+        if not self._waiting:
+            return self._how_it_was()
+        if tally.failures_in_a_row >= limits.failures:
+            return Ending.FAILURES
+        if tally.requests >= limits.pages:
+            return Ending.PAGES
+        return Ending.BYTES if tally.bytes >= limits.site else None
+
+    def _how_it_was(self) -> Ending:
+        outcomes = self.tally.outcomes
+        if outcomes[Outcome.PAGE] or outcomes[Outcome.UNCHANGED] or outcomes[Outcome.BINARY]:
+            return Ending.DONE
+        if outcomes[Outcome.ROBOTS]:
+            return Ending.ROBOTS
+        return Ending.ELSEWHERE if self.tally.errors["elsewhere"] else Ending.UNREACHABLE
+
+    def answered(self, answer: Answer) -> None:
+        """The next one was."""
+        visit, tally = self._waiting.popleft(), self.tally
+        tally.requests += 1
+        tally.bytes += answer.bytes
+        tally.outcomes[answer.outcome] += 1
+        failed = answer.outcome is Outcome.ERROR
+        tally.failures_in_a_row = tally.failures_in_a_row + 1 if failed else 0
+        if failed:
+            tally.errors[answer.reason] += 1
+        elif answer.outcome is Outcome.REDIRECT:
+            self._redirect(visit, answer.links[0][0])
+        elif visit.depth < self._limits.depth:
+            self._follow(visit, answer.links)
+
+    def _redirect(self, visit: Visit, there: str) -> None:
+        if visit.hops >= self._limits.redirects:
+            self.tally.errors["redirects"] += 1
+        elif not is_within(there, self._domain):
+            self.tally.errors["elsewhere"] += 1
+        elif key(there) not in self._met or there == visit.url:
+            # To itself: some sites want to be asked twice.
+            self._met.add(key(there))
+            again = Visit(there, visit.depth, visit.previous_url, visit.link_text, visit.hops + 1)
+            self._waiting.appendleft(again)
+
+    def _follow(self, visit: Visit, links: Iterable[tuple[str, str]]) -> None:
+        for url, text in links:
+            if not is_within(url, self._domain) or not is_sane(url, self._limits):
+                continue
+            if (name := key(url)) in self._met:
+                continue
+            plain, _, query = url.partition("?")
+            if query and self._queries[plain] >= self._limits.queries:
+                continue
+            self._queries[plain] += bool(query)
+            self._met.add(name)
+            self._waiting.append(Visit(url, visit.depth + 1, visit.url, text))

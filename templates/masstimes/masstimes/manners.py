@@ -1,0 +1,98 @@
+"""How the programs ask servers that are not ours: who asks, how long they wait, when they give
+up."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+import httpx
+from pack_command import CommandError, Parser, finite, not_negative
+
+
+class GaveUp(CommandError):
+    """The server does not answer for now; later it may."""
+
+    exit_code = 75
+
+
+class Refused(CommandError):
+    """The server will not answer this however often it is asked."""
+
+    exit_code = 69
+
+
+@dataclass(frozen=True, slots=True)
+class Manners:
+    """``contact``: an address by which who runs a server finds who asks. Seconds: ``pause`` between
+    two requests, ``max_wait`` for one that is repeated. ``repeats``: of one request in a row.
+    ``delays``: factor of all that is waited, for tests."""
+
+    contact: str
+    pause: float = 1.0
+    max_wait: float = 300.0
+    repeats: int = 8
+    delays: float = 1.0
+
+    def user_agent(self, program: str) -> str:
+        return f"{program} (Sluice mass times; +{self.contact})"
+
+
+def add_manners(parser: Parser, *, pause: float) -> None:
+    """Their options."""
+    add = parser.add_argument
+    add(
+        "--contact",
+        type=_contact,
+        required=True,
+        metavar="ADDRESS",
+        help="of mail or of a page, by which who runs the server finds you",
+    )
+    add("--pause", type=_seconds, default=pause, metavar="S", help="default: %(default)s")
+    add(
+        "--max-wait",
+        type=_seconds,
+        default=300.0,
+        metavar="S",
+        help="before a request is repeated: 2, 4, 8 … at most (default: %(default)s)",
+    )
+    add("--repeats", type=not_negative, default=8, metavar="N", help="default: %(default)s")
+    add("--delays", type=_seconds, default=1.0, metavar="FACTOR", help="of all waits, for tests")
+
+
+def manners_of(arguments: argparse.Namespace) -> Manners:
+    return Manners(
+        arguments.contact,
+        arguments.pause,
+        arguments.max_wait,
+        arguments.repeats,
+        arguments.delays,
+    )
+
+
+def web_address(text: str) -> str:
+    """Argument type: ``http`` or ``https``, with a host."""
+    if not is_web_address(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address of a web page (http://…)")
+    return text
+
+
+def is_web_address(text: str) -> bool:
+    try:
+        url = httpx.URL(text)
+    except (httpx.InvalidURL, UnicodeError, ValueError):
+        return False
+    return url.scheme in {"http", "https"} and bool(url.host)
+
+
+def _contact(text: str) -> str:
+    if not text.strip() or not text.isascii() or not text.isprintable():
+        raise argparse.ArgumentTypeError(f"{text!r} is no address of mail or of a page, in ASCII")
+    return text.strip()
+
+
+def _seconds(text: str) -> float:
+    value = finite(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is below 0")
+    return value

@@ -1,0 +1,1 @@
+"""Parishes from pages of dioceses: tables whose columns are known by their names."""

@@ -1,0 +1,101 @@
+"""`mt-parishes`: a table of parishes from pages of dioceses."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pack_command import (
+    BadData,
+    CommandError,
+    Parser,
+    UsageError,
+    positive,
+    read_input,
+    run_command,
+    write_complete,
+)
+
+from masstimes.manners import add_manners, is_web_address, manners_of, web_address
+from masstimes.parishes.columns import COLUMNS
+from masstimes.parishes.identity import with_ids
+from masstimes.parishes.walk import parishes_from
+from masstimes.polite import Polite
+
+_PROGRAM = "mt-parishes"
+
+
+class NoParishes(CommandError):
+    """Nothing was found where everything should be."""
+
+    exit_code = 65
+
+
+def _tell(what: str) -> None:
+    print(f"{_PROGRAM}: {what}", file=sys.stderr)
+
+
+def _addresses(path: Path) -> list[str]:
+    """One a line; what begins with # is for people."""
+    try:
+        lines = read_input(path).decode().splitlines()
+    except UnicodeDecodeError as error:
+        raise BadData(path, "this is no text in UTF-8") from error
+    found = []
+    for number, line in enumerate(map(str.strip, lines), 1):
+        if line and not line.startswith("#"):
+            if not is_web_address(line):
+                raise BadData(path, f"line {number}, {line!r}, is no address (http://…)")
+            found.append(line)
+    return found
+
+
+def _table(parishes: Sequence[dict[str, str]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(parishes)
+    return text.getvalue().encode(errors="replace")
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    given: Path | None = arguments.addresses
+    urls = [*arguments.urls, *(_addresses(given) if given else ())]
+    if not urls:
+        raise UsageError("give addresses of pages, or a file of them (--addresses)")
+    with Polite(_PROGRAM, manners_of(arguments)) as polite:
+        read = [
+            parish
+            for url in dict.fromkeys(urls)
+            for parish in parishes_from(polite, url, most_pages=arguments.max_pages, tell=_tell)
+        ]
+    parishes, again = with_ids(read)
+    if not parishes:
+        raise NoParishes(f"no parish is on the pages of {', '.join(urls)}")
+    if again:
+        _tell(f"{again} rows came again, equal to others, and were left out")
+    if arguments.split:
+        arguments.split.mkdir(parents=True, exist_ok=True)
+        for parish in parishes:
+            text = json.dumps(parish, ensure_ascii=False, indent=1) + "\n"
+            write_complete(arguments.split / f"{parish['id']}.json", text.encode(errors="replace"))
+    write_complete(arguments.out, _table(parishes))
+    _tell(f"{len(parishes)} parishes")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-parishes`."""
+    parser = Parser(prog=_PROGRAM, description="A table of parishes from pages of dioceses.")
+    add = parser.add_argument
+    add("urls", nargs="*", type=web_address, metavar="URL", help="first page of a diocese")
+    add("--addresses", type=Path, metavar="FILE", help="more of them, one a line")
+    add("--out", type=Path, required=True, metavar="FILE", help="the table, CSV")
+    add("--split", type=Path, metavar="FOLDER", help="also a JSON file for each parish")
+    add("--max-pages", type=positive, default=500, metavar="N", help="of an address (%(default)s)")
+    add_manners(parser, pause=1.0)
+    return run_command(parser, _work, argv)

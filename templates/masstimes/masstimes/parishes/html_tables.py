@@ -1,0 +1,114 @@
+"""Tables of a page with what stands above them, and the link to the page behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+from lxml import etree, html
+
+from masstimes.folding import folded
+from masstimes.parishes.columns import said_above
+from masstimes.polite import Answer
+
+#: Cells may say that they go on over others; more than this is no table for people.
+_MOST_SPAN = 500
+_ROWS = "./tr|./thead/tr|./tbody/tr|./tfoot/tr"
+_NEXT = re.compile(r"nast[eę]pn[aey]( strona)?|dalej|next|[>»›→]+", re.IGNORECASE)
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """``above``: what headings before it say, by column."""
+
+    above: dict[str, str]
+    rows: list[list[str]]
+
+
+def parse(answer: Answer) -> Any:
+    """The page as a tree; None where there is nothing in it. Its header's character set counts,
+    then UTF-8 where it is that, then what the page itself says."""
+    charset = answer.charset
+    try:
+        text = answer.body.decode(charset or "utf-8", "replace" if charset else "strict")
+    except (LookupError, UnicodeDecodeError):
+        source: str | bytes = answer.body
+    else:
+        # lxml takes no text that itself says how it is encoded.
+        source = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.replace("\0", ""))
+    try:
+        return html.document_fromstring(source)
+    except (etree.ParserError, ValueError):
+        return None
+
+
+def tables(tree: Any) -> Iterator[Table]:
+    """In their order; a table within another comes after it, by itself."""
+    above: dict[str, str] = {}
+    for element in tree.iter(*_HEADINGS, "caption", "table"):
+        if element.tag == "table":
+            own = dict(above)
+            for caption in element.findall("caption"):
+                own.update([said] if (said := said_above(_text(caption))) else [])
+            yield Table(own, _grid(element))
+        elif element.tag in _HEADINGS and (said := said_above(_text(element))):
+            above.update([said])
+
+
+def next_page(tree: Any, url: str) -> str | None:
+    """The address that the page calls the next one."""
+    for element in tree.iter("link", "a"):
+        target = element.get("href")
+        if not target:
+            continue
+        marked = "next" in (element.get("rel") or "").lower().split()
+        if marked or (element.tag == "a" and _NEXT.fullmatch(_arrowless(_text(element)))):
+            try:
+                return urldefrag(urljoin(url, target.strip())).url
+            except ValueError:
+                continue
+    return None
+
+
+def _arrowless(text: str) -> str:
+    """``następna strona »`` is ``następna strona``."""
+    return re.sub(r"(?<=\w)\s*[>»›→]+$", "", folded(text))
+
+
+def _grid(table: Any) -> list[list[str]]:
+    """Its texts, those of cells that go on over others at each place."""
+    rows: list[list[str]] = []
+    below: dict[int, tuple[int, str]] = {}
+    for row in table.xpath(_ROWS):
+        texts: list[str] = []
+        for cell in row.iterchildren("td", "th"):
+            _fill(texts, below)
+            text, height = _text(cell), _span(cell, "rowspan")
+            for _ in range(_span(cell, "colspan")):
+                if height > 1:
+                    below[len(texts)] = height - 1, text
+                texts.append(text)
+        _fill(texts, below)
+        rows.append(texts)
+    return rows
+
+
+def _fill(texts: list[str], below: dict[int, tuple[int, str]]) -> None:
+    while (place := len(texts)) in below:
+        left, text = below.pop(place)
+        texts.append(text)
+        if left > 1:
+            below[place] = left - 1, text
+
+
+def _span(cell: Any, name: str) -> int:
+    value = (cell.get(name) or "1").strip()
+    return min(max(int(value), 1), _MOST_SPAN) if value.isascii() and value.isdecimal() else 1
+
+
+def _text(element: Any) -> str:
+    return " ".join(" ".join(element.itertext()).split())

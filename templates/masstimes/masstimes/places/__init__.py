@@ -1,0 +1,1 @@
+"""Sites of parishes, by a places API."""

@@ -1,0 +1,156 @@
+"""The server of the small web: every site at an address of its own, all on one port."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from email.utils import formatdate, parsedate_to_datetime
+from typing import Any
+
+from masstimes.small_web.asgi import Exchange, exchange
+from masstimes.small_web.dioceses import diocese_pages
+from masstimes.small_web.pages_of_site import Site, SmallPage
+from masstimes.small_web.parishes import SERVICE
+from masstimes.small_web.places import Places
+from masstimes.small_web.trap_answers import trapped
+from masstimes.small_web.traps import PLACE, Dead, Trap
+from masstimes.small_web.web import SmallWeb
+
+_ROBOTS = f"User-agent: *\nDisallow: {PLACE}robots/prywatne/\n"
+_NOBODY = "User-agent: *\nDisallow: /\n"
+#: When pages were written that say when; a change of a site moves it by a day.
+_MODIFIED = 1_500_000_000
+
+
+class Application:
+    """``log`` is told of every request when it is over; ``changed`` after the web has changed."""
+
+    def __init__(
+        self,
+        web: SmallWeb,
+        places: Places,
+        *,
+        log: Callable[[dict[str, Any]], None],
+        changed: Callable[[], None],
+    ) -> None:
+        self._web, self._places = web, places
+        self._log, self._changed = log, changed
+        self._dioceses = diocese_pages(web.parishes)
+        self._asked: set[str] = set()
+        self._modified: dict[str, int] = {}
+
+    async def __call__(self, scope: dict[str, Any], receive: object, send: object) -> None:
+        if scope["type"] != "http":
+            return
+        request, start = exchange(scope, receive, send), time.time()
+        try:
+            if scope["server"][0].startswith("127."):
+                await self._answer(request)
+            else:
+                await request.answer(421, b"for this machine alone")
+        finally:
+            self._log(
+                {
+                    "host": request.host,
+                    "path": request.target,
+                    "start": start,
+                    "answered": request.answered,
+                    "end": request.ended or time.time(),
+                    "whole": request.ended > 0,
+                    "status": request.status,
+                    "bytes": request.sent,
+                    "conditional": bool(
+                        {"if-none-match", "if-modified-since"} & {*request.headers}
+                    ),
+                    "user_agent": request.headers.get("user-agent", ""),
+                }
+            )
+
+    async def _answer(self, request: Exchange) -> None:
+        if request.host == SERVICE:
+            await self._serve(request)
+        elif (pages := self._dioceses.get(request.host)) is not None:
+            await self._list(request, pages)
+        elif (site := self._web.sites.get(request.host)) is not None:
+            await self._visit(request, site)
+        else:
+            await request.answer(404)
+
+    async def _serve(self, request: Exchange) -> None:
+        match request.method, request.path:
+            case "GET", "/places":
+                found = self._places.search(request.parameter("query"), request.parameter("key"))
+                await request.json(found)
+            case "POST", "/change":
+                changed = self._web.change(int(request.parameter("sites") or 10))
+                for parish in changed:
+                    self._modified[parish.host] = self._modified.get(parish.host, 0) + 1
+                self._changed()
+                await request.json([parish.id for parish in changed])
+            case _:
+                await request.answer(404)
+
+    def _is_first(self, request: Exchange) -> bool:
+        key = f"{request.host}{request.target}"
+        if key in self._asked:
+            return False
+        self._asked.add(key)
+        return True
+
+    async def _list(self, request: Exchange, pages: dict[str, bytes]) -> None:
+        """Of all but a diocese's first page, the first answer is that it cannot now."""
+        page = pages.get(request.path)
+        if page is None:
+            await request.answer(404)
+        elif request.path != "/parafie.html" and self._is_first(request):
+            await request.answer(503, headers=[("retry-after", "1")])
+        else:
+            await request.answer(200, page, [("content-type", "text/html; charset=utf-8")])
+
+    async def _visit(self, request: Exchange, site: Site) -> None:
+        if site.dead is not None:
+            await _nothing(request, site.dead)
+        elif request.path == "/robots.txt":
+            text = _ROBOTS if site.trap is Trap.ROBOTS else None
+            await request.answer(200 if text else 404, (text or "").encode())
+        elif site.trap is not None and request.path.startswith(f"{PLACE}{site.trap}/"):
+            await trapped(site.trap, request)
+        elif (page := site.pages.get(request.target)) is None:
+            await request.answer(404, b"<h1>404</h1>", [("content-type", "text/html")])
+        elif page.fails_first and self._is_first(request):
+            await request.answer(503)
+        else:
+            await self._page(request, page, _MODIFIED + 86400 * self._modified.get(request.host, 0))
+
+    async def _page(self, request: Exchange, page: SmallPage, modified: int) -> None:
+        if page.latency:
+            await asyncio.sleep(page.latency)
+        headers, is_known = [("content-type", page.content_type)], False
+        if page.validator == "etag":
+            headers.append(("etag", page.etag))
+            is_known = request.headers.get("if-none-match") == page.etag
+        elif page.validator == "modified":
+            headers.append(("last-modified", formatdate(modified, usegmt=True)))
+            is_known = _is_since(request.headers.get("if-modified-since"), modified)
+        if is_known:
+            await request.start(304, headers)
+            await request.part(b"", more=False)
+        else:
+            await request.answer(200, page.body, headers)
+
+
+def _is_since(header: str | None, modified: int) -> bool:
+    return header is not None and parsedate_to_datetime(header).timestamp() >= modified
+
+
+async def _nothing(request: Exchange, dead: Dead) -> None:
+    match dead:
+        case Dead.SILENT:
+            await request.until_left()
+        case Dead.ERRORS:
+            await request.answer(500)
+        case Dead.FORBIDDEN if request.path == "/robots.txt":
+            await request.answer(200, _NOBODY.encode())
+        case Dead.FORBIDDEN:
+            await request.page("<p>msza 7:00</p>")

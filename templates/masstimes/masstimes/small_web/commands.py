@@ -1,0 +1,162 @@
+"""`mt-web`: serve a small web until it is told to stop. `mt-web-change`: change some of its
+sites."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import socket
+import time
+import urllib.request
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
+
+from pack_command import (
+    Parser,
+    UsageError,
+    not_negative,
+    positive,
+    read_input,
+    run_command,
+    write_complete,
+)
+
+from masstimes.small_web.dioceses import first_page
+from masstimes.small_web.parishes import SERVICE
+from masstimes.small_web.places import KEY, Places
+from masstimes.small_web.web import DEMO_SEED, LAYOUTS, SmallWeb, parish_files
+
+#: In the folder: the port and what can be asked there.
+WEB = "web.json"
+
+
+def write_folder(web: SmallWeb, folder: Path, port: int) -> None:
+    """Parish files, the truth, and last ``WEB``: who sees that can begin."""
+    parishes = folder / "parishes"
+    parishes.mkdir(parents=True, exist_ok=True)
+    for name, content in parish_files(web.parishes, port).items():
+        _write(parishes / name, content)
+    write_truth(web, folder, port)
+    _write(
+        folder / WEB,
+        {
+            "port": port,
+            "dioceses": sorted({first_page(each.diocese, port) for each in web.parishes}),
+            "places": f"http://{SERVICE}:{port}/places",
+            "places_key": KEY,
+            "change": f"http://{SERVICE}:{port}/change",
+        },
+    )
+
+
+def write_truth(web: SmallWeb, folder: Path, port: int) -> None:
+    _write(folder / "truth.json", web.truth(port))
+
+
+def _write(path: Path, content: Any) -> None:
+    write_complete(path, json.dumps(content, ensure_ascii=False, indent=1).encode())
+
+
+def serve(web: SmallWeb, folder: Path, listener: socket.socket, places: Places) -> None:
+    """Until a signal ends it. Writes ``requests.jsonl`` into ``folder``."""
+    import uvicorn  # noqa: PLC0415 - the other programs start without it
+
+    from masstimes.small_web.application import Application  # noqa: PLC0415 - as above
+
+    port = listener.getsockname()[1]
+    write_folder(web, folder, port)
+    print(port, flush=True)
+    with (folder / "requests.jsonl").open("a") as file:
+        application = Application(
+            web,
+            places,
+            log=partial(_log, file),
+            changed=partial(write_truth, web, folder, port),
+        )
+        config = uvicorn.Config(
+            application,
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            backlog=4096,
+            timeout_graceful_shutdown=1,
+        )
+        asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+
+
+def _log(file: TextIO, line: dict[str, Any]) -> None:
+    file.write(json.dumps(line, ensure_ascii=False) + "\n")
+    file.flush()
+
+
+def listen(port: int) -> socket.socket:
+    """At all addresses of this machine, since a site has one each; others than its own are turned
+    away by the application. ``port`` 0: any that is free."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("0.0.0.0", port))  # noqa: S104 - see above
+    except OSError as error:
+        raise UsageError(f"port {port} cannot be had ({error.strerror})") from error
+    listener.listen(4096)
+    return listener
+
+
+def _serve(arguments: argparse.Namespace) -> None:
+    web = SmallWeb(
+        arguments.sites, arguments.seed, kind=arguments.layouts, traps=not arguments.no_traps
+    )
+    if arguments.changed:
+        web.change(arguments.changed)
+    listener = listen(arguments.port)
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    places = Places(
+        web.parishes,
+        listener.getsockname()[1],
+        seed=arguments.seed,
+        quota=arguments.quota,
+        day=arguments.day,
+        clock=time.time,
+    )
+    serve(web, arguments.folder, listener, places)
+
+
+def web_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-web`."""
+    parser = Parser(prog="mt-web", description="Serve a small web of parishes on this machine.")
+    add = parser.add_argument
+    add("--sites", type=positive, default=60, help="default: 60")
+    add("--seed", type=not_negative, default=DEMO_SEED, help=f"default: {DEMO_SEED}")
+    add(
+        "--layouts",
+        choices=sorted(LAYOUTS),
+        default="",
+        help=f"default: seen with the seed {DEMO_SEED}, all with others",
+    )
+    add("--no-traps", action="store_true", help="every site ends by itself")
+    add("--changed", type=not_negative, default=0, metavar="SITES", help="changed at the start")
+    add("--folder", type=Path, required=True, help="parish files, truth and log come there")
+    add("--port", type=not_negative, default=0, help="default: any that is free; it is printed")
+    add("--quota", type=not_negative, default=1000, help="units a day of the search for places")
+    add("--day", type=positive, default=86400, metavar="SECONDS", help="of that quota")
+    return run_command(parser, _serve, argv)
+
+
+def change_main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-web-change`."""
+    parser = Parser(prog="mt-web-change", description="Change sites of a small web that is served.")
+    parser.add_argument("--sites", type=positive, default=10, help="how many; default: 10")
+    parser.add_argument("--folder", type=Path, required=True, help="the one of mt-web")
+    return run_command(parser, _change, argv)
+
+
+def _change(arguments: argparse.Namespace) -> None:
+    known = json.loads(read_input(arguments.folder / WEB))
+    request = urllib.request.Request(  # noqa: S310 - an address of this machine
+        f"{known['change']}?sites={arguments.sites}", method="POST"
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
+        print("\n".join(json.loads(answer.read())))

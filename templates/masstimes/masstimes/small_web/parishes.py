@@ -1,0 +1,90 @@
+"""Parishes that are made up, and when they have masses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from masstimes.small_web import names
+
+#: Sites have an address of their own each, of the many that mean this machine itself: unlike names
+#: below ``localhost`` they need neither a resolver nor anybody's leave.
+_SITE = "127.1"
+_DIOCESE = "127.2.0"
+#: Where the search for places is, and what changes the web.
+SERVICE = "127.0.0.1"
+
+_SUNDAY = ("07:00", "07:30", "08:00", "08:30", "09:00", "10:00", "10:30", "11:00", "12:00")
+_SUNDAY_EVENING = ("16:00", "17:00", "18:00", "19:00", "20:00")
+_MORNING = ("06:30", "07:00", "07:30", "08:00")
+_EVENING = ("17:00", "17:30", "18:00", "18:30", "19:00")
+
+
+@dataclass(frozen=True, slots=True)
+class Parish:
+    """As a diocese has it; ``host``: of its site."""
+
+    number: int
+    name: str
+    place: str
+    address: str
+    deanery: str
+    diocese: str
+    voivodeship: str
+
+    @property
+    def id(self) -> str:
+        return f"parish-{self.number:04}"
+
+    @property
+    def host(self) -> str:
+        return f"{_SITE}.{self.number // 250}.{self.number % 250 + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Times of masses, as ``07:00``, each once and in order."""
+
+    sundays: tuple[str, ...]
+    weekdays: tuple[str, ...]
+
+
+def draw_parishes(number: int, seed: int) -> list[Parish]:
+    """The same for the same seed; no two have both name and place."""
+    random = Random(f"parishes {seed}")
+    drawn: list[Parish] = []
+    taken: set[tuple[str, str]] = set()
+    while len(drawn) < number:
+        name, place = f"Parafia pw. {random.choice(names.PATRONS)}", random.choice(names.PLACES)
+        if (name, place) in taken:
+            continue
+        taken.add((name, place))
+        diocese, voivodeship, seats = random.choice(names.DIOCESES)
+        street = f"ul. {random.choice(names.STREETS)} {random.randint(1, 98)}"
+        code = f"{random.randint(10, 89)}-{random.randint(100, 999)}"
+        drawn.append(
+            Parish(
+                number=len(drawn),
+                name=name,
+                place=place,
+                address=f"{street}, {code} {place}",
+                deanery=f"dekanat {random.choice(seats)}",
+                diocese=diocese,
+                voivodeship=voivodeship,
+            )
+        )
+    return drawn
+
+
+def diocese_host(diocese: str) -> str:
+    known = [name for name, *_ in names.DIOCESES]
+    return f"{_DIOCESE}.{known.index(diocese) + 1}"
+
+
+def draw_schedule(random: Random) -> Schedule:
+    sundays = random.sample(_SUNDAY, random.randint(2, 4))
+    sundays += random.sample(_SUNDAY_EVENING, random.randint(0, 1))
+    weekdays = [random.choice(_EVENING)]
+    if random.random() < 0.7:
+        weekdays.append(random.choice(_MORNING))
+    return Schedule(tuple(sorted(sundays)), tuple(sorted(weekdays)))

@@ -1,0 +1,101 @@
+"""The whole small web: all its sites, and what is true of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+from masstimes.small_web import layouts
+from masstimes.small_web.pages_of_site import make_changed, make_site
+from masstimes.small_web.parishes import Parish, draw_parishes
+from masstimes.small_web.traps import Dead, Trap
+
+#: The seed that demonstrations learn from: it has no layout of ``layouts.UNSEEN``.
+DEMO_SEED = 1
+LAYOUTS = {
+    "seen": layouts.SEEN,
+    "unseen": layouts.UNSEEN,
+    "all": layouts.SEEN + layouts.UNSEEN,
+}
+
+
+class SmallWeb:
+    """``kind`` of layouts: of ``LAYOUTS``; by default the seed says. ``traps``: without them every
+    site ends by itself, and is alive."""
+
+    def __init__(self, sites: int, seed: int, *, kind: str = "", traps: bool = True) -> None:
+        self.seed = seed
+        self.kind = kind or ("seen" if seed == DEMO_SEED else "all")
+        self._changes = 0
+        self.parishes = draw_parishes(sites, seed)
+        self.sites = {
+            parish.host: make_site(
+                parish,
+                LAYOUTS[self.kind],
+                seed=seed,
+                trap=_trap(parish) if traps else None,
+                dead=_dead(parish) if traps else None,
+            )
+            for parish in self.parishes
+        }
+
+    def change(self, number: int) -> list[Parish]:
+        """So many sites get other times of masses. Gives whose."""
+        self._changes += 1
+        alive = [site for site in self.sites.values() if site.dead is None]
+        random = Random(f"changes {self.seed} {self._changes}")
+        chosen = random.sample(alive, min(number, len(alive)))
+        for site in chosen:
+            self.sites[site.parish.host] = make_changed(
+                site, LAYOUTS[self.kind], seed=self.seed, change=self._changes
+            )
+        return sorted((site.parish for site in chosen), key=lambda parish: parish.number)
+
+    def truth(self, port: int) -> dict[str, Any]:
+        """By the parish's id, and by the page's address."""
+        sites, pages = {}, {}
+        for site in self.sites.values():
+            base = f"http://{site.parish.host}:{port}"
+            found = {
+                f"{base}{path}": [mass.as_dict() for mass in page.masses]
+                for path, page in site.pages.items()
+                if page.masses and site.dead is None
+            }
+            pages.update(found)
+            sites[site.parish.id] = {
+                "site": f"{base}/",
+                "domain": site.parish.host,
+                "layout": site.layout,
+                "trap": site.trap,
+                "dead": site.dead,
+                "pages": 0 if site.dead else len(site.pages),
+                "sundays": [] if site.dead else site.schedule.sundays,
+                "weekdays": [] if site.dead else site.schedule.weekdays,
+                "where": sorted(found),
+            }
+        return {"seed": self.seed, "layouts": self.kind, "sites": sites, "pages": pages}
+
+
+def parish_files(parishes: Sequence[Parish], port: int) -> dict[str, dict[str, str]]:
+    """What `mt-crawl` takes, by the names of files."""
+    return {
+        f"{parish.id}.json": {
+            "id": parish.id,
+            "name": f"{parish.name}, {parish.place}",
+            "site": f"http://{parish.host}:{port}/",
+        }
+        for parish in parishes
+    }
+
+
+def _trap(parish: Parish) -> Trap | None:
+    """Every third site has one, all kinds in turn."""
+    kinds = list(Trap)
+    return kinds[parish.number // 3 % len(kinds)] if parish.number % 3 == 1 else None
+
+
+def _dead(parish: Parish) -> Dead | None:
+    """Every twentieth site."""
+    kinds = list(Dead)
+    return kinds[parish.number // 20 % len(kinds)] if parish.number % 20 == 18 else None

@@ -1,0 +1,1 @@
+"""What the rules and the classifier found, in one table."""

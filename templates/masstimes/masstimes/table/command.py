@@ -1,0 +1,97 @@
+"""`mt-table`: one table of all times of masses, each with where it was found."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from pack_command import BadData, Parser, read_input, run_command, write_complete
+
+from masstimes.classifier.examples import read_candidates
+from masstimes.pages import read_lines
+from masstimes.table.merging import Evidence, rows
+
+_PROGRAM = "mt-table"
+
+
+def _orders(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        for number, line in enumerate(read_lines(path, fields=("domain", "url")), 1):
+            for name in ("sundays", "weekdays"):
+                if not isinstance(line.get(name), list):
+                    raise BadData(path, f"order {number} has no list {name!r}")
+            yield line
+
+
+def _candidates(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        for line in read_candidates(path):
+            probability = line.get("probability")
+            if not isinstance(probability, int | float) or not isinstance(line.get("mass"), bool):
+                raise BadData(
+                    path,
+                    f"{line['id']!r} has no probability and mass: give what mt-classify writes",
+                )
+            yield line
+
+
+def _parishes(paths: Iterable[Path]) -> dict[str, str]:
+    """Their ids by the domains of their sites."""
+    found: dict[str, str] = {}
+    for path in paths:
+        try:
+            parish = json.loads(read_input(path))
+            domain = urlsplit(parish["site"]).hostname
+            identity = parish["id"]
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise BadData(path, "this is no parish: JSON with an id and a site") from error
+        found[_bare(str(domain or ""))] = str(identity)
+    return found
+
+
+def _bare(domain: str) -> str:
+    return domain.lower().removeprefix("www.")
+
+
+def _row(found: Evidence, parishes: dict[str, str]) -> dict[str, Any]:
+    host = found.domain.rpartition(":")[0] or found.domain
+    return {
+        "parish": parishes.get(_bare(found.domain)) or parishes.get(_bare(host)) or "",
+        "domain": found.domain,
+        "day": found.day,
+        "time": found.time,
+        "url": found.url,
+        "sentence": found.sentence,
+        "source": found.source,
+        "probability": found.probability,
+    }
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    from masstimes.table.files import as_csv, as_parquet  # noqa: PLC0415 - pyarrow takes a while
+
+    parishes = _parishes(arguments.parishes)
+    found = rows(_orders(arguments.orders), _candidates(arguments.candidates))
+    table = [_row(each, parishes) for each in found]
+    write_complete(arguments.csv, as_csv(table))
+    write_complete(arguments.parquet, as_parquet(table))
+    sites = len({row["domain"] for row in table})
+    print(f"{_PROGRAM}: {len(table)} times of masses at {sites} sites", file=sys.stderr)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-table`."""
+    parser = Parser(prog=_PROGRAM, description="Make one table of all times of masses.")
+    add = parser.add_argument
+    many: dict[str, Any] = {"nargs": "*", "type": Path, "default": [], "metavar": "FILE"}
+    add("--orders", **many, help="of mt-rules")
+    add("--candidates", **many, help="of mt-classify")
+    add("--parishes", **many, help="JSON, one for a parish, with id and site")
+    add("--parquet", type=Path, required=True, metavar="FILE", help="the table")
+    add("--csv", type=Path, required=True, metavar="FILE", help="the same as text")
+    return run_command(parser, _work, argv)

@@ -1,0 +1,59 @@
+"""The table as Parquet and as CSV; equal rows make equal bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pack_command import BadData, read_input
+from pyarrow import parquet
+
+#: Of a row, with their types in Parquet.
+SCHEMA = pa.schema(
+    [
+        ("parish", pa.string()),
+        ("domain", pa.string()),
+        ("day", pa.string()),
+        ("time", pa.string()),
+        ("url", pa.string()),
+        ("sentence", pa.string()),
+        ("source", pa.string()),
+        ("probability", pa.float64()),
+    ]
+)
+
+
+def as_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    file = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist([*rows], SCHEMA), file, compression="zstd")
+    return file.getvalue()
+
+
+def as_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, SCHEMA.names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def read_table(path: Path) -> list[dict[str, Any]]:
+    """Of either form, by the file's first bytes. Raises ``MissingInput``; ``BadData`` where columns
+    are missing."""
+    content = read_input(path)
+    try:
+        if content.startswith(b"PAR1"):
+            found = parquet.read_table(io.BytesIO(content)).to_pylist()
+        else:
+            found = list(csv.DictReader(io.StringIO(content.decode())))
+    except (pa.ArrowException, OSError, csv.Error, UnicodeDecodeError) as error:
+        raise BadData(path, f"this is no table of mt-table ({error})") from error
+    wanted = set(SCHEMA.names)
+    if found and not wanted <= set(found[0]):
+        missing = ", ".join(sorted(wanted - set(found[0])))
+        raise BadData(path, f"the table has no column {missing}")
+    return found

@@ -1,0 +1,78 @@
+"""`mt-measure`: how much of what is true is in the table, and how much of the table is true."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from pack_command import BadData, Parser, read_input, run_command, write_complete
+
+from masstimes.classifier.measures import Measures
+
+#: Which sources of rows count for whom.
+_WHOSE = {
+    "rules": ("rules", "both"),
+    "classifier": ("classifier", "both"),
+    "both": ("rules", "classifier", "both"),
+}
+#: A site and a time.
+Mass = tuple[str, str]
+
+
+def read_truth(path: Path) -> set[Mass]:
+    """``{"sites": {id: {"domain": …, "sundays": [time], "weekdays": [time]}}}``. Raises
+    ``MissingInput``, ``BadData``."""
+    try:
+        sites = json.loads(read_input(path))["sites"].values()
+        return {
+            (str(site["domain"]), str(time))
+            for site in sites
+            for time in (*site["sundays"], *site["weekdays"])
+        }
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise BadData(
+            path, "this is no truth: JSON with sites, each with domain, sundays and weekdays"
+        ) from error
+
+
+def measured(
+    table: Sequence[dict[str, Any]], truth: Collection[Mass]
+) -> dict[str, dict[str, float | int | None]]:
+    """For the rules alone, the classifier alone, and both."""
+    wanted = set(truth)
+    measures = {}
+    for name, sources in _WHOSE.items():
+        found = {(row["domain"], row["time"]) for row in table if row["source"] in sources}
+        of = Measures(len(found & wanted), len(found - wanted), len(wanted - found))
+        measures[name] = {
+            "recall": of.recall,
+            "precision": of.precision,
+            "f1": of.f1,
+            "right": of.right,
+            "wrong": of.wrong,
+            "missed": of.missed,
+        }
+    return measures
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    from masstimes.table.files import read_table  # noqa: PLC0415 - pyarrow takes a while
+
+    found = measured(read_table(arguments.table), read_truth(arguments.truth))
+    text = json.dumps(found, indent=1) + "\n"
+    if arguments.out:
+        write_complete(arguments.out, text.encode())
+    print(text, end="")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-measure`."""
+    parser = Parser(prog="mt-measure", description="Measure a table of masses by the truth.")
+    add = parser.add_argument
+    add("--table", type=Path, required=True, metavar="FILE", help="Parquet or CSV")
+    add("--truth", type=Path, required=True, metavar="FILE", help="JSON; domains as in the table")
+    add("--out", type=Path, metavar="FILE", help="JSON, also printed")
+    return run_command(parser, _work, argv)

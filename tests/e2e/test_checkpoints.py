@@ -1,0 +1,82 @@
+"""A job whose pilot is killed goes on where it was, on a whole system, and leaves nothing of it."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from sluice.cli.connection import Connection
+from sluice.contracts.chains import Chain
+from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Job
+from tests.e2e.commands import interrupted, sluice, write_texts
+from tests.e2e.systems import LiveSystem
+from tests.e2e.test_rerun import ask, ended, jobs_of
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+#: Says how often it was begun; the first time it does not end.
+WORKFLOW = """\
+cwlVersion: v1.2
+$namespaces: {sluice: "urn:sluice:cwl:"}
+class: Workflow
+requirements: {ScatterFeatureRequirement: {}}
+inputs: {texts: "File[]"}
+outputs: {all: {type: "File[]", outputSource: count/times}}
+steps:
+  count:
+    scatter: text
+    in: {text: texts}
+    out: [times]
+    sluice:checkpoint: {files: [state/*], every: 1}
+    run:
+      class: CommandLineTool
+      baseCommand:
+        - python3
+        - -c
+        - |
+          import os, time
+          os.makedirs("state", exist_ok=True)
+          times = len(open("state/begun").read()) + 1 if os.path.exists("state/begun") else 1
+          with open("state/.new", "w") as file: file.write("x" * times)
+          os.replace("state/.new", "state/begun")
+          while times == 1: time.sleep(1)
+          print("begun", times, "times")
+      requirements: {ToolTimeLimit: {timelimit: 600}}
+      inputs: {text: File}
+      outputs: {times: {type: stdout}}
+      stdout: times.txt
+"""
+
+
+def kept(system: LiveSystem) -> list[str]:
+    return [path.name for path in system.storage_files("logs") if "checkpoint" in path.name]
+
+
+async def whole_job(chain: Chain, connection: Connection) -> Job:
+    [job] = await jobs_of(connection, chain, "count")
+    return await connection.operator.job(job.id, full=True)
+
+
+def test_a_job_goes_on_after_its_pilot_was_killed(system: LiveSystem, tmp_path: Path) -> None:
+    """Invariant 3: one attempt wins, and nobody else's files are left."""
+    workflow = tmp_path / "count.cwl"
+    workflow.write_text(WORKFLOW)
+    uid, _ = interrupted(
+        str(workflow), "--input", *write_texts(tmp_path / "in", "one"), "--url", system.url
+    )
+    wait_until(lambda: any("list" in name for name in kept(system)), seconds=60)
+    for number in range(len(system.pilots())):
+        system.kill_a_pilot(number)
+    chain = ended(system, uid)
+    assert chain.state is ChainState.FINISHED
+    job = ask(system, partial(whole_job, chain))
+    assert job.attempt == 2
+    told = sluice("job", "show", str(job.id), "--json", "--url", system.url).stdout
+    assert "went on from the checkpoint of 20" in told
+    assert "(attempt 1), 1 file, 1 bytes" in told
+    wait_until(lambda: not kept(system), what="what was kept for the job is gone", seconds=60)
+    out = tmp_path / "out"
+    sluice("chain", "get", uid, "--out", str(out), "--url", system.url)
+    assert [path.read_text() for path in out.rglob("times*.txt")] == ["begun 2 times\n"]

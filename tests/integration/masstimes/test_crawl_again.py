@@ -1,0 +1,102 @@
+"""A second run takes what has changed; a crawl that was killed goes on."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.masstimes.conftest import PROGRAMS, Crawled, ServedWeb, served
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("small-web-again")
+
+SITES = 8
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWeb]:
+    options = ("--sites", str(SITES), "--seed", "3", "--no-traps")
+    with served(tmp_path_factory.mktemp("web"), *options) as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def first(web: ServedWeb) -> Crawled:
+    """Nothing was known before it."""
+    return web.crawl("first", "--known-out", str(web.folder / "known"))
+
+
+def test_a_second_run_has_what_is_changed_alone(web: ServedWeb, first: Crawled) -> None:
+    known = str(web.folder / "known")
+    same = web.crawl("same", "--known", known)
+    assert same.urls() == []
+    assert same.total("unchanged") == first.total("pages") == len(first.urls())
+    assert any(line["conditional"] and line["status"] == 304 for line in web.log("same"))
+
+    program = [str(PROGRAMS / "mt-web-change"), "--folder", str(web.folder), "--sites", "3"]
+    told = subprocess.run(program, check=True, capture_output=True, text=True, timeout=60)
+    changed = told.stdout.split()
+    again = web.crawl("again", "--known", known, "--known-out", str(web.folder / "known-2"))
+    truth = web.truth["sites"]
+    assert again.urls() == sorted(url for name in changed for url in truth[name]["where"])
+    assert len(changed) == 3
+
+    last = web.crawl("last", "--known", str(web.folder / "known-2"))
+    assert last.urls() == []
+
+
+def test_a_killed_crawl_goes_on_and_asks_for_nothing_twice(web: ServedWeb, first: Crawled) -> None:
+    state = web.folder / "state"
+    options = ("--state", str(state), "--state-every", "0.05", "--at-once", "4")
+    with subprocess.Popen(web.command("killed", *options)) as process:
+        wait_until(lambda: len(answered(state)) > 30, what="thirty answers are kept")
+        process.send_signal(signal.SIGKILL)
+    kept = answered(state)
+    before = {(line["host"], line["path"]) for line in web.log("killed")}
+
+    resumed = web.crawl("resumed", *options)
+    twice = [
+        (line["host"], line["path"])
+        for line in web.log("resumed")
+        if (line["host"], line["path"]) in before and line["path"] != "/robots.txt"
+    ]
+    assert not {f"http://{host}{path}" for host, path in twice} & kept
+    assert len(twice) <= len(before) - len(kept)
+    assert resumed.urls() == first.urls()
+    assert resumed.total("pages") == first.total("pages")
+
+    finished = len(web.log("resumed"))
+    web.crawl("resumed", *options)  # all is over: written again, asked for never
+    assert len(web.log("resumed")) == finished
+    assert resumed.urls() == first.urls()
+
+
+def answered(state: Path) -> set[str]:
+    """Addresses whose answers are kept, without ports."""
+    found = set()
+    for path in state.glob("*.journal"):
+        for line in path.read_bytes().splitlines(keepends=True)[1:]:
+            if line.endswith(b"\n"):
+                entry = json.loads(line.partition(b"\t")[0])
+                scheme, _, rest = entry.get("url", "").partition("://")
+                host, _, path_ = rest.partition("/")
+                found.add(f"{scheme}://{host.partition(':')[0]}/{path_}")
+    return found
+
+
+def test_an_ended_program_goes_on_too(web: ServedWeb, first: Crawled) -> None:
+    state = web.folder / "state-of-ended"
+    options = ("--state", str(state), "--state-every", "0.05")
+    with subprocess.Popen(web.command("ended", *options), stderr=subprocess.PIPE) as process:
+        wait_until(lambda: len(answered(state)) > 5, what="five answers are kept")
+        process.terminate()
+        assert process.stderr is not None
+        told = process.stderr.read().decode()
+    assert (process.returncode, told) == (
+        75,
+        "mt-crawl: ended by a signal; with --state the next start goes on\n",
+    )
+    assert web.crawl("ended", *options).urls() == first.urls()

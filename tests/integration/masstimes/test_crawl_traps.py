@@ -1,0 +1,157 @@
+"""Traps, errors and dead sites of the small web: each crawl ends, and says how it was."""
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+
+import pytest
+from masstimes.pages import CRAWLED
+from masstimes.small_web.kindness import unkind
+from masstimes.small_web.traps import PLACE
+
+from tests.integration.masstimes.conftest import DELAYS, Crawled, ServedWeb, served
+
+pytestmark = pytest.mark.xdist_group("small-web-traps")
+
+MOST_PAGES, MOST_BYTES = 60, 1_500_000
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWeb]:
+    with served(tmp_path_factory.mktemp("web"), "--sites", "60", "--seed", "2") as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def by_trap(web: ServedWeb) -> dict[str, str]:
+    """Parishes by their trap, or by how dead their site is."""
+    sites = web.truth["sites"]
+    trapped = {site["trap"]: name for name, site in sites.items() if site["trap"]}
+    return trapped | {f"dead {site['dead']}": name for name, site in sites.items() if site["dead"]}
+
+
+@pytest.fixture(scope="module")
+def crawled(web: ServedWeb, by_trap: dict[str, str]) -> Crawled:
+    limits = ("--most-pages", str(MOST_PAGES), "--most-bytes", str(MOST_BYTES))
+    return web.crawl("traps", *limits, parishes=sorted(by_trap.values()))
+
+
+@pytest.mark.parametrize(
+    ("trap", "ended", "errors"),
+    [
+        ("calendar", "most-pages", {}),
+        ("session", "done", {}),
+        ("permutations", "done", {}),
+        ("circle", "done", {}),
+        ("elsewhere", "done", {"elsewhere": 1}),
+        ("huge", "done", {"too-large": 1}),
+        ("endless", "done", {"too-large": 1}),
+        ("bomb", "done", {"too-large": 1}),
+        ("silent", "done", {"timeout": 1}),
+        ("drip", "done", {"timeout": 1}),
+        ("long-line", "done", {}),
+        ("cookies", "done", {}),
+        ("deeper", "done", {}),
+        ("errors", "done", {"403": 1, "404": 1, "500": 1}),
+        ("robots", "done", {}),
+        ("pdf", "done", {}),
+        ("picture", "done", {}),
+        ("long-url", "done", {}),
+        ("dead silent", "unreachable", {"timeout": 1}),
+        ("dead errors", "unreachable", {"500": 1}),
+        ("dead forbidden", "robots", {}),
+    ],
+)
+def test_every_site_ends_by_itself(
+    crawled: Crawled,
+    web: ServedWeb,
+    by_trap: dict[str, str],
+    trap: str,
+    ended: str,
+    errors: dict[str, int],
+) -> None:
+    parish = by_trap[trap]
+    summary = crawled.summary(parish)
+    assert (summary["ended"], summary["errors"]) == (ended, errors)
+    own = {page["url"] for page in crawled.pages(parish) if PLACE not in page["url"]}
+    if ended == "done":  # and all that is no trap was found
+        assert len(own) == web.truth["sites"][parish]["pages"]
+
+
+@pytest.mark.parametrize(
+    ("trap", "pages"),
+    [
+        ("session", 5),
+        ("permutations", 2),
+        ("circle", 0),
+        ("huge", 0),
+        ("bomb", 0),
+        ("long-line", 1),
+        ("cookies", 1),
+        ("robots", 2),
+        ("pdf", 0),
+        ("picture", 0),
+    ],
+)
+def test_of_a_trap_no_more_is_taken_than_there_is(
+    crawled: Crawled, by_trap: dict[str, str], trap: str, pages: int
+) -> None:
+    found = [page for page in crawled.pages(by_trap[trap]) if PLACE in page["url"]]
+    assert len(found) == pages
+    assert all("sess" not in page["url"].lower() for page in found)
+
+
+def test_what_robots_txt_forbids_is_never_asked_for(
+    web: ServedWeb, crawled: Crawled, by_trap: dict[str, str]
+) -> None:
+    sites = web.truth["sites"]
+    asked = {(line["host"], line["path"]) for line in web.log("traps")}
+    forbidden = sites[by_trap["robots"]]["domain"], f"{PLACE}robots/prywatne/1.html"
+    assert forbidden not in asked
+    assert crawled.summary(by_trap["robots"])["robots"] == 1
+    dead = sites[by_trap["dead forbidden"]]["domain"]
+    assert {path for host, path in asked if host == dead} == {"/robots.txt"}
+
+
+def test_no_more_is_received_than_is_needed_to_know(
+    web: ServedWeb, crawled: Crawled, by_trap: dict[str, str]
+) -> None:
+    sizes = {line["path"]: line["bytes"] for line in web.log("traps") if PLACE in line["path"]}
+    assert sizes[f"{PLACE}endless/index.html"] < MOST_BYTES * 10  # with what lies in buffers
+    assert crawled.summary(by_trap["pdf"])["binary"] == 1
+    assert crawled.summary(by_trap["picture"])["binary"] == 1
+
+
+def test_sites_are_left_alone_as_long_as_the_rule_says(web: ServedWeb, crawled: Crawled) -> None:
+    log = sorted(web.log("traps"), key=lambda line: (line["host"], line["start"]))
+    wrong = [
+        text
+        for _, lines in groupby(log, key=lambda line: line["host"])
+        for text in unkind(list(lines), delays=DELAYS)
+    ]
+    assert wrong == []
+    assert len(log) > 300
+
+
+def test_lines_have_the_fields_of_a_crawl(crawled: Crawled, by_trap: dict[str, str]) -> None:
+    pages = crawled.pages(by_trap["circle"])
+    assert {tuple(page) for page in pages} == {CRAWLED}
+    start, others = pages[0], pages[1:]
+    assert start["url"] == start["start_url"]
+    assert (start["previous_url"], start["link_text"]) == ("", "")
+    assert {page["previous_url"] for page in others} <= {page["url"] for page in pages}
+    assert any(page["link_text"] for page in others)
+
+
+def test_what_was_crawled_reads_as_the_truth_has_it(web: ServedWeb, crawled: Crawled) -> None:
+    from masstimes.text import page_text  # noqa: PLC0415 - for this test alone
+
+    truth, compared = web.truth["pages"], 0
+    for path in crawled.out.glob("*.jsonl"):
+        for line in path.read_text().splitlines():
+            page = json.loads(line)
+            text = page_text(page["html"])
+            for mass in truth.get(page["url"], ()):
+                assert text[mass["start"] :].startswith(mass["hour"])
+                compared += 1
+    assert compared > 50

@@ -1,0 +1,97 @@
+"""Steps of whose jobs checkpoints are kept: what the plan has of them, and what is refused."""
+
+import pytest
+
+from sluice.contracts.checkpoints import Checkpoint
+from sluice.contracts.needs import Needs
+from sluice.cwl import compile_template
+from tests.unit.cwl.samples import edited, plan_of, unmarked
+
+BOUNDARY = "sluice:boundary: {minimum: 0.9}"
+KEPT = "sluice:checkpoint: {files: [state/*], every: 30}"
+TOOL = "      baseCommand: [head, -n]\n"
+
+
+def needs(*edits: tuple[str, str]) -> dict[str, Needs]:
+    return {step.name: step.needs for step in plan_of(edited(*edits)).steps}
+
+
+def test_a_step_says_which_files_and_how_often() -> None:
+    found = needs((BOUNDARY, KEPT))
+    assert found["count"].checkpoint == Checkpoint(files=["state/*"], every=30)
+    assert found["join"].checkpoint is None
+
+
+def test_a_step_that_says_nothing_says_nothing_in_the_plan() -> None:
+    """The release before reads it."""
+    count, join = (step.model_dump(mode="json") for step in plan_of(edited((BOUNDARY, KEPT))).steps)
+    assert count["checkpoint"] == {"files": ["state/*"], "every": 30}
+    assert "checkpoint" not in join
+
+
+def test_a_tool_may_say_it_itself_where_its_step_says_nothing() -> None:
+    of_tool = (TOOL, f"{TOOL}      sluice:checkpoint: {{files: [model.pt]}}\n")
+    assert needs(of_tool)["count"].checkpoint == Checkpoint(files=["model.pt"])
+    assert Checkpoint(files=["model.pt"]).every == 10
+    assert needs(of_tool, (BOUNDARY, KEPT))["count"].checkpoint == Checkpoint(
+        files=["state/*"], every=30
+    )
+    [executable] = [one.tool for one in plan_of(edited(of_tool)).steps if one.name == "count"]
+    assert "checkpoint" not in str(executable), "it is not in what pilots run"
+
+
+@pytest.mark.parametrize("more", ["sluice:warm: true", "sluice:flow: dataset"])
+def test_it_goes_with(more: str) -> None:
+    assert needs((BOUNDARY, f"{more}\n    {KEPT}"))["count"].checkpoint is not None
+
+
+def test_it_stands_on_each_other_kind_of_step() -> None:
+    assert needs(("sluice:merge: {files: 10}", KEPT))["join"].checkpoint is not None
+
+
+# ruff: noqa: E501 - a case on a line
+REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
+    "no files": ([(BOUNDARY, "¦sluice:checkpoint: {}")], "files"),
+    "an empty list": ([(BOUNDARY, "sluice:checkpoint: {¦files: []}")], "at least 1 item"),
+    "no list": ([(BOUNDARY, "sluice:checkpoint: {¦files: state/*}")], "valid list"),
+    "no mapping": ([(BOUNDARY, "¦sluice:checkpoint: true")], "is a mapping; sluice:checkpoint: {files: [state/*]"),
+    "an absolute path": ([(BOUNDARY, "sluice:checkpoint: {¦files: [a, /etc/passwd]}")], "leaves the folder"),
+    "a way up": ([(BOUNDARY, "sluice:checkpoint: {¦files: [state/../../*]}")], "leaves the folder"),
+    "an expression": ([(BOUNDARY, "sluice:checkpoint: {¦files: [$(inputs.frame.nameroot).state]}")], "is an expression"),
+    "all levels": ([(BOUNDARY, "sluice:checkpoint: {¦files: ['**/*.pt']}")], "has '**'"),
+    "a slash too many": ([(BOUNDARY, "sluice:checkpoint: {¦files: [state/]}")], "is no path"),
+    "all the time": ([(BOUNDARY, "sluice:checkpoint: {files: [a], ¦every: 0.1}")], "greater than or equal to 1, not 0.1"),
+    "an unknown word": ([(BOUNDARY, "sluice:checkpoint: {files: [a], ¦evry: 5}")], "knows no 'evry'; did you mean 'every'?"),
+    "a workflow's": ([("doc: Counts", "¦sluice:checkpoint: {files: [a]}\ndoc: Counts")], "belongs to a step or its tool"),
+    "a batch": ([(BOUNDARY, f"sluice:batch: {{files: 2}}\n    ¦{KEPT}")], "a batch runs its tool for one file after the other"),
+    "an expression of the step": (
+        [
+            (BOUNDARY, f"¦{KEPT}"),
+            ("      limit: limit\n", "      limit: {source: limit, valueFrom: $(inputs.limit)}\n"),
+            ("requirements:\n", "requirements:\n  StepInputExpressionRequirement: {}\n"),
+        ],
+        "it has an expression ('when', 'valueFrom'), so that each job is a workflow of its own",
+    ),
+    "a process of another class": (
+        [
+            ("    run:\n      class: CommandLineTool\n      baseCommand: [head, -n]\n",
+             f"    ¦{KEPT}\n    run:\n      class: ExpressionTool\n      expression: ${{}}\n"),
+            ("        limit: {type: int, inputBinding: {position: 1}}\n"
+             "        frame: {type: File, inputBinding: {position: 2}}\n",
+             "        limit: int\n        frame: File\n"),
+            ("        number: stdout\n", "        number: File\n"),
+            ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join",
+             "      requirements: {InlineJavascriptRequirement: {}}\n  join"),
+        ],
+        "it runs a process of class ExpressionTool",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_work_is_refused_with_its_place(case: str) -> None:
+    edits, message = REFUSED[case]
+    text, places = unmarked(edited(*edits))
+    errors = compile_template(text, name="t").errors
+    assert [(error.line, error.column) for error in errors] == places
+    assert message in errors[0].message

@@ -1,0 +1,76 @@
+"""The text and the links of pages, whatever is said of them."""
+
+import codecs
+
+import pytest
+from masstimes.crawl.decoding import decoded
+from masstimes.crawl.links import links
+
+TEXT = "Porządek Mszy Świętych: źródło, żółć, ćma, ŁĄKA, ŚĆIEŻKA, Źle " * 3
+META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-2", "windows-1250"])
+@pytest.mark.parametrize(
+    "said", ["", "utf-8", "iso-8859-2", "windows-1250", "iso-8859-1", "nonsense", "hex"]
+)
+def test_polish_is_read_whatever_the_header_says(encoding: str, said: str) -> None:
+    assert decoded(TEXT.encode(encoding), f"text/html; charset={said}") == TEXT
+
+
+@pytest.mark.parametrize(
+    ("body", "header", "text"),
+    [
+        (codecs.BOM_UTF8 + "ą".encode(), "text/html; charset=iso-8859-2", "ą"),
+        ("ą".encode("utf-16"), "", "ą"),
+        (b"", "", ""),
+        ("п".encode("koi8-r") * 9, "text/html; charset=koi8-r", "п" * 9),
+        ((META.format("koi8-r") + "п" * 9).encode("koi8-r"), "", META.format("koi8-r") + "п" * 9),
+        ("ą".encode() * 20 + b"\xff", "", "ą" * 20 + "\ufffd"),
+        (b"plain", "text/html; charset=utf-16", "plain"),
+    ],
+)
+def test_marks_validity_page_and_header_count_in_this_order(
+    body: bytes, header: str, text: str
+) -> None:
+    assert decoded(body, header) == text
+
+
+def test_what_is_no_text_is_read_somehow() -> None:
+    assert isinstance(decoded(bytes(range(256)) * 9, "text/html; charset=base64"), str)
+
+
+def test_links_are_those_of_texts_pictures_frames_maps_and_refreshes() -> None:
+    html = """<html><head><base href="/katalog/">
+    <meta http-equiv=REFRESH content="0; URL=nowa.html"></head><body><a href=msze.html> Msze
+    <b>święte</b></a><a href='/x'><img alt="Kontakt"></a><a href="#góra">Do góry</a><a>nic</a>
+    <a href="mailto:x@p.pl">mail</a><area href=mapa alt=Mapa><iframe src=ramka title=Ramka></iframe>
+    <a href="msze.html">jeszcze raz</a></body></html>"""
+    assert links(html, "http://p.pl/") == [
+        ("http://p.pl/katalog/nowa.html", ""),
+        ("http://p.pl/katalog/msze.html", "Msze święte"),
+        ("http://p.pl/x", "Kontakt"),
+        ("http://p.pl/katalog/", "Do góry"),
+        ("http://p.pl/katalog/mapa", "Mapa"),
+        ("http://p.pl/katalog/ramka", "Ramka"),
+    ]
+
+
+def test_a_frameset_has_links() -> None:
+    html = "<frameset><frame src=menu.html name=menu><frame src='/t.html'></frameset>"
+    assert links(html, "http://p.pl/") == [
+        ("http://p.pl/menu.html", ""),
+        ("http://p.pl/t.html", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    "html", ["", " ", "\0", "<", "<a href=", "<?xml version='1.0' encoding='x'?>", "\ud800"]
+)
+def test_what_has_no_links_has_none(html: str) -> None:
+    assert links(html, "http://p.pl/") == []
+
+
+def test_a_million_characters_in_a_line_have_their_links() -> None:
+    html = f"<p>{'msza 7:00 ' * 100_000}<a href=x>{'y' * 500}</a>"
+    assert links(html, "http://p.pl/") == [("http://p.pl/x", "y" * 200)]

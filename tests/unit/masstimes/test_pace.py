@@ -1,0 +1,83 @@
+"""The throttle, as a table of latencies and delays."""
+
+import pytest
+from masstimes.crawl.pace import Pace
+from masstimes.small_web.kindness import unkind
+
+
+@pytest.mark.parametrize(
+    ("delay", "latency", "status", "new"),
+    [
+        (5.0, 1.0, 200, 3.0),
+        (3.0, 1.0, 200, 2.0),
+        (2.0, 1.0, 206, 1.5),
+        (5.0, 0.0, 200, 2.5),
+        (5.0, 5.0, 200, 5.0),
+        (1.0, 9.0, 200, 5.0),  # the mean also where the site is slow
+        (5.0, 1.0, 404, 5.0),
+        (5.0, 1.0, 301, 5.0),
+        (5.0, 1.0, 304, 5.0),
+        (5.0, 1.0, 503, 5.0),
+        (5.0, 7.0, 503, 6.0),  # errors may make it longer
+        (300.0, 900.0, 200, 300.0),
+        (0.0, 0.0, 200, 0.0),
+    ],
+)
+def test_the_delay_goes_half_the_way_to_the_latency(
+    delay: float, latency: float, status: int, new: float
+) -> None:
+    assert Pace().next_delay(delay, latency, status) == new
+
+
+@pytest.mark.parametrize(
+    ("pace", "new"),
+    [
+        (Pace(concurrency=2.0), 3.0),
+        (Pace(least=3.8), 3.8),
+        (Pace(most=2.0), 2.0),
+    ],
+)
+def test_its_numbers_can_be_others(pace: Pace, new: float) -> None:
+    assert pace.next_delay(5.0, 2.0, 200) == new
+
+
+def test_it_begins_at_five_seconds_and_comes_close_to_the_latency() -> None:
+    pace = Pace()
+    delays = [pace.first]
+    for _ in range(5):
+        delays.append(pace.next_delay(delays[-1], 1.0, 200))
+    assert delays == [5.0, 3.0, 2.0, 1.5, 1.25, 1.125]
+
+
+def request(
+    start: float, end: float, *, status: int = 200, whole: bool = True
+) -> dict[str, object]:
+    return {
+        "host": "127.1.0.1",
+        "path": f"/{start}",
+        "start": start,
+        "answered": end if status else 0.0,
+        "end": end,
+        "status": status,
+        "whole": whole,
+    }
+
+
+@pytest.mark.parametrize(
+    ("second", "wrong"),
+    [
+        (request(3.5, 4.5), 0),  # 3 s after an answer of 1 s
+        (request(3.4, 4.5), 1),
+        (request(0.4, 0.9), 1),
+    ],
+)
+def test_a_log_shows_who_was_unkind(second: dict[str, object], wrong: int) -> None:
+    first = request(-0.5, 0.5)
+    assert len(list(unkind([first, second], delays=1.0))) == wrong
+
+
+def test_a_log_shows_who_asks_anew_too_early_after_an_error() -> None:
+    log = [request(0, 1, status=503), request(5.9, 6)]
+    assert len(list(unkind(log, delays=1.0))) == 1
+    assert list(unkind(log, delays=0.9)) == []
+    assert list(unkind([request(0, 1, status=0, whole=False), request(1.1, 2)], delays=1.0)) == []

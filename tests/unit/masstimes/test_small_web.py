@@ -1,0 +1,161 @@
+"""The small web: what is true of it stands on its pages, and the rules alone find about half."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from masstimes.hours import candidates
+from masstimes.page_filter import is_wanted
+from masstimes.rules import order_in
+from masstimes.small_web import layouts
+from masstimes.small_web.dioceses import diocese_pages
+from masstimes.small_web.pages_of_site import Site, SmallPage
+from masstimes.small_web.places import KEY, Places
+from masstimes.small_web.traps import Dead, Trap
+from masstimes.small_web.web import DEMO_SEED, SmallWeb, parish_files
+from masstimes.text import page_text
+
+PORT = 8000
+
+
+def texts(site: Site) -> dict[str, tuple[SmallPage, str]]:
+    """As a reader that is told the encoding has them."""
+    read = {}
+    for path, page in site.pages.items():
+        for encoding in ("utf-8", "windows-1250", "iso-8859-2"):
+            try:
+                html = page.body.decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            if encoding != "windows-1250" or "1250" in html or "8859" not in html:
+                read[path] = page, page_text(html)
+                break
+    return read
+
+
+def alive(web: SmallWeb) -> list[Site]:
+    return [site for site in web.sites.values() if site.dead is None]
+
+
+def test_masses_stand_where_the_truth_says() -> None:
+    for site in alive(SmallWeb(60, 5)):
+        told = set()
+        for page, text in texts(site).values():
+            found = list(candidates(text))
+            for mass in page.masses:
+                assert text[mass.start : mass.start + len(mass.hour)] == mass.hour
+                assert mass.candidate is not None
+                assert found[mass.candidate].clock == mass.time
+                told.add((mass.day, mass.time))
+        days = ("sunday", site.schedule.sundays), ("weekday", site.schedule.weekdays)
+        assert told == {(day, time) for day, times in days for time in times}
+
+
+@pytest.mark.parametrize("seed", [DEMO_SEED, 2, 3])
+def test_the_rules_alone_find_about_half_of_the_masses(seed: int) -> None:
+    there = found = 0
+    for site in alive(SmallWeb(150, seed)):
+        there += len(site.schedule.sundays) + len(site.schedule.weekdays)
+        for page, text in texts(site).values():
+            if page.masses and (order := order_in(text)):
+                found += len({*order.sundays} & {*site.schedule.sundays})
+                found += len({*order.weekdays} & {*site.schedule.weekdays})
+    assert 0.4 < found / there < 0.7
+
+
+def test_what_may_be_a_time_is_a_mass_in_less_than_half_of_the_cases() -> None:
+    masses = others = 0
+    for site in alive(SmallWeb(60, DEMO_SEED)):
+        for path, (page, text) in texts(site).items():
+            if page.masses or is_wanted(f"http://p.pl{path}", ""):
+                masses += len(page.masses)
+                others += len(list(candidates(text))) - len(page.masses)
+    assert masses / 2 < others < masses * 3
+
+
+def test_a_third_of_the_layouts_is_kept_from_the_seed_that_is_learned_from() -> None:
+    assert {site.layout for site in alive(SmallWeb(300, DEMO_SEED))} == names(layouts.SEEN)
+    everything = names(layouts.SEEN) | names(layouts.UNSEEN)
+    assert {site.layout for site in alive(SmallWeb(300, 2))} == everything
+    assert len(names(layouts.UNSEEN)) * 3 == len(everything)
+
+
+def names(kind: tuple[layouts.Layout, ...]) -> set[str]:
+    return {layout.__name__.strip("_") for layout in kind}
+
+
+def test_the_same_seed_makes_the_same_web_and_another_another() -> None:
+    first, again, other = SmallWeb(20, 3), SmallWeb(20, 3), SmallWeb(20, 4)
+    assert first.truth(PORT) == again.truth(PORT) != other.truth(PORT)
+    assert first.sites == again.sites
+
+
+def test_a_changed_site_has_other_times_and_nothing_else() -> None:
+    web = SmallWeb(60, 3)
+    before = dict(web.sites)
+    changed = {parish.host for parish in web.change(10)}
+    assert len(changed) == 10
+    for host, site in web.sites.items():
+        if host not in changed:
+            assert site is before[host]
+            continue
+        assert site.schedule != before[host].schedule
+        others = {path for path, page in site.pages.items() if page != before[host].pages[path]}
+        assert others == {path for path, page in site.pages.items() if page.masses}
+
+
+def test_every_trap_and_every_dead_site_is_there() -> None:
+    sites = SmallWeb(60, 2).sites.values()
+    assert {site.trap for site in sites} == {None, *Trap}
+    assert {site.dead for site in sites} == {None, *Dead}
+    tame = SmallWeb(60, 2, traps=False).sites.values()
+    assert {(site.trap, site.dead) for site in tame} == {(None, None)}
+
+
+def test_parish_files_say_nothing_of_the_truth() -> None:
+    files = parish_files(SmallWeb(3, 2).parishes, PORT)
+    assert sorted(files) == ["parish-0000.json", "parish-0001.json", "parish-0002.json"]
+    assert {key for content in files.values() for key in content} == {"id", "name", "site"}
+    assert files["parish-0002.json"]["site"] == "http://127.1.0.3:8000/"
+
+
+def test_dioceses_have_all_parishes_over_several_pages() -> None:
+    web = SmallWeb(150, 2)
+    pages = [
+        page.decode() for part in diocese_pages(web.parishes).values() for page in part.values()
+    ]
+    assert sum(page.count("<tr><td>") for page in pages) == 150
+    assert len(pages) > sum("Następna" not in page for page in pages) == 5
+
+
+@pytest.fixture
+def places() -> Callable[..., Places]:
+    web = SmallWeb(300, 2)
+
+    def places(**options: Any) -> Places:
+        return Places(web.parishes, PORT, seed=2, **{"clock": time.time, **options})
+
+    return places
+
+
+def test_nine_of_ten_places_have_their_site(places: Callable[..., Places]) -> None:
+    web, search = SmallWeb(300, 2), places(quota=10_000_000)
+    right = 0
+    for parish in web.parishes:
+        short = f"{parish.name} {parish.place}"
+        for query in (f"{short} {parish.address.split(',')[0]}", short):
+            if found := search.search(query, KEY)["results"]:
+                right += found[0].get("website") == f"http://{parish.host}:{PORT}/"
+                break
+    assert 0.9 < right / 300 < 1
+
+
+def test_a_quota_is_of_a_day_and_each_search_takes_ten(places: Callable[..., Places]) -> None:
+    now = [0.0]
+    search = places(quota=25, day=100, clock=lambda: now[0])
+    answers = [search.search("x", KEY)["status"] for _ in range(3)]
+    now[0] = 100.0
+    answers.append(search.search("x", KEY)["status"])
+    assert answers == ["ZERO_RESULTS", "ZERO_RESULTS", "OVER_QUERY_LIMIT", "ZERO_RESULTS"]
+    assert search.search("x", "another")["status"] == "REQUEST_DENIED"

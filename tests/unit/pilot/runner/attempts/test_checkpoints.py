@@ -1,0 +1,127 @@
+"""A job that is killed in the middle goes on where it was, however its tools are contained."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pilot.domain.model import StopReason
+from sluice.contracts.checkpoints import Checkpoint
+from sluice.contracts.needs import Warm
+from sluice.contracts.pilots import AttemptReport, PilotTask
+from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot import slot_users
+from tests.unit.pilot.attempts import log_of, python, run
+from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
+from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS, text_of
+from tests.unit.pilot.slot_runner import Runner
+from tests.unit.pilot.walls import WAYS, slot_behind
+from tests.waiting import wait_until
+
+#: Counts how often it was begun, whole at each moment; waits and fails until it is the third time.
+COUNT = f"""
+import os
+os.makedirs('state', exist_ok=True)
+n = int(open('state/n').read()) + 1 if os.path.exists('state/n') else 1
+with open('state/new', 'w') as file:
+    file.write(str(n))
+os.replace('state/new', 'state/n')
+print('begun', n, 'times')
+if n == 3:
+    raise SystemExit(0)
+{waiting_at("gate")}
+raise SystemExit(3)
+"""
+
+
+def counting(root: Path, *, every: float = 1) -> PilotTask:
+    return task(root, python(COUNT), checkpoint=Checkpoint(files=["state/n"], every=every))
+
+
+@pytest.fixture(params=WAYS)
+def walls(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where a slot's user can get to."""
+    with slot_users.open_folder() as folder:
+        yield folder
+
+
+def listed(root: Path, attempt: int) -> bool:
+    return (root / "logs" / f"00000000.{attempt}-checkpoint-list.0.json").exists()
+
+
+def test_a_killed_job_goes_on_where_it_was(folder: Path, walls: str) -> None:
+    root = folder / "store"
+    task_ = counting(root)
+    file = input_file(root / "in" / "a.dat")
+    # The slot with its pilot, while the tool runs.
+    killed = slot_behind(walls, folder / "first")
+    killed.submit(task_, job(task_, [file]))
+    wait_until(lambda: listed(root, 1), what="a checkpoint is kept")
+    killed.close()
+    # The tool by itself: the state as it has left it, whenever the last was kept.
+    second = slot_behind(walls, folder / "second")
+    second.submit(task_, job(task_, [file], attempt=2))
+    let_through(second, "gate")
+    failed = second.ended().report
+    assert (failed.outcome, failed.exit_code) == (AttemptOutcome.FAILED, 3)
+    assert "went on from the checkpoint of" in failed.message
+    assert "its last checkpoint is of" in log_of(failed)
+    report = second.attempt(task_, job(task_, [file], attempt=3))
+    second.close()
+    assert report.outcome is AttemptOutcome.FINISHED
+    assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "begun 3 times\n"
+    assert "(attempt 2), 1 file, 1 bytes" in log_of(report)
+    assert report.message.startswith("went on from the checkpoint of")
+    assert report.checkpoint
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_kept"),
+    [
+        (StopReason.SHUTDOWN, True),
+        (StopReason.LEASE, True),
+        (StopReason.CANCEL, False),
+        (StopReason.ABANDON, False),
+    ],
+)
+def test_what_is_stopped_is_kept_once_more_if_it_may_go_on(
+    runner: Runner, root: Path, reason: StopReason, *, is_kept: bool
+) -> None:
+    task_ = counting(root, every=3600)
+    job_ = job(task_, [input_file(root / "in" / "a.dat")])
+    runner.submit(task_, job_)
+    wait_for(runner, "gate")
+    runner.stop_job(job_, reason)
+    report = runner.ended().report
+    assert (listed(root, 1), report.checkpoint) == (is_kept, is_kept)
+
+
+def test_a_tool_that_stays_loaded_goes_on_too(folder: Path, walls: str) -> None:
+    """Whichever job its process has had before."""
+    root = folder / "store"
+    runner = slot_behind(walls, folder / "pilot")
+    task_ = task(
+        root,
+        tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
+        warm=Warm(kind="a"),
+        checkpoint=Checkpoint(files=["state/*"], every=3600),
+    )
+
+    def said(code: str, *, seq: int, attempt: int = 1) -> AttemptReport:
+        file = input_file(root / "in" / f"{seq}-{attempt}.txt", data=code.encode())
+        return run(runner, task_, [file], seq=seq, attempt=attempt)
+
+    fails = "os.mkdir('state'); open('state/n', 'w').write('1'); result = 3"
+    assert said(fails, seq=1).outcome is AttemptOutcome.FAILED
+    other = said("print(os.path.exists('state'))", seq=2)
+    goes_on = "open('state/n', 'a').write('2'); print(open('state/n').read())"
+    assert text_of(said(goes_on, seq=1, attempt=2)) == "12"
+    assert text_of(other) == "False"
+    runner.close()

@@ -1,0 +1,369 @@
+"""What of a job's files is kept, and what the next attempt gets of it, whatever was cut off,
+damaged or put there by somebody else."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pilot.checkpoints.shelf import Shelf, remove_job
+from sluice.contracts.checkpoints import KeptCheckpoint
+from sluice.contracts.naming import written_by_attempt
+from sluice.storage import remove
+from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import (
+    LIMIT,
+    AttemptAlone,
+    kept,
+)
+
+
+def url(store: Path) -> str:
+    return f"file://{store}/logs"
+
+
+def test_the_next_attempt_gets_what_matches(root: Path) -> None:
+    first = AttemptAlone(root, 1, files=("state/*", "model.pt"))
+    first.write("state/queue", "12 pages")
+    first.write("state/deep/seen", "a b c")
+    first.write("state/.hidden", "no")
+    first.write("model.pt", "weights")
+    first.write("other", "no")
+    first.keep()
+    second = AttemptAlone(root, 2, files=("state/*", "model.pt"))
+    assert second.go_on() == {
+        "state/queue": "12 pages",
+        "state/deep/seen": "a b c",
+        "model.pt": "weights",
+    }
+    assert "went on from the checkpoint of " in second.checkpoints.went_on
+    assert second.checkpoints.went_on.endswith("(attempt 1), 3 files, 20 bytes")
+    assert os.access(second.out / "state" / "queue", os.W_OK)
+
+
+def test_a_first_attempt_and_one_without_any_start_from_nothing(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    assert first.go_on() == {}
+    first.keep()
+    assert not (root / "logs").exists()
+    second = AttemptAlone(root, 2)
+    assert (second.go_on(), second.notes, second.checkpoints.went_on) == ({}, [], "")
+    assert (first.checkpoints.may_be_there, second.checkpoints.may_be_there) == (False, True)
+
+
+def test_what_has_not_changed_is_not_copied_again(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/big", "b" * 100)
+    first.write("state/n", "1")
+    first.keep()
+    before = {path.name: path.stat() for path in (root / "logs").iterdir()}
+    first.keep()
+    assert {path.name: path.stat().st_ino for path in (root / "logs").iterdir()} == {
+        name: found.st_ino for name, found in before.items()
+    }
+    first.write("state/n", "2")
+    first.keep()
+    assert kept(root) == [
+        "00000007.1-checkpoint-list.0.json",
+        "00000007.1-checkpoint-list.1.json",
+        "00000007.1-checkpoint.0",
+        "00000007.1-checkpoint.1",
+        "00000007.1-checkpoint.2",
+    ]
+    assert (root / "logs" / "00000007.1-checkpoint.2").read_text() == "2"
+    assert AttemptAlone(root, 2).go_on() == {"state/big": "b" * 100, "state/n": "2"}
+
+
+def test_two_are_kept_and_no_more(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    for number in range(5):
+        first.write("state/n", str(number))
+        first.keep()
+    assert kept(root) == [
+        "00000007.1-checkpoint-list.0.json",
+        "00000007.1-checkpoint-list.1.json",
+        "00000007.1-checkpoint.3",
+        "00000007.1-checkpoint.4",
+    ]
+    assert all(map(written_by_attempt, kept(root)))  # so they are swept, whoever died
+
+
+def test_what_is_taken_away_is_gone_for_the_next_attempt(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/a", "a")
+    first.write("state/b", "b")
+    first.keep()
+    (first.out / "state" / "a").unlink()
+    first.keep()
+    assert AttemptAlone(root, 2).go_on() == {"state/b": "b"}
+
+
+@pytest.mark.parametrize("damage", ["content", "missing", "list", "torn list"])
+def test_a_damaged_one_is_passed_over_for_the_one_before(root: Path, damage: str) -> None:
+    first = AttemptAlone(root, 1)
+    for number in ("one", "two"):
+        first.write("state/n", number)
+        first.keep()
+    newest = root / "logs" / "00000007.1-checkpoint.1"
+    index = root / "logs" / "00000007.1-checkpoint-list.1.json"
+    match damage:
+        case "content":
+            newest.write_text("owt")
+        case "missing":
+            newest.unlink()
+        case "list":
+            index.unlink()
+        case _:
+            index.write_bytes(index.read_bytes()[:40])
+    second = AttemptAlone(root, 2)
+    assert second.go_on() == {"state/n": "one"}
+    assert (damage == "list") == (len(second.notes) == 1)
+
+
+def test_where_all_are_damaged_it_starts_from_nothing_and_says_so(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/a", "a")
+    first.write("state/b", "b")
+    first.keep()
+    (root / "logs" / "00000007.1-checkpoint.1").unlink()
+    second = AttemptAlone(root, 2)
+    assert second.go_on() == {}
+    assert second.notes[-1] == "no whole checkpoint was found: it started from nothing"
+    assert os.listdir(second.folder / "tmp") == []
+
+
+def test_files_are_there_before_the_list_that_names_them(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cut off before the list, it is as if it had not been begun; and it leaves nothing."""
+    first = AttemptAlone(root, 1)
+    first.write("state/n", "one")
+    first.keep()
+    first.write("state/n", "two")
+    (root / "logs" / "00000007.1-checkpoint-list.1.json").mkdir()
+    first.keep()
+    assert any("could not be kept" in note for note in first.notes)
+    assert "00000007.1-checkpoint.1" not in kept(root)
+    second = AttemptAlone(root, 2)
+    assert second.go_on() == {"state/n": "one"}
+
+
+def test_the_newest_attempt_counts_and_no_other_is_written_to(root: Path) -> None:
+    """An older one that still runs somewhere keeps its own."""
+    first = AttemptAlone(root, 1)
+    first.write("state/n", "first")
+    first.keep()
+    second = AttemptAlone(root, 2)
+    second.go_on()
+    second.write("state/n", "second")
+    second.keep()
+    first.write("state/n", "first, late")
+    first.keep()
+    assert AttemptAlone(root, 3).go_on() == {"state/n": "second"}
+
+
+def test_an_attempt_that_only_got_as_far_as_the_one_before_keeps_nothing_of_its_own(
+    root: Path,
+) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/n", "first")
+    first.keep()
+    second = AttemptAlone(root, 2)
+    second.go_on()
+    second.keep()
+    assert not any(name.startswith("00000007.2") for name in kept(root))
+    assert AttemptAlone(root, 3).go_on() == {"state/n": "first"}
+
+
+def test_too_much_is_not_kept_and_the_log_says_why(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/n", "x" * (LIMIT + 1))
+    first.keep()
+    assert not (root / "logs").exists()
+    assert first.notes == [
+        "no checkpoint was kept: 1 file, 1001 bytes are more than this pilot keeps (0 MiB,"
+        " SLUICE_PILOT_CHECKPOINT_LIMIT)"
+    ]
+
+
+def test_a_pilot_that_is_to_keep_none_says_so(root: Path) -> None:
+    first = AttemptAlone(root, 1, limit=0)
+    first.write("state/n", "1")
+    first.keep()
+    assert first.notes == [
+        "this pilot keeps no checkpoints (SLUICE_PILOT_CHECKPOINT_LIMIT is 0)",
+    ]
+    assert not first.checkpoints.may_be_there
+
+
+def test_too_many_files_are_not_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pilot.runner.files.matching_files.MOST_KEPT_FILES", 2)
+    first = AttemptAlone(root, 1)
+    for name in "abc":
+        first.write(f"state/{name}", name)
+    first.keep()
+    assert first.notes == ["no checkpoint was kept: there are more than 2 files"]
+
+
+def test_a_file_that_is_written_to_in_place_is_not_taken(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/n", "begun")
+    put = Shelf.put
+
+    def put_while_it_grows(*given: object, **named: object) -> object:
+        with (first.out / "state" / "n").open("a") as file:
+            file.write(" and more")
+        return put(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Shelf, "put", put_while_it_grows)
+    first.keep()
+    assert first.notes == [
+        "a checkpoint was left out: 'state/n' was written to, not renamed",
+    ]
+    assert kept(root) == []
+
+
+def test_a_set_is_of_one_moment(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the tool renames while the files are copied belongs to the next."""
+    first = AttemptAlone(root, 1)
+    first.write("state/a", "a1")
+    first.write("state/b", "b1")
+    put = Shelf.put
+
+    def put_while_it_goes_on(*given: object, **named: object) -> object:
+        first.write("state/a", "a2")
+        first.write("state/b", "b2")
+        return put(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Shelf, "put", put_while_it_goes_on)
+    first.keep()
+    assert AttemptAlone(root, 2).go_on() == {"state/a": "a1", "state/b": "b1"}
+
+
+def test_a_storage_that_fails_fails_no_job(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    (root / "logs").write_text("no folder")
+    first.write("state/n", "1")
+    first.keep()
+    assert [note for note in first.notes if "a checkpoint could not be kept" in note]
+
+
+# --- what tools leave on purpose ---
+
+
+def test_links_devices_and_pipes_are_passed_over(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    secret = root / "in" / "secret"
+    secret.write_text("hush")
+    first.write("state/n", "1")
+    (first.out / "state" / "link").symlink_to(secret)
+    (first.out / "state" / "folder").symlink_to(secret.parent)
+    os.mkfifo(first.out / "state" / "pipe")
+    first.keep()
+    assert AttemptAlone(root, 2).go_on() == {"state/n": "1"}
+    told = "\n".join(first.notes)
+    assert "'state/link' is not kept in checkpoints: it is a link" in told
+    assert "'state/pipe' is not kept in checkpoints: it is no regular file" in told
+
+
+def test_a_link_on_the_way_is_not_followed(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    (root / "in" / "n").write_text("hush")
+    (first.out / "state").symlink_to(root / "in")
+    first.keep()
+    assert not (root / "logs").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user's file is made by root")
+def test_another_name_of_somebody_elses_file_is_passed_over(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/n", "1")
+    secret = first.folder / "secret"
+    secret.write_text("hush")
+    os.chown(secret, 12345, 12345)
+    os.link(secret, first.out / "state" / "taken")
+    first.keep()
+    assert AttemptAlone(root, 2).go_on() == {"state/n": "1"}
+
+
+def test_names_of_any_bytes_come_back(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    names = [b"new\nline", b"\xff\xfe", b"%2e%2e", b"a b'\"$(x)", "ą".encode()]
+    (first.out / "state").mkdir()
+    for name in names:
+        with open(os.fsencode(first.out / "state") + b"/" + name, "wb") as file:
+            file.write(name)
+    first.keep()
+    second = AttemptAlone(root, 2)
+    second.checkpoints.put_in_place(str(second.folder), lambda: None)
+    found = os.fsencode(second.out / "state")
+    assert sorted(os.listdir(found)) == sorted(names)
+    assert all(Path(os.fsdecode(found + b"/" + name)).read_bytes() == name for name in names)
+
+
+@pytest.mark.parametrize("path", ["../../evil", "/tmp/evil", "state/%2e%2e/%2e%2e/evil", "a//b"])
+def test_a_list_that_somebody_else_has_written_leads_nowhere(root: Path, path: str) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/n", "1")
+    first.keep()
+    index = root / "logs" / "00000007.1-checkpoint-list.0.json"
+    index.write_text(index.read_text().replace("state/n", path))
+    second = AttemptAlone(root, 2)
+    assert second.go_on() == {}
+    assert not list(root.parent.rglob("evil"))
+
+
+def test_a_checkpoint_is_not_put_through_what_stands_in_its_way(root: Path) -> None:
+    """As an input that is staged there as a link to the storage."""
+    first = AttemptAlone(root, 1)
+    first.write("state/n", "1")
+    first.keep()
+    second = AttemptAlone(root, 2)
+    (second.out / "state").symlink_to(root / "in")
+    assert not (root / "in" / "n").exists()
+    second.go_on()
+    assert not (root / "in" / "n").exists()
+    assert "something else is at 'state/n'" in second.notes[0]
+
+
+def test_a_staged_file_gives_way_to_the_checkpoint(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/n", "1")
+    first.keep()
+    second = AttemptAlone(root, 2)
+    (second.out / "state").mkdir()
+    (second.out / "state" / "n").symlink_to(root / "in" / "a.dat")
+    assert second.go_on() == {"state/n": "1"}
+    assert (root / "in" / "a.dat").read_bytes() == b"frame"
+
+
+def test_jobs_side_by_side_have_their_own(root: Path) -> None:
+    for seq in (1, 11):
+        one = AttemptAlone(root, 1, seq=seq)
+        one.write("state/n", str(seq))
+        one.keep()
+    assert AttemptAlone(root, 2, seq=1).go_on() == {"state/n": "1"}
+    remove_job(url(root), 1, 2, remove)
+    assert kept(root) == ["00000011.1-checkpoint-list.0.json", "00000011.1-checkpoint.0"]
+
+
+# --- their end ---
+
+
+def test_all_of_a_job_go_also_what_a_killed_attempt_left(root: Path) -> None:
+    first = AttemptAlone(root, 1)
+    for number in range(3):
+        first.write("state/n", str(number))
+        first.keep()
+    second = AttemptAlone(root, 2)
+    second.write("state/n", "second")
+    second.keep()
+    for name in ("1-checkpoint.3", "1-checkpoint.4", "3-checkpoint.0"):
+        (root / "logs" / f"00000007.{name}").write_text("cut off")
+    index = root / "logs" / "00000007.1-checkpoint-list.0.json"
+    told = KeptCheckpoint.model_validate_json(index.read_bytes())
+    (root / "logs" / "00000007.1-checkpoint.0").write_text("not removed yet")
+    assert told.spent == [0]
+    remove_job(url(root), 7, 3, remove)
+    assert kept(root) == []
