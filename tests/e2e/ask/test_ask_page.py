@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.e2e.ask.conftest import PHONE, AskSite, answer, item_of, press, shown_id
+from tests.e2e.ask.conftest import PATH, PHONE, AskSite, answer, item_of, press, shown_id
 from wfms.ask.usecases.context import AskRules
 
 pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
@@ -248,7 +248,7 @@ async def test_time_under_help_is_not_counted(ask_site: AskSite) -> None:
         await item_of(page).wait_for()
         await page.clock.run_for(7_000)
         await page.keyboard.press("h")
-        await page.clock.run_for(2_000_000)
+        await page.clock.fast_forward(2_000_000)
         await page.keyboard.press("Escape")
         await answer(page, "yes")
         await ask_site.has("yes")
@@ -269,6 +269,17 @@ async def test_the_end_of_a_link_and_of_what_is_asked(ask_site: AskSite) -> None
         await person.context.clear_cookies()
         await page.get_by_role("button", name="Try again").click()
         await expect(page.get_by_role("heading", name="You are not signed in")).to_be_visible()
+
+
+async def test_a_link_that_lets_nobody_in_says_so_on_the_page(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:1])
+    ended = await ask_site.asking.key()
+    await ask_site.asking.rows_of("UPDATE links SET ended_at = now() RETURNING uid")
+    async with ask_site.person(**PHONE) as person:
+        page = await person.context.new_page()
+        for key, says in (("half-of-it", "You are not signed in"), (ended, "This link has ended")):
+            await page.goto(f"{PATH}?key={key}")
+            await expect(page.get_by_role("heading", level=2)).to_have_text(says)
 
 
 @pytest.mark.parametrize("ask_site", [AskRules(settle=timedelta(0))], indirect=True)
