@@ -73,16 +73,15 @@ class AskedPerson:
     def __init__(self, site: AskSite, context: BrowserContext) -> None:
         self.site, self.context = site, context
         self.complaints: list[str] = []
+        self._known = False
 
     async def open(self) -> Page:
         """By the link; the second time by the address that was kept."""
-        known = any(
-            cookie["name"].startswith("sluice_ask") for cookie in await self.context.cookies()
-        )  # type: ignore[typeddict-item]
         page = await self.context.new_page()
         page.on("console", self._note)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        await page.goto(PATH if known else f"{PATH}?key={await self.site.asking.key()}")
+        await page.goto(PATH if self._known else f"{PATH}?key={await self.site.asking.key()}")
+        self._known = True
         assert page.url == self.site.base + PATH
         return page
 

@@ -77,7 +77,8 @@ async def test_an_image_has_its_box_at_its_place_and_comes_closer(ask_site: AskS
         for _ in range(2):
             await expect(image).to_be_in_viewport(ratio=1)
             outer, inner = await image.bounding_box(), await shown.locator(".box").bounding_box()
-            assert outer is not None and inner is not None
+            assert outer is not None
+            assert inner is not None
             assert outer["width"] / outer["height"] == pytest.approx(1.6, rel=0.01)
             part = outer["width"] / 1600
             assert inner["x"] - outer["x"] == pytest.approx(800 * part, abs=1)
