@@ -161,7 +161,9 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
 
 
 def _add_answers(router: APIRouter, context: OperatorContext) -> None:
-    lines = {200: {"content": {"application/jsonl": {"schema": {"type": "string"}}}}}
+    lines: dict[int | str, dict[str, Any]] = {
+        200: {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
+    }
 
     @router.get(
         "/asking/steps/{group}/{template}/{step}/answers",
