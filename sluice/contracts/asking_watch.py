@@ -38,7 +38,9 @@ class AskingStep(Contract):
     @property
     def decided(self) -> int:
         """Agreed on, and not yet with its chain."""
-        return sum(self.items.get(state, 0) for state in (AskItemState.DECIDED, AskItemState.GIVING))
+        return sum(
+            self.items.get(state, 0) for state in (AskItemState.DECIDED, AskItemState.GIVING)
+        )
 
     @property
     def finished(self) -> int:

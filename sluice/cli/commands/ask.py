@@ -35,8 +35,8 @@ ReasonOption = Annotated[str, typer.Option(help="Why, for the others.")]
 @app.command("list")
 @with_system
 def list_steps(system: System) -> None:
-    """Steps that ask people now, or did within 30 days: items that wait, that are decided, and whose
-    answers were given to their chains; answers; how long half of them took at most; browsers."""
+    """Steps that ask people now, or did within 30 days: items that wait, are decided, were given to
+    their chains; answers, and how long half of them took at most; browsers."""
     found = system.ask(lambda c: c.operator.asking_steps())
     if system.as_json:
         print_json(found)

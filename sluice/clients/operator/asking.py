@@ -1,5 +1,5 @@
-"""What people who watch steps that ask people want to know and change: at the operator service, or at
-the service that asks, at the same paths."""
+"""What whoever watches steps that ask people wants to know and change: at the operator service, or
+at the service that asks, at the same paths."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple

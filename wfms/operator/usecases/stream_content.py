@@ -1,5 +1,5 @@
-"""Streams what is in files from the DMS, or what another service has much of, to whoever asks: never
-whole in memory."""
+"""Streams what is in files from the DMS, or what another service has, to whoever asks: never whole
+in memory."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
-"""Which routes of other services people use at the operator service, and what these answer, as their
-own documents have it."""
+"""Which routes of other services people use at the operator service, and what these answer, as
+their own documents have it."""
 
 from dataclasses import dataclass
 
