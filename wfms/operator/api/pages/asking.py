@@ -125,7 +125,8 @@ class AskingPages:
             counts = "counts" if found.standing is DeviceStanding.COUNTED else "counts no more"
             flash(f"What browser {str(uid)[:8]} answered {counts}.")
         except ValidationError as error:
-            flash(f"Nothing was changed: {'; '.join(map(str, wrong_form(error).findings))}")
+            wrong = "; ".join(finding.message for finding in wrong_form(error).findings)
+            flash(f"Nothing was changed: {wrong}.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
         return _back(AskingOf(group, template, step))
