@@ -162,9 +162,15 @@ async def asking(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
 
 @asynccontextmanager
 async def asking_on(
-    url: str, folder: Path, rules: AskRules = AT_ONCE, *, requests: int = 0
+    url: str,
+    folder: Path,
+    rules: AskRules = AT_ONCE,
+    *,
+    requests: int = 0,
+    address: str = "http://ask.test",
 ) -> AsyncIterator[Asking]:
-    """The service on an empty database. ``requests``: of a browser in a minute; 0: any number."""
+    """The service on an empty database. ``requests``: of a browser in a minute; 0: any number.
+    ``address``: what links begin with."""
     await Migrator(url, "wfms.ask.db.migrations").start()
     database = Database(url, source="wfms.ask", audited=True)
     rows = AskedRows()
@@ -174,7 +180,7 @@ async def asking_on(
         rate = BrowserRate(requests=requests, newcomers=0)
         routers = [
             answering_router(context, rate, secure=False),
-            watching_router(context, address="http://ask.test"),
+            watching_router(context, address=address),
         ]
         app = create_app("wfms.ask", routers, health=Health({}), metrics=ServiceMetrics())
         await database.start()
