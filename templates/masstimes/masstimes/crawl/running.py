@@ -79,7 +79,9 @@ def run(main: Callable[[], Awaitable[None]]) -> bool:
     for name in ("scrapy", "twisted"):  # what goes wrong on sites is in the summaries
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger("twisted").addFilter(_is_news)
-    globalLogBeginner.beginLoggingTo([STDLibLogObserver("twisted")], redirectStandardIO=False)
+    globalLogBeginner.beginLoggingTo(
+        [cast(Any, STDLibLogObserver("twisted"))], redirectStandardIO=False
+    )
     _open_files()
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
     from twisted.internet import reactor as installed  # noqa: PLC0415 - there is one from here on
