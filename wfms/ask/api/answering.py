@@ -47,10 +47,40 @@ _STEP = "/{template}/{step}"
 _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 
-def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
+def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
     """``secure``: browsers send cookies by TLS alone."""
     router = api_router("/ask", tags=["answering"])
-    _add_page(router, context, rate, secure=secure)
+    files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
+
+    @router.get("/-/{file}", include_in_schema=False)
+    @allow(Other.EVERYBODY)
+    async def part(file: str) -> Response:
+        """What the page is made of."""
+        if file not in files:
+            raise NotFound(f"there is no {file}")
+        kind = guess_type(file)[0] or "application/octet-stream"
+        return FileResponse(files[file], media_type=kind, headers=_SAFE | _FRESH)
+
+    @router.get(_STEP, include_in_schema=False)
+    @allow(Other.EVERYBODY)
+    async def page(
+        request: Request, template: Named, step: Named, key: str | None = None
+    ) -> Response:
+        """The page. With a link's ``key``, the browser is let in, and sent to the address
+        without it; where it is not let in, the page says why."""
+        if key is None:
+            return FileResponse(files["page.html"], headers=_SAFE | _FRESH)
+        try:
+            await rate.require_address(address_of(request.scope))
+            return await _entered(context, request, (template, step), key, secure=secure)
+        except (Unauthenticated, LinkEnded, TooFast) as refusal:
+            return _told(request, refusal, files["page.html"])
+
+    return router
+
+
+def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
+    router = api_router("/ask", tags=["answering"])
 
     async def let_in(request: Request, template: Named, step: Named) -> Visitor:
         token = request.cookies.get(cookie_of(template, step))
@@ -94,34 +124,6 @@ def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) ->
         return Response(data, media_type=kind, headers={**_SAFE, **kept})
 
     return router
-
-
-def _add_page(router: APIRouter, context: AskContext, rate: BrowserRate, *, secure: bool) -> None:
-    files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
-
-    @router.get("/-/{file}", include_in_schema=False)
-    @allow(Other.EVERYBODY)
-    async def part(file: str) -> Response:
-        """What the page is made of."""
-        if file not in files:
-            raise NotFound(f"there is no {file}")
-        kind = guess_type(file)[0] or "application/octet-stream"
-        return FileResponse(files[file], media_type=kind, headers=_SAFE | _FRESH)
-
-    @router.get(_STEP, include_in_schema=False)
-    @allow(Other.EVERYBODY)
-    async def page(
-        request: Request, template: Named, step: Named, key: str | None = None
-    ) -> Response:
-        """The page. With a link's ``key``, the browser is let in, and sent to the address
-        without it; where it is not let in, the page says why."""
-        if key is None:
-            return FileResponse(files["page.html"], headers=_SAFE | _FRESH)
-        try:
-            await rate.require_address(address_of(request.scope))
-            return await _entered(context, request, (template, step), key, secure=secure)
-        except (Unauthenticated, LinkEnded, TooFast) as refusal:
-            return _told(request, refusal, files["page.html"])
 
 
 async def _entered(
