@@ -131,8 +131,10 @@ class _Web:
     def _watched(self, program: str, spiders: int) -> tuple[int, float]:
         """(bytes, cores) of the process while they wait."""
         name = f"{program}-waits-{spiders}"
-        options = ("--out", str(self.folder / name), "--contact", name)
-        options += ("--delays", str(WAITING_DELAYS), "--at-once", str(spiders))
+        options = [
+            *("--out", str(self.folder / name), "--contact", name),
+            *("--delays", str(WAITING_DELAYS), "--at-once", str(spiders)),
+        ]
         with _started(program, *self._parishes()[:spiders], *options) as process:
             while self._asked(name) < spiders:
                 _demand(process.poll() is None, f"{program} has ended")

@@ -27,9 +27,9 @@ WHERE needs ? 'ask' AND ended_at IS NULL ORDER BY created_at, uid
 """
 
 SELECT_ASKED = statement("""
--- By the index jobs_asked.
+-- By the index jobs_asked, and never by the primary key, behind however many jobs of others.
 SELECT id, seq, inputs FROM jobs
-WHERE task_uid = $1 AND state = '{job.ASKED}' AND id > $2 ORDER BY id LIMIT $3
+WHERE task_uid = $1 AND state = '{job.ASKED}' AND id + 0 > $2 ORDER BY id + 0 LIMIT $3
 """)
 
 _SELECT_OF_TASK = "SELECT id FROM jobs WHERE id = ANY($1::bigint[]) AND task_uid = $2"

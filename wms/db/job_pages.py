@@ -47,7 +47,7 @@ ORDER BY not_before, seq LIMIT $4
 ASKED = statement(f"""
 -- As they were made. By the index jobs_asked.
 SELECT {_COLUMNS}, id::text AS place FROM jobs
-WHERE task_uid = $1 AND state = '{{job.ASKED}}' AND id > $2::bigint ORDER BY id LIMIT $3
+WHERE task_uid = $1 AND state = '{{job.ASKED}}' AND id + 0 > $2::bigint ORDER BY id + 0 LIMIT $3
 """)
 
 IN_FLIGHT = statement(f"""

@@ -743,7 +743,7 @@ ALTER TABLE tasks VALIDATE CONSTRAINT tasks_final_is_settled;
 
 ALTER TABLE jobs VALIDATE CONSTRAINT jobs_state_check;
 
-CREATE INDEX jobs_asked ON jobs (task_uid, id) WHERE state = 'asked';
+CREATE INDEX jobs_asked ON jobs (task_uid, (id + 0)) WHERE state = 'asked';
 
 CREATE INDEX tasks_asking ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL;
 

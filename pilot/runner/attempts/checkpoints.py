@@ -82,10 +82,14 @@ class Checkpoints:
         if self._asked is None:
             return
         for shelf in shelves_before(self._shelf):
-            for kept in shelf.lists(note=self._note):
-                require()
-                if self._is_placed(shelf, kept, folder, require):
+            tried: set[int] = set()
+            for _ in range(_LOOKS):  # it may still run, and keep newer ones meanwhile
+                lists = [kept for kept in shelf.lists(note=self._note) if kept.number not in tried]
+                if any(self._is_placed(shelf, kept, folder, require) for kept in lists):
                     return
+                if not lists:
+                    break
+                tried |= {kept.number for kept in lists}
         if self._told:
             self._note("no whole checkpoint was found: it started from nothing")
 
@@ -93,6 +97,8 @@ class Checkpoints:
         self, shelf: Shelf, kept: KeptCheckpoint, folder: str, require: Callable[[], None]
     ) -> bool:
         what = f"the checkpoint of {_time(kept.taken_at)} (attempt {shelf.attempt})"
+
+        require()
 
         def bring(file: KeptFile, to: str) -> None:
             require()

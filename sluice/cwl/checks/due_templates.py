@@ -25,7 +25,7 @@ def check_due(flow: Dataflow, findings: Findings) -> None:
         findings.error(
             place,
             "'sluice:match' does not say of which standing data set the workflow takes what is new:"
-            " add 'type: corpus', as outputs that say 'sluice:collect: corpus' are collected in",
+            " add 'sluice:type: corpus', where outputs that say 'sluice:collect: corpus' are",
         )
     for name, port in flow.workflow.inputs.items():
         if name == flow.wiring.data_input or _is_given(flow, name):

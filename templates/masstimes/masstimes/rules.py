@@ -50,7 +50,9 @@ def order_in(text: str) -> Order | None:
         behind = _lines_with_numbers(text[weekday.end() :])
         weekdays = _times(behind)
         if sundays and weekdays:
-            return Order(sundays, weekdays, f"{text[main.start() : weekday.end()]}{behind}")
+            return Order(
+                sundays, weekdays, f"{text[main.start() : weekday.end()]}{behind}".rstrip()
+            )
     return None
 
 

@@ -17,6 +17,7 @@ from sluice.contracts.datasets import (
 )
 from sluice.contracts.labels import label
 from sluice.contracts.problems import NotFound
+from sluice.contracts.standing_list import StandingList
 from sluice.contracts.states import (
     DatasetState,
     DatasetType,
@@ -112,6 +113,12 @@ def _reading_routes(rows: Rows) -> APIRouter:
 
 def _watching_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
+
+    @router.get("/standing")
+    async def standing(uid: UUID | None = None) -> StandingList:
+        return StandingList(
+            standing=[one for one in rows.standing if uid in {None, one.dataset.uid}]
+        )
 
     @router.get("/stalled")
     async def stalled(limit: int) -> StalledList:

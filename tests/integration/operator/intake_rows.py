@@ -14,10 +14,14 @@ from sluice.contracts.intake import (
     UnmatchedList,
 )
 from sluice.contracts.problems import NotFound
+from sluice.contracts.standing import ScheduleList, ScheduleState
 
 
 def intake_routes(
-    unmatched: dict[UUID, Unmatched], ties: list[Tie], rematches: dict[UUID, str]
+    unmatched: dict[UUID, Unmatched],
+    ties: list[Tie],
+    rematches: dict[UUID, str],
+    schedules: list[ScheduleState],
 ) -> APIRouter:
     """``rematches``: data set → the template that takes it, once it is matched again."""
     router = APIRouter(prefix="/api/v1")
@@ -25,6 +29,10 @@ def intake_routes(
     @router.get("/unmatched")
     async def list_unmatched(limit: int = 200) -> UnmatchedList:
         return UnmatchedList(datasets=list(unmatched.values())[:limit], total=len(unmatched))
+
+    @router.get("/schedules")
+    async def list_schedules(template: str) -> ScheduleList:
+        return ScheduleList(schedules=[one for one in schedules if one.template == template])
 
     @router.get("/ties")
     async def list_ties() -> TieList:

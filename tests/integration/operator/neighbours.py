@@ -35,7 +35,9 @@ class Neighbours(Rows):
                 pilot_routes(self.pilots, paged=lambda: not self.of_the_release_before),
             ],
             "dms": [*dataset_routers(self), log_routes()],
-            "wfms.intake": [intake_routes(self.unmatched, self.ties, self.rematches)],
+            "wfms.intake": [
+                intake_routes(self.unmatched, self.ties, self.rematches, self.schedules)
+            ],
         }
         return {
             name: create_app(

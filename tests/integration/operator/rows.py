@@ -23,6 +23,8 @@ from sluice.contracts.intake import Tie, Unmatched
 from sluice.contracts.limits import ResourceLimit
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.standing import ScheduleState
+from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import (
     ChainState,
     StepState,
@@ -67,6 +69,8 @@ class Rows:
         self.files: dict[UUID, list[File]] = {}
         #: Data set → what it waits for.
         self.waits_for: dict[UUID, str] = {}
+        self.standing: list[Standing] = []
+        self.schedules: list[ScheduleState] = []
         self.stalled: list[Stalled] | None = []  #: None: of the release before, which cannot say
         #: Data set and number of files of each request to close one.
         self.closings: list[tuple[UUID, int | None]] = []

@@ -17,6 +17,7 @@ HOMES = {
     "step": "    scatter: file\n",
     "merge": "  join:                 # merge: it takes the data set as File[]\n",
     "steps": "steps:\n",
+    "output": "    outputSource: join/joined\n",
 }
 
 

@@ -74,12 +74,14 @@ def test_from_pages_to_times(run: Callable[..., list[dict[str, Any]]]) -> None:
     first = found[0]
     assert first["context"][first["start"] : first["end"]] == first["hour"] == "7:00"
     assert len({line["id"] for line in found}) == 4
+    found_at = kept[0]["text"].index("Porządek")
     assert run(commands.rules_main, kept) == [
         {
             "domain": "p.pl",
             "url": "http://p.pl/msze-0.html",
             "sundays": ["07:00", "09:30", "11:00"],
             "weekdays": ["18:00"],
+            "text": kept[0]["text"][found_at : kept[0]["text"].index("18:00") + 5],
         }
     ]
 

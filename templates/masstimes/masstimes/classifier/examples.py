@@ -11,6 +11,7 @@ from typing import Any
 
 from pack_command import BadData, CommandError
 
+from masstimes.classifier.features import Marked
 from masstimes.hours import clock
 from masstimes.pages import read_lines
 
@@ -35,6 +36,10 @@ class Example:
     start: int
     end: int
     is_mass: bool
+
+    @property
+    def marked(self) -> Marked:
+        return self.context, self.start, self.end
 
 
 def read_candidates(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,11 +1,12 @@
-"""What a context with one marked hour is made of, as words: those around it, how far away and on
-which side they are, those of its line and of the heading above it, and how the hour is written."""
+"""What a context with one marked hour is made of, as words: those of its line, how far away and on
+which side they are, those of the heading above it, and how the hour is written."""
 
 from __future__ import annotations
 
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from masstimes.folding import folded
@@ -15,8 +16,11 @@ from masstimes.hours import clock
 MARK, TIME, BREAK = "<hour>", "<time>", "<break>"
 #: Letters of a word that are kept apart from its ending, which Polish changes.
 _STEM = 5
-#: Words to each side whose distance counts.
+#: Words to each side of which it counts on which.
 _NEAR = 12
+
+#: A context and the place of the hour in it.
+Marked = tuple[str, int, int]
 
 _TOKEN = re.compile(r"\d{1,2}[:.](?:\d\d|oo)(?!\d)|\d+(?:[-/]\d+)*|[^\W\d_]+|\n|[^\w\s]")
 _TIME = re.compile(r"\d{1,2}[:.](?:\d\d|oo)")
@@ -34,53 +38,73 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-def words(context: str, start: int, end: int) -> list[str]:
-    """Names of features, as often as they are there."""
-    before, after = tokens(context[:start]), tokens(context[end:])
-    found = [*before, MARK, *after, *_written(context[start:end])]
-    for side, near in (("<", before[::-1]), (">", after)):
-        found.extend(_placed(side, near))
-    found.extend(f"^{_stem(word)}" for word in _heading(before))
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Of a marked hour, as tokens: its line to both sides, below the nearest line with words where
+    it has none itself; that nearest line above, the heading; and everything else."""
+
+    before: list[str]
+    after: list[str]
+    heading: list[str]
+    elsewhere: list[str]
+
+
+def hour_of(marked: Marked) -> str:
+    context, start, end = marked
+    return context[start:end]
+
+
+def surroundings(context: str, start: int, end: int) -> Surroundings:
+    *above, before = _lines(tokens(context[:start]))
+    after, *below = _lines(tokens(context[end:]))
+    heading = next((line for line in reversed(above) if _speaks(line)), [])
+    elsewhere = [word for line in (*above, *below) for word in line]
+    if not _has_word([*before, *after]):
+        before = [*heading, BREAK, *before]
+    return Surroundings(before, after, heading, elsewhere)
+
+
+def words(around: Surroundings, hour: str) -> list[str]:
+    """Names of features, as often as they are there. What stands elsewhere, where it says little of
+    this hour, has names of its own."""
+    found = [*around.before, MARK, *around.after, *_written(hour)]
+    for side, near in (("<", around.before[::-1]), (">", around.after)):
+        for distance, word in enumerate(near[:_NEAR], 1):
+            found.append(f"{side}{min(distance, 4)}{_stem(word)}")
+            found.append(f"{side}{_stem(word)}")
+    found.extend(f"^{_stem(word)}" for word in around.heading)
+    found.extend(f"~{_stem(word)}" for word in around.elsewhere)
     return found
 
 
-def pairs(context: str, start: int, end: int, *, buckets: int) -> list[int]:
-    """Numbers below ``buckets`` of two words that follow each other, the hour among them; the same
-    everywhere and always."""
-    row = [_stem(word) for word in tokens(context[:start])]
-    row += [MARK, *(_stem(word) for word in tokens(context[end:]))]
+def pairs(around: Surroundings, *, buckets: int) -> list[int]:
+    """Numbers below ``buckets`` of two words of the line that follow each other, the hour among
+    them; the same everywhere and always."""
+    row = [_stem(word) for word in (*around.before, MARK, *around.after)]
     return [
         zlib.crc32(f"{first} {second}".encode(errors="replace")) % buckets
         for first, second in pairwise(row)
     ]
 
 
-def _placed(side: str, near: Sequence[str]) -> Iterator[str]:
-    """``near``: from the hour away."""
-    on_line = True
-    for distance, word in enumerate(near[:_NEAR], 1):
-        on_line = on_line and word != BREAK
-        yield f"{side}{min(distance, 4)}{_stem(word)}"
-        if on_line:
-            yield f"{side}={_stem(word)}"
-
-
-def _heading(before: Sequence[str]) -> list[str]:
-    """The words of the nearest line above that has no numbers."""
-    line: list[str] = []
-    for word in reversed(before[: _last(before, BREAK)]):
-        if word != BREAK:
-            line.append(word)
-        elif line and not any(each == TIME or "0" in each for each in line):
-            return line
+def _lines(row: Sequence[str]) -> list[list[str]]:
+    """One at least."""
+    lines: list[list[str]] = [[]]
+    for word in row:
+        if word == BREAK:
+            lines.append([])
         else:
-            line = []
-    return line if not any(each == TIME or "0" in each for each in line) else []
+            lines[-1].append(word)
+    return lines
 
 
-def _last(row: Sequence[str], word: str) -> int:
-    """Its place from the left; 0 where it is not there."""
-    return next((place for place in reversed(range(len(row))) if row[place] == word), 0)
+def _has_word(line: Sequence[str]) -> bool:
+    return any(word[0].isalpha() and len(word) > 1 for word in line)
+
+
+def _speaks(line: Sequence[str]) -> bool:
+    """With words, and without numbers."""
+    return _has_word(line) and not any(word == TIME or "0" in word for word in line)
 
 
 def _written(hour: str) -> Iterator[str]:

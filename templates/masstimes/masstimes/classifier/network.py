@@ -13,15 +13,13 @@ import torch
 from pack_command import BadData, read_input
 from torch import Tensor, nn
 
-from masstimes.classifier.features import pairs, words
+from masstimes.classifier.features import Marked, hour_of, pairs, surroundings, words
 
 #: Of the file: what it is, and the version of this form and of the features.
 _KIND, VERSION = "sluice-masstimes-hours", 1
 #: Contexts that are looked at together.
 _AT_ONCE = 512
 
-#: A context and the place of the hour in it.
-Marked = tuple[str, int, int]
 #: A part of all vectors, drawn by this.
 Drop = tuple[float, torch.Generator]
 
@@ -51,9 +49,9 @@ class Network:
 
     def rows(self, marked: Marked) -> list[int]:
         """The vectors of a context; words that are not known have none."""
-        known = self.vocabulary
-        found = [known[word] for word in words(*marked) if word in known]
-        return found + [len(known) + pair for pair in pairs(*marked, buckets=self.buckets)]
+        known, around = self.vocabulary, surroundings(*marked)
+        found = [known[word] for word in words(around, hour_of(marked)) if word in known]
+        return found + [len(known) + pair for pair in pairs(around, buckets=self.buckets)]
 
     def scores(self, rows: Sequence[Sequence[int]], drop: Drop | None = None) -> Tensor:
         """Of no mass, and of a mass. ``drop``: what of the contexts is not looked at."""

@@ -77,8 +77,7 @@ def _check(examples: Sequence[Example]) -> None:
 
 
 def _measures(network: Any, tested: Sequence[Example]) -> dict[str, Any]:
-    contexts = ((each.context, each.start, each.end) for each in tested)
-    probabilities = network.probabilities(contexts)
+    probabilities = network.probabilities(each.marked for each in tested)
     found = measures_of(
         (probability >= network.threshold, each.is_mass)
         for probability, each in zip(probabilities, tested, strict=True)
@@ -93,7 +92,6 @@ def _measures(network: Any, tested: Sequence[Example]) -> dict[str, Any]:
 
 
 def _work(arguments: argparse.Namespace) -> None:
-    need_torch()
     people = answered(arguments.answers, _tell)
     if not people:
         raise TooFew("there is nothing to learn from: no answer is given")
@@ -102,6 +100,7 @@ def _work(arguments: argparse.Namespace) -> None:
     _check(learned)
     tested = [each for each in people if each.domain in held_back]
 
+    need_torch()
     from masstimes.classifier.training import Settings, train  # noqa: PLC0415 - takes seconds
 
     settings = Settings(seed=arguments.seed, rounds=arguments.rounds, rate=arguments.rate)

@@ -17,7 +17,7 @@ from pack_command import write_complete
 from torch.nn.functional import cross_entropy
 
 from masstimes.classifier.examples import Example
-from masstimes.classifier.features import words
+from masstimes.classifier.features import hour_of, surroundings, words
 from masstimes.classifier.network import VERSION, Network, read_weights
 
 #: In the folder of the state.
@@ -61,7 +61,7 @@ def train(
     done = kept.restore(network, optimizer) if kept else 0
     if done:
         tell(f"goes on after round {done} of {settings.rounds}")
-    rows = [network.rows((each.context, each.start, each.end)) for each in examples]
+    rows = [network.rows(each.marked) for each in examples]
     answers = torch.tensor([int(each.is_mass) for each in examples])
     for number in range(done, settings.rounds):
         loss = _round(network, optimizer, (rows, answers), settings, number=number)
@@ -73,7 +73,9 @@ def train(
 
 def _vocabulary(examples: Sequence[Example], least: int) -> list[str]:
     counts = Counter(
-        word for each in examples for word in set(words(each.context, each.start, each.end))
+        word
+        for each in examples
+        for word in set(words(surroundings(*each.marked), hour_of(each.marked)))
     )
     return sorted(word for word, number in counts.items() if number >= least)
 

@@ -44,8 +44,8 @@ class Throttle(AutoThrottle):
         self._unscaled = self._pace.next_delay(self._unscaled, latency, response.status)
         slot.delay = self._unscaled * self._factor
 
-    def _left(self, request: Request, **_: Any) -> None:
+    def _left(self, request: Request, **more: Any) -> None:
         """Also where no answer came."""
-        _, slot = self._get_slot(request, self.crawler.spider)  # type: ignore[arg-type]
+        _, slot = self._get_slot(request, more["spider"])
         if slot is not None:
             slot.lastseen = monotonic()

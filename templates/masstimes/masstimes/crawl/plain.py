@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pack_command import Parser, UsageError, finite, positive, run_command
 
@@ -54,7 +55,7 @@ def _spider() -> type[Spider]:
             self.parish, self._site = site.id, site
             tags = ("a", "area", "frame", "iframe")
             self._links = LinkExtractor(
-                allow_domains=[site.domain], tags=tags, attrs=("href", "src")
+                allow_domains=[urlsplit(site.start).netloc], tags=tags, attrs=("href", "src")
             )
 
         async def start(self) -> AsyncIterator[Any]:

@@ -7,7 +7,7 @@ import logging
 import resource
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.settings import Settings
@@ -78,8 +78,9 @@ def run(main: Callable[[], Awaitable[None]]) -> bool:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     _open_files()
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
-    from twisted.internet import reactor  # noqa: PLC0415 - there is one from here on
+    from twisted.internet import reactor as installed  # noqa: PLC0415 - there is one from here on
 
+    reactor = cast(Any, installed)  # a module, by its types
     ended: list[BaseException | None] = []
 
     async def whole() -> None:
@@ -89,11 +90,11 @@ def run(main: Callable[[], Awaitable[None]]) -> bool:
         except Exception as error:  # raised below
             ended.append(error)
         finally:
-            if reactor.running:  # type: ignore[attr-defined]
-                reactor.stop()  # type: ignore[attr-defined]
+            if reactor.running:
+                reactor.stop()
 
-    reactor.callWhenRunning(lambda: deferred_from_coro(whole()))  # type: ignore[attr-defined]
-    reactor.run()  # type: ignore[attr-defined]
+    reactor.callWhenRunning(lambda: deferred_from_coro(whole()))
+    reactor.run()
     if ended and ended[0] is not None:
         raise ended[0]
     return bool(ended)

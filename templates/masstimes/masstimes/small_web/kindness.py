@@ -27,7 +27,7 @@ def requests_by_host(log: Path, *, agent: str = "") -> dict[str, list[Line]]:
     return {host: sorted(lines, key=lambda line: line["start"]) for host, lines in found.items()}
 
 
-def unkind(requests: list[Line], *, delays: float, pace: Pace | None = None) -> Iterator[str]:
+def unkind(requests: Sequence[Line], *, delays: float, pace: Pace | None = None) -> Iterator[str]:
     """What was done wrong to one site, of which these are all requests: a second one while one was
     under way, or before its delay was over. ``delays``: the factor. How long the crawler saw an
     answer take is at least what the server took, so that no delay is taken for longer than it

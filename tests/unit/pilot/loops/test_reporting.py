@@ -28,12 +28,14 @@ def report(job: int, **more: Any) -> AttemptReport:
     )
 
 
-async def test_a_wms_of_the_release_before_is_not_told_of_a_full_gpu(tmp_path: Path) -> None:
+async def test_a_wms_of_the_release_before_is_not_told_what_it_does_not_know(
+    tmp_path: Path,
+) -> None:
     taken: list[dict[str, Any]] = []
 
     def before(request: httpx.Request) -> httpx.Response:
         reports = json.loads(request.content)["reports"]
-        if any("gpu_memory" in each for each in reports):
+        if any({"gpu_memory", "checkpoint"} & each.keys() for each in reports):
             wrong = {"type": "urn:sluice:problem:unprocessable", "title": "x", "status": 422}
             return httpx.Response(
                 422,
@@ -62,7 +64,7 @@ async def test_a_wms_of_the_release_before_is_not_told_of_a_full_gpu(tmp_path: P
         transport=httpx.MockTransport(before), base_url="http://wms.test"
     ) as http:
         outbox = Outbox(tmp_path, Leftovers(storages))
-        batch = [report(1), report(2, gpu_memory=8_000), report(3)]
+        batch = [report(1), report(2, gpu_memory=8_000), report(3, checkpoint=True)]
         for each in batch:
             outbox.add(each)
         await send_batch(batch, outbox, WmsSession(WmsClient(http), pilot))

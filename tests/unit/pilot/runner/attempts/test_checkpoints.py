@@ -1,5 +1,6 @@
 """A job that is killed in the middle goes on where it was, however its tools are contained."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,12 +8,14 @@ import pytest
 
 from pilot.domain.model import StopReason
 from sluice.contracts.checkpoints import Checkpoint
-from sluice.contracts.pilots import PilotTask
+from sluice.contracts.needs import Warm
+from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot import slot_users
-from tests.unit.pilot.attempts import log_of, python
-from tests.unit.pilot.builders import input_file, job, task
+from tests.unit.pilot.attempts import log_of, python, run
+from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
+from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS, text_of
 from tests.unit.pilot.slot_runner import Runner
 from tests.unit.pilot.walls import WAYS, slot_behind
 from tests.waiting import wait_until
@@ -98,3 +101,27 @@ def test_what_is_stopped_is_kept_once_more_if_it_may_go_on(
     runner.stop_job(job_, reason)
     report = runner.ended().report
     assert (listed(root, 1), report.checkpoint) == (is_kept, is_kept)
+
+
+def test_a_tool_that_stays_loaded_goes_on_too(folder: Path, walls: str) -> None:
+    """Whichever job its process has had before."""
+    root = folder / "store"
+    runner = slot_behind(walls, folder / "pilot")
+    task_ = task(
+        root,
+        tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
+        warm=Warm(kind="a"),
+        checkpoint=Checkpoint(files=["state/*"], every=3600),
+    )
+
+    def said(code: str, *, seq: int, attempt: int = 1) -> AttemptReport:
+        file = input_file(root / "in" / f"{seq}-{attempt}.txt", data=code.encode())
+        return run(runner, task_, [file], seq=seq, attempt=attempt)
+
+    fails = "os.mkdir('state'); open('state/n', 'w').write('1'); result = 3"
+    assert said(fails, seq=1).outcome is AttemptOutcome.FAILED
+    other = said("print(os.path.exists('state'))", seq=2)
+    goes_on = "open('state/n', 'a').write('2'); print(open('state/n').read())"
+    assert text_of(said(goes_on, seq=1, attempt=2)) == "12"
+    assert text_of(other) == "False"
+    runner.close()

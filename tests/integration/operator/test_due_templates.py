@@ -1,0 +1,125 @@
+"""What people are shown of data sets that grow, and of templates that run by themselves."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.problems import NotFound
+from sluice.contracts.standing import Reader, ScheduleState, SliceOf
+from sluice.contracts.standing_list import Standing
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.templates import NewTemplate
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_template_command import Command, sluice
+from tests.unit.cwl.test_due_templates import data, values
+
+__all__ = ["sluice"]
+
+TIME = datetime(2026, 10, 1, 3, tzinfo=UTC)
+CORPUS, SLICE = UUID(int=1), UUID(int=2)
+
+
+@pytest.fixture
+def corpus(operator: Operator) -> Dataset:
+    """Of twelve files, of which the template ``train`` was given ten."""
+    fields = {"type": DatasetType.INPUT, "count_files": 12, "bytes": 5, "timestamp": TIME}
+    grows = Dataset(
+        uid=CORPUS,
+        name="corpus",
+        state=DatasetState.OPEN,
+        meta={"type": "corpus"},
+        standing="corpus",
+        **fields,
+    )
+    given = Dataset(
+        uid=SLICE,
+        name="corpus.train.1",
+        state=DatasetState.CLOSED,
+        meta={"type": "corpus"},
+        slice=SliceOf(standing=CORPUS, name="corpus", reader="train", number=1),
+        **fields,
+    )
+    reader = Reader(name="train", used=10, slices=1, last_at=TIME, last=SLICE)
+    operator.neighbours.datasets |= {CORPUS: grows, SLICE: given}
+    operator.neighbours.standing = [Standing(dataset=grows, since=TIME, readers=[reader])]
+    return grows
+
+
+async def publish(operator: Operator, name: str, text: str) -> None:
+    await operator.client.store_template(NewTemplate(name=name, cwl=text))
+
+
+GROWN = data("{sluice:type: corpus, every: {files: 1000, hours: 24}}")
+
+
+@pytest.mark.usefixtures("corpus")
+async def test_a_template_due_by_growth_says_how_much_is_new(
+    operator: Operator, sluice: Command
+) -> None:
+    await publish(operator, "train", GROWN)
+    due = await operator.client.template_due("train")
+    (one,) = due.sets
+    assert (due.kind, one.name, one.new, one.files, one.last) == (
+        "growth",
+        "corpus",
+        2,
+        12,
+        SLICE,
+    )
+    page = (await operator.http.get("/templates/train")).text
+    assert "when 1000 files are new, or 24 hours have gone" in page
+    assert "2 new files" in page
+    assert "new files</text>" in page, "in the drawing"
+    assert "into done" in page
+    said = await sluice("template", "show", "train")
+    assert "runs by itself when 1000 files are new, or 24 hours have gone" in said
+    assert "corpus: 2 new files of 12; 1 slice, the last 2026-10-01 03:00 UTC" in said
+    assert "when 1000 files" in (await operator.http.get("/templates")).text
+
+
+async def test_a_schedule_says_its_next_time_and_its_last(
+    operator: Operator, sluice: Command
+) -> None:
+    await publish(operator, "nightly", values("{schedule: 0 3 * * *, zone: Europe/Warsaw}"))
+    operator.neighbours.schedules.append(
+        ScheduleState(template="nightly", last_at=TIME, outcome="a chain of nightly-1-x")
+    )
+    due = await operator.client.template_due("nightly")
+    assert (due.kind, due.last_at, due.sets) == ("schedule", TIME, [])
+    assert due.next_at is not None
+    assert due.next_at.minute == 0
+    page = (await operator.http.get("/templates/nightly")).text
+    assert "at 0 3 * * * (Europe/Warsaw), on its parameters alone" in page
+    assert "a chain of nightly-1-x" in page
+    assert "Next time" in page
+    said = await sluice("template", "show", "nightly")
+    assert f"next time: {due.next_at:%Y-%m-%d %H:%M} UTC" in said
+    assert "last time: 2026-10-01 03:00 UTC: a chain of nightly-1-x" in said
+    await operator.client.disable_template("nightly")
+    assert (await operator.client.template_due("nightly")).next_at is None
+
+
+async def test_what_is_not_due_by_itself_says_so(operator: Operator) -> None:
+    await publish(operator, "plain", data("{kind: raw}"))
+    with pytest.raises(NotFound, match="takes data sets as they close"):
+        await operator.client.template_due("plain")
+    assert (await operator.http.get("/templates/plain")).status_code == 200
+
+
+async def test_a_data_set_that_grows_is_shown_as_standing_with_what_was_used(
+    operator: Operator, corpus: Dataset, sluice: Command
+) -> None:
+    page = (await operator.http.get(f"/datasets/{corpus.uid}")).text
+    assert "standing" in page
+    assert 'href="/templates/train"' in page
+    assert "Start a chain" not in page
+    assert "standing" in (await operator.http.get("/datasets")).text
+    assert "Slice 1 of" in (await operator.http.get(f"/datasets/{SLICE}")).text
+    said = await sluice("dataset", "show", "corpus")
+    assert "corpus: input, standing, 12 files" in said
+    assert "train was given 10 files in 1 slice, the last 2026-10-01 03:00 UTC" in said
+    assert "standing" in await sluice("dataset", "list")
+    operator.neighbours.standing = []
+    assert "No template was given any" in (await operator.http.get(f"/datasets/{corpus.uid}")).text

@@ -1,0 +1,45 @@
+"""Checkpoints under the runner of any CWL: what is read, and what the jobs are given."""
+
+from typing import Any
+
+import pytest
+from schema_salad.exceptions import ValidationException
+
+from sluice.contracts.checkpoints import Checkpoint
+from sluice.cwl import compile_template
+from sluice.cwl_runner.checkpoints import checkpoint_of, keeping
+from sluice.cwl_runner.template import InvocationNeeds
+
+FIELD = "urn:sluice:cwl:checkpoint"
+KEPT = Checkpoint(files=["state/*", "a'b"], every=30)
+
+
+def test_the_jobs_of_an_invocation_keep_what_its_tool_says() -> None:
+    found = compile_template(keeping(KEPT, InvocationNeeds()).text, name="t")
+    assert found.plan is not None, found.errors
+    [step] = found.plan.steps
+    assert step.needs.checkpoint == KEPT
+    assert keeping(None, InvocationNeeds()) == InvocationNeeds()
+    assert keeping(KEPT, InvocationNeeds()).name != InvocationNeeds().name
+
+
+def test_it_is_read_with_and_without_the_prefix_inside() -> None:
+    assert checkpoint_of({}, "tool t") is None
+    plain = {FIELD: {"files": ["state/*"], "every": 2}}
+    prefixed = {FIELD: {"urn:sluice:cwl:files": ["state/*"], "urn:sluice:cwl:every": 2}}
+    expected = Checkpoint(files=["state/*"], every=2)
+    assert checkpoint_of(plain, "tool t") == checkpoint_of(prefixed, "tool t") == expected
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (True, "is a mapping; sluice:checkpoint: {files"),
+        ({"files": ["/etc/*"]}, "leaves the folder"),
+        ({"files": ["a"], "every": 0}, "every: Input should be greater than or equal to 1"),
+    ],
+)
+def test_what_is_wrong_is_told(written: Any, said: str) -> None:
+    with pytest.raises(ValidationException, match="tool t: 'sluice:checkpoint'") as error:
+        checkpoint_of({FIELD: written}, "tool t")
+    assert said in str(error.value)

@@ -1,0 +1,53 @@
+"""A web server that answers as it is told, and keeps what it was asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+#: Status, headers, body.
+Said = tuple[int, dict[str, str], str]
+
+
+@dataclass
+class Server:
+    """``answer`` is given the path with its query. ``asked`` and ``agents``: of all requests."""
+
+    url: str
+    answer: Callable[[str], Said] = field(default=lambda _: (404, {}, ""))
+    asked: list[str] = field(default_factory=list)
+    agents: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def answering() -> Iterator[Server]:
+    server = Server("")
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            server.asked.append(self.path)
+            server.agents.append(self.headers["User-Agent"])
+            status, headers, text = server.answer(self.path)
+            body = text.encode()
+            self.send_response(status)
+            for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        server.url = f"http://127.0.0.1:{listening.server_address[1]}"
+        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            listening.shutdown()
+            thread.join()

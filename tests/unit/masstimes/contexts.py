@@ -1,0 +1,51 @@
+"""Candidates as `mt-hours` writes them, of small made-up sites: some hours are masses, some are of
+the office, and each way of writing them is at several sites."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from masstimes.hours import candidates
+
+_MASSES = ("Msze święte w niedzielę: {}", "Msza św. w tygodniu o godz. {}", "Msze\nniedziela\n{}")
+_OTHERS = ("Kancelaria czynna od {}", "Próba chóru o godz. {}", "Biuro parafialne\nwtorek\n{}")
+
+
+def lines_of(text: str, *, site: str, answer: str | None = None) -> list[dict[str, Any]]:
+    """Of a page with this text."""
+    url = f"http://{site}/msze.html"
+    return [
+        {
+            "id": f"{url}#{number}",
+            "domain": site,
+            "url": url,
+            "hour": found.hour,
+            "time": found.clock,
+            "context": found.context,
+            "start": found.start,
+            "end": found.end,
+            **({"answer": answer} if answer else {}),
+        }
+        for number, found in enumerate(candidates(text))
+    ]
+
+
+def answered_sites(number: int, *, seed: int) -> list[dict[str, Any]]:
+    """Lines with answers, six of each site."""
+    random, lines = Random(seed), []
+    for site in range(number):
+        for answer, ways in (("yes", _MASSES), ("no", _OTHERS)):
+            for way, text in enumerate(ways):
+                hour = f"{random.randint(7, 19)}:{random.choice(('00', '30'))}"
+                for line in lines_of(text.format(hour), site=f"{site}.pl", answer=answer):
+                    lines.append(line | {"id": f"{site}-{answer}-{way}"})
+    return lines
+
+
+def write(path: Path, lines: Iterable[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path

@@ -1,0 +1,71 @@
+"""`mt-crawl`: what it is told wrongly, it says before it asks anybody."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from masstimes.crawl.command import crawl_main
+from masstimes.crawl.parishes import read_parishes
+
+HERE = {"id": "a", "name": "A", "site": "http://127.1.0.1:1/"}
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "code", "told"),
+    [
+        (b"{", (), 65, "is no JSON"),
+        (b"3", (), 65, "a parish is a JSON object"),
+        (b'{"id": "a", "name": "A"}', (), 65, "a parish has no text 'site'"),
+        (b'{"id": "../a", "name": "A", "site": ""}', (), 65, "the id '../a' cannot name a file"),
+        (
+            b'{"id": "a", "name": "A", "site": "http://p.pl"}',
+            (),
+            64,
+            "http://p.pl is not on this machine: tell its owner by --contact who asks",
+        ),
+        (json.dumps([HERE, HERE]).encode(), (), 64, "the id 'a' is there twice"),
+        (json.dumps(HERE).encode(), ("--delays", "-1"), 64, "delays are 0 or more"),
+        (json.dumps(HERE).encode(), ("--timeout", "0"), 64, "times are above 0"),
+        (json.dumps(HERE).encode(), ("--known", "none"), 66, "no such file or folder"),
+    ],
+)
+def test_wrong_parishes_and_options_are_told(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    content: bytes,
+    options: tuple[str, ...],
+    code: int,
+    told: str,
+) -> None:
+    source = tmp_path / "parish.json"
+    source.write_bytes(content)
+    assert crawl_main([str(source), "--out", str(tmp_path / "out"), *options]) == code
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("site", "here"),
+    [
+        ("http://127.1.0.1:8000/", True),
+        ("http://[::1]/", True),
+        ("http://a.localhost/", True),
+        ("", True),
+        ("http://p.pl/", False),
+        ("http://10.0.0.1/", False),
+    ],
+)
+def test_who_is_not_on_this_machine_has_to_be_told(tmp_path: Path, site: str, here: bool) -> None:
+    path = tmp_path / "parish.json"
+    path.write_text(json.dumps({**HERE, "site": site}))
+    assert [parish.is_here for parish in read_parishes([path])] == [here]
+
+
+def test_the_other_programs_start_without_scrapy() -> None:
+    wanted = "import masstimes.commands, masstimes.crawl.command, masstimes.small_web.commands, sys"
+    found = "print([name for name in ('scrapy', 'twisted', 'uvicorn') if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{wanted}; {found}"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

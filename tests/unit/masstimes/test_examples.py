@@ -1,0 +1,110 @@
+"""What is learned from, and what is refused before anything is learned."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from masstimes.classifier.examples import (
+    TooFew,
+    answered,
+    random_negatives,
+    split,
+    sure,
+)
+from masstimes.classifier.measures import Measures, measures_of
+from masstimes.classifier.train_command import main
+
+from tests.unit.masstimes.contexts import answered_sites, lines_of, write
+
+
+def run(*arguments: object) -> int:
+    out = ["--out", "/nonexistent/model", "--measures", "/nonexistent/measures"]
+    return main([*map(str, arguments), *out])
+
+
+def test_a_site_is_on_one_side_only(tmp_path: Path) -> None:
+    people = answered([write(tmp_path / "a", answered_sites(50, seed=1))], print)
+    learned, tested = split(people, seed=1, part=0.2)
+    assert len(tested) == 10
+    assert learned.isdisjoint(tested)
+    assert learned | tested == {each.domain for each in people}
+    assert split(people, seed=1, part=0.2) == (learned, tested)
+    assert split(people, seed=2, part=0.2) != (learned, tested)
+
+
+def test_one_of_two_sites_is_kept_for_measuring(tmp_path: Path) -> None:
+    people = answered([write(tmp_path / "a", answered_sites(2, seed=1))], print)
+    assert [len(side) for side in split(people, seed=1, part=0.01)] == [1, 1]
+    assert [len(side) for side in split(people, seed=1, part=0.99)] == [1, 1]
+    with pytest.raises(TooFew, match="of 1 sites"):
+        split([each for each in people if each.domain == "0.pl"], seed=1, part=0.2)
+
+
+def test_what_most_people_said_counts(tmp_path: Path) -> None:
+    [line] = lines_of("Msza 7:00", site="a.pl")
+    said: list[str] = []
+
+    def of(*answers: str) -> list[bool]:
+        path = write(tmp_path / "answers", [line | {"answer": answer} for answer in answers])
+        return [each.is_mass for each in answered([path], said.append)]
+
+    assert of("yes", "no", "yes") == [True]
+    assert of("no") == [False]
+    assert said == []
+    assert of("yes", "no") == []
+    assert said == ["1 candidates have as many answers yes as no, and were left out"]
+
+
+def test_what_the_rules_have_is_a_mass_and_what_people_said_stays(tmp_path: Path) -> None:
+    lines = lines_of("Msze 7:00, 9:00, 11:00", site="a.pl")
+    order = {"url": lines[0]["url"], "sundays": ["07:00"], "weekdays": ["09:00"]}
+    orders, candidates = write(tmp_path / "o", [order]), write(tmp_path / "c", lines)
+    found = sure([orders], [candidates], known={lines[1]["id"]})
+    assert [(each.id, each.is_mass) for each in found] == [(lines[0]["id"], True)]
+
+
+def test_random_negatives_are_drawn_by_the_seed(tmp_path: Path) -> None:
+    lines = [line | {"id": str(n)} for n in range(50) for line in lines_of("o 7:00", site="a.pl")]
+    others = [write(tmp_path / "o", lines)]
+    drawn = random_negatives(others, 5, known={"3"}, seed=1)
+    assert drawn == random_negatives(others, 5, known={"3"}, seed=1)
+    assert drawn != random_negatives(others, 5, known={"3"}, seed=2)
+    assert not any(each.is_mass for each in drawn)
+    assert len(random_negatives(others, 99, known={"3"}, seed=1)) == 49
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([], "there is nothing to learn from"),
+        (answered_sites(1, seed=1), "of 1 sites"),
+        ([line | {"answer": "yes"} for line in answered_sites(9, seed=1)], "are yes: both"),
+        ([line | {"answer": "no"} for line in answered_sites(9, seed=1)], "are no: both"),
+        ([answered_sites(1, seed=1)[0] | {"answer": "help"}], "has answer 'help', not yes or no"),
+        ([answered_sites(1, seed=1)[0] | {"start": 99}], "has no hour"),
+        ([answered_sites(1, seed=1)[0] | {"start": True, "end": 2}], "has no hour"),
+        ([answered_sites(1, seed=1)[0] | {"hour": "rano"}], "has no hour 'rano'"),
+    ],
+)
+def test_too_few_and_wrong_answers_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[dict[str, Any]], told: str
+) -> None:
+    assert run(write(tmp_path / "answers", lines)) == 65
+    assert told in capsys.readouterr().err
+
+
+def test_a_machine_without_torch_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert run(write(tmp_path / "answers", answered_sites(9, seed=1))) == 69
+    assert "torch is not installed here: pip install" in capsys.readouterr().err
+
+
+def test_measures_are_none_where_there_is_nothing_to_measure() -> None:
+    found = measures_of([(True, True), (True, False), (False, True), (False, False)])
+    assert found == Measures(right=1, wrong=1, missed=1, left_out=1)
+    assert (found.recall, found.precision, found.f1, found.accuracy) == (0.5, 0.5, 0.5, 0.5)
+    nothing = measures_of([])
+    assert (nothing.recall, nothing.precision, nothing.f1, nothing.accuracy) == (None,) * 4

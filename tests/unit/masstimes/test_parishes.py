@@ -1,0 +1,154 @@
+"""Parishes from pages of dioceses."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from masstimes.parishes.columns import columns_of
+from masstimes.parishes.command import main
+from masstimes.parishes.identity import with_ids
+
+from tests.unit.masstimes.answering import Server, answering
+
+FIRST = """<h1>Diecezja: gdańska</h1><h2>Dekanat Hel</h2>
+<table><tr><th>Lp.</th><th>PARAFIA</th><th>Miejscowość</th><th>Adres:</th></tr>
+<tr><td>1</td><td>Bożego Ciała</td><td>Hel</td><td>ul. Gdańska 3, 84-150 Hel</td></tr>
+<tr><td>2</td><td> </td><td>Jurata</td><td>Wojska 1</td></tr></table>
+<a href="/2.html">Następna strona »</a>"""
+SECOND = """<table><caption>Dekanat Puck</caption>
+<tr><td>Wezwanie parafii</td><td>Miejscowość</td><td>Województwo</td></tr>
+<tr><td>Św. Trójcy</td><td rowspan=2>Puck</td><td>pomorskie</td></tr>
+<tr><td>Ducha Św.</td><td>pomorskie</td></tr></table>"""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with answering() as server:
+        pages = {"/1.html": FIRST, "/2.html": SECOND}
+        server.answer = lambda path: (200 if path in pages else 404, {}, pages.get(path, ""))
+        yield server
+
+
+def run(tmp_path: Path, *arguments: str) -> int:
+    out = ["--out", str(tmp_path / "parishes.csv"), "--split", str(tmp_path / "split")]
+    return main([*arguments, *out, "--contact", "crawler@example.org", "--delays", "0"])
+
+
+def table(tmp_path: Path) -> list[dict[str, str]]:
+    with (tmp_path / "parishes.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_pages_are_followed_and_columns_are_known_by_their_names(
+    server: Server, tmp_path: Path
+) -> None:
+    assert run(tmp_path, f"{server.url}/1.html") == 0
+    hel, trinity, spirit = table(tmp_path)
+    assert hel == {
+        "id": "hel-bozego-ciala",
+        "name": "Bożego Ciała",
+        "place": "Hel",
+        "street": "ul. Gdańska 3",
+        "address": "ul. Gdańska 3, 84-150 Hel",
+        "deanery": "Hel",
+        "diocese": "gdańska",
+        "voivodeship": "",
+    }
+    assert (trinity["place"], trinity["deanery"], trinity["voivodeship"]) == (
+        *("Puck", "Puck", "pomorskie"),
+    )
+    assert (spirit["name"], spirit["place"]) == ("Ducha Św.", "Puck"), "of a cell over two rows"
+    assert server.asked == ["/1.html", "/2.html"]
+
+
+def test_each_has_a_file_of_its_own(server: Server, tmp_path: Path) -> None:
+    assert run(tmp_path, f"{server.url}/1.html") == 0
+    files = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "split").iterdir()}
+    assert files == {row["id"]: row for row in table(tmp_path)}
+
+
+def test_rows_without_a_name_are_told_of(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, f"{server.url}/1.html") == 0
+    said = f"{server.url}/1.html: table 1, row 3: no name, left out: 2 | Jurata | Wojska 1"
+    assert said in capsys.readouterr().err
+
+
+def test_addresses_come_from_a_file_too(server: Server, tmp_path: Path) -> None:
+    addresses = tmp_path / "addresses"
+    addresses.write_text(f"# dioceses\n\n{server.url}/2.html\n{server.url}/2.html\n")
+    assert run(tmp_path, "--addresses", str(addresses)) == 0
+    assert len(table(tmp_path)) == 2
+    assert server.asked == ["/2.html"]
+
+
+@pytest.mark.parametrize(
+    ("link", "told"),
+    [
+        ("<a rel=next href='http://elsewhere.example/'>x</a>", "is on another host"),
+        ("<a rel=next href='?page=1'>x</a>", "2 pages have been (--max-pages)"),
+        ("<a href='/1.html'>dalej</a>", ""),
+        ("<a href='http://[x'>dalej</a>", ""),
+    ],
+)
+def test_a_walk_ends(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], link: str, told: str
+) -> None:
+    counter = iter(range(100))
+    server.answer = lambda _: (200, {}, SECOND + link.replace("?page=1", f"?page={next(counter)}"))
+    assert run(tmp_path, f"{server.url}/1.html", "--max-pages", "2") == 0
+    assert told in capsys.readouterr().err
+    assert len(server.asked) <= 2
+
+
+@pytest.mark.parametrize("page", ["", "<p>nic</p>", "<table><tr><td>Lp.</td></tr></table>", "\0"])
+def test_pages_without_parishes_are_told_of(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], page: str
+) -> None:
+    server.answer = lambda _: (200, {}, page)
+    assert run(tmp_path, f"{server.url}/1.html") == 65
+    assert "no parish is on the pages of" in capsys.readouterr().err
+    assert not (tmp_path / "parishes.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "give addresses of pages"),
+        (["ftp://example.org/"], "is no address of a web page"),
+        (["http://example.org/", "--contact", " "], "is no address of mail"),
+    ],
+)
+def test_wrong_usage_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
+) -> None:
+    contact = [] if "--contact" in arguments else ["--contact", "crawler@example.org"]
+    assert main([*arguments, *contact, "--out", str(tmp_path / "out")]) == 64
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (["Nazwa parafii", "ulica", "woj."], {"name": 0, "street": 1, "voivodeship": 2}),
+        (["Parafia pw.", "ARCHIDIECEZJA", "dekanat:"], {"name": 0, "diocese": 1, "deanery": 2}),
+        (["Id", "Miasto", "Tytuł kościoła", "Miejsce"], {"id": 0, "place": 1, "name": 2}),
+        (["Telefon", "Parafianie"], {}),
+    ],
+)
+def test_headers_are_polish_words(header: list[str], expected: dict[str, int]) -> None:
+    assert columns_of(header) == expected
+
+
+def test_ids_are_names_of_files_and_no_two_are_alike() -> None:
+    def parish(name: str, street: str) -> dict[str, str]:
+        return {"id": "", "name": name, "place": "Łódź", "street": street}
+
+    known, again = with_ids(
+        [parish("św. Anny", "a"), parish("św. Anny", "b"), parish("../?", "c"), parish("../?", "c")]
+    )
+    assert [each["id"] for each in known] == ["lodz-sw-anny", "lodz-sw-anny-2", "lodz"]
+    assert again == 1

@@ -1,0 +1,109 @@
+"""How servers that are not ours are asked."""
+
+from collections.abc import Iterator
+
+import pytest
+from masstimes.manners import GaveUp, Manners, Refused
+from masstimes.polite import Polite
+
+from tests.unit.masstimes.answering import Said, Server, answering
+
+CONTACT = "crawler@example.org"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with answering() as server:
+        yield server
+
+
+def answers(server: Server, *said: Said) -> None:
+    """One after the other; the last one again and again."""
+    coming = list(said)
+    server.answer = lambda _: coming.pop(0) if len(coming) > 1 else coming[0]
+
+
+def waited(server: Server, manners: Manners, *, pages: int = 1) -> list[float]:
+    """Seconds, as the program sleeps."""
+    waits: list[float] = []
+    with Polite("mt-test", manners, sleep=waits.append) as polite:
+        for number in range(pages):
+            polite.get(f"{server.url}/{number}")
+    return waits
+
+
+LATER: Said = (503, {}, "")
+FINE: Said = (200, {}, "fine")
+
+
+def test_what_fails_is_asked_again_after_2_4_8_seconds(server: Server) -> None:
+    answers(server, LATER, LATER, LATER, LATER, FINE)
+    assert waited(server, Manners(CONTACT, max_wait=10.0)) == [2, 4, 8, 10]
+    assert server.asked == ["/0"] * 5
+
+
+def test_the_server_may_say_when(server: Server) -> None:
+    answers(server, (429, {"Retry-After": "7"}, ""), LATER, FINE)
+    assert waited(server, Manners(CONTACT)) == [7, 4]
+    answers(server, (503, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, ""), FINE)
+    assert waited(server, Manners(CONTACT)) == [2], "that time is over"
+
+
+def test_who_shall_wait_longer_than_allowed_gives_up(server: Server) -> None:
+    answers(server, (503, {"Retry-After": "301"}, ""))
+    with pytest.raises(GaveUp, match="wants 301 s to pass, longer than 300 s"):
+        waited(server, Manners(CONTACT))
+    assert len(server.asked) == 1
+
+
+def test_repeats_have_an_end_and_are_counted_anew_for_each_request(server: Server) -> None:
+    answers(server, LATER, LATER, FINE, LATER, LATER, FINE)
+    manners = Manners(CONTACT, repeats=2)
+    assert waited(server, manners, pages=2) == [2, 4, 1, 2, 4]
+    answers(server, LATER)
+    with pytest.raises(GaveUp, match="answered 503, 3 times in a row"):
+        waited(server, manners)
+
+
+def test_a_server_that_is_not_there_is_asked_again() -> None:
+    waits: list[float] = []
+    with (
+        Polite("mt-test", Manners(CONTACT, repeats=1), sleep=waits.append) as polite,
+        pytest.raises(GaveUp, match="no answer"),
+    ):
+        polite.get("http://127.0.0.1:1/")
+    assert waits == [2]
+
+
+def test_between_two_requests_is_a_pause_and_all_waits_can_be_scaled(server: Server) -> None:
+    answers(server, FINE)
+    assert waited(server, Manners(CONTACT, pause=3.0, delays=0.5), pages=3) == [1.5, 1.5]
+
+
+def test_it_says_who_asks(server: Server) -> None:
+    answers(server, FINE)
+    waited(server, Manners(CONTACT))
+    assert server.agents == [f"mt-test (Sluice mass times; +{CONTACT})"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ((404, {}, ""), "answered 404"),
+        ((302, {"Location": "http://elsewhere.example/"}, ""), "another host, elsewhere.example"),
+        ((302, {"Location": "/again"}, ""), "redirects more than 5 times"),
+        ((200, {}, "x" * 20_000_001), "more than 20000000 bytes"),
+        ((200, {"Content-Encoding": "gzip"}, "none"), "cannot be unpacked"),
+    ],
+)
+def test_what_stays_the_same_is_not_asked_again(server: Server, said: Said, told: str) -> None:
+    answers(server, said)
+    with pytest.raises(Refused, match=told):
+        waited(server, Manners(CONTACT))
+    assert server.asked.count("/0") == 1
+
+
+def test_a_page_that_has_moved_on_its_host_is_followed(server: Server) -> None:
+    server.answer = lambda path: FINE if path == "/new" else (301, {"Location": "/new"}, "")
+    with Polite("mt-test", Manners(CONTACT), sleep=lambda _: None) as polite:
+        assert polite.get(f"{server.url}/old").body == b"fine"

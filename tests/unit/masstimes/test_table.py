@@ -1,0 +1,190 @@
+"""The table of all times of masses, and how it is measured."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from masstimes.rules import order_in
+from masstimes.table import command, measure_command
+from masstimes.table.days import day_near, sentence_at
+from masstimes.table.files import read_table
+
+from tests.unit.masstimes.contexts import lines_of, write
+
+TEXT = """Porządek Mszy Świętych
+Niedziele i święta
+7:00, 9:00
+Dni powszednie
+7:00, 18:00
+"""
+Rows = list[dict[str, Any]]
+
+
+def order(site: str = "a.pl", text: str = TEXT) -> dict[str, Any]:
+    found = order_in(text)
+    assert found is not None
+    url = f"http://{site}/msze.html"
+    days = {"sundays": found.sundays, "weekdays": found.weekdays}
+    return {"domain": site, "url": url, **days, "text": found.text}
+
+
+def classified(text: str, *, site: str = "a.pl", probability: float = 0.9) -> Rows:
+    return [
+        line | {"probability": probability, "mass": probability > 0.5}
+        for line in lines_of(text, site=site)
+    ]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Rows]:
+    def make(orders: Rows, candidates: Rows, *parishes: dict[str, str]) -> Rows:
+        paths = [tmp_path / f"{number}.json" for number in range(len(parishes))]
+        for path, parish in zip(paths, parishes, strict=True):
+            path.write_text(json.dumps(parish))
+        inputs = ["--orders", str(write(tmp_path / "orders", orders))]
+        inputs += ["--candidates", str(write(tmp_path / "candidates", candidates))]
+        outputs = ["--csv", str(tmp_path / "t.csv"), "--parquet", str(tmp_path / "t.parquet")]
+        assert command.main([*inputs, "--parishes", *map(str, paths), *outputs]) == 0
+        return read_table(tmp_path / "t.parquet")
+
+    return make
+
+
+def short(rows: Rows) -> list[tuple[str, str, str]]:
+    return [(row["day"], row["time"], row["source"]) for row in rows]
+
+
+def test_both_are_joined_by_site_day_and_time(make: Callable[..., Rows]) -> None:
+    rows = make(
+        [order()],
+        [*classified(TEXT), *classified("Msza w sobotę 19:00", site="b.pl", probability=0.7)],
+        {"id": "anna", "site": "http://www.a.pl/index.html"},
+    )
+    assert short(rows) == [
+        ("sunday", "07:00", "both"),
+        ("sunday", "09:00", "both"),
+        ("weekday", "07:00", "both"),
+        ("weekday", "18:00", "both"),
+        ("weekday", "19:00", "classifier"),
+    ]
+    assert [row["parish"] for row in rows] == ["anna"] * 4 + [""]
+    assert rows[0]["sentence"] == "Niedziele i święta 7:00, 9:00"
+    assert rows[4] == {
+        "parish": "",
+        "domain": "b.pl",
+        "day": "weekday",
+        "time": "19:00",
+        "url": "http://b.pl/msze.html",
+        "sentence": "Msza w sobotę 19:00",
+        "source": "classifier",
+        "probability": 0.7,
+    }
+
+
+def test_rules_alone_have_their_sentence_and_no_probability(make: Callable[..., Rows]) -> None:
+    rows = make([order()], classified(TEXT, probability=0.1))
+    assert [row["source"] for row in rows] == ["rules"] * 4
+    assert {row["probability"] for row in rows} == {None}
+    assert [row["sentence"] for row in rows] == [
+        *["Niedziele i święta 7:00, 9:00"] * 2,
+        *["Dni powszednie 7:00, 18:00"] * 2,
+    ]
+
+
+def test_the_best_evidence_is_kept(make: Callable[..., Rows]) -> None:
+    texts = (("Niedziela 7:00", 0.6), ("Msza w niedzielę o 7:00", 0.8), ("Nd. 7:00", 0.7))
+    lines = [line for text, sure in texts for line in classified(text, probability=sure)]
+    [row] = make([], lines)
+    assert (row["sentence"], row["probability"]) == ("Msza w niedzielę o 7:00", 0.8)
+
+
+def test_a_day_that_is_not_known_gives_way_to_one_that_is(make: Callable[..., Rows]) -> None:
+    lines = [*classified("Msza 7:00"), *classified("Msza w niedzielę 7:00")]
+    assert short(make([], lines)) == [("sunday", "07:00", "classifier")]
+    assert short(make([], classified("Msza 7:00"))) == [("unknown", "07:00", "classifier")]
+
+
+def test_equal_input_makes_equal_files(make: Callable[..., Rows], tmp_path: Path) -> None:
+    lines = [*classified(TEXT), *classified("Msza w sobotę 19:00", site="b.pl")]
+    make([order()], lines)
+    first = [(tmp_path / name).read_bytes() for name in ("t.csv", "t.parquet")]
+    make([order()], lines[::-1])
+    assert [(tmp_path / name).read_bytes() for name in ("t.csv", "t.parquet")] == first
+    assert make([], []) == []
+
+
+def test_csv_says_the_same(make: Callable[..., Rows], tmp_path: Path) -> None:
+    rows = make([order()], classified("Msza w sobotę 19:00"))
+    as_text = [
+        {name: "" if value is None else str(value) for name, value in row.items()} for row in rows
+    ]
+    assert read_table(tmp_path / "t.csv") == as_text
+
+
+@pytest.mark.parametrize(
+    ("context", "day"),
+    [
+        ("W niedzielę: 9:00", "sunday"),
+        ("Niedziela 7:00 Dni powszednie 9:00", "weekday"),
+        ("Msze święte 9:00", "unknown"),
+        ("święta 9:00", "sunday"),
+        ("Msze św. 9:00 w tygodniu", "weekday"),
+        ("Msze św. 9:00\nw tygodniu", "unknown"),
+        ("Pn - Sob. 9:00", "weekday"),
+        ("Środa 9:00", "weekday"),
+        ("środek 9:00", "unknown"),
+    ],
+)
+def test_days_are_told_by_words(context: str, day: str) -> None:
+    start = context.index("9:00")
+    assert day_near(context, start, start + 4) == day
+
+
+def test_a_sentence_has_words() -> None:
+    assert sentence_at("a\n## Niedziela\n\n 7:00\n 9:00\n", 20) == "Niedziela 7:00"
+    assert sentence_at("7:00", 0) == "7:00"
+    assert len(sentence_at(f"msza {'x' * 400}", 0)) == 301
+
+
+def test_measures_are_of_sites_and_times(
+    make: Callable[..., Rows], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make([order()], [*classified("Msze 9:00, 20:00, 21:00")])
+    truth = tmp_path / "truth.json"
+    site = {"domain": "a.pl", "sundays": ["07:00", "09:00"], "weekdays": ["07:00", "20:00"]}
+    truth.write_text(json.dumps({"sites": {"x": site}}))
+    capsys.readouterr()
+    for name in ("t.csv", "t.parquet"):
+        arguments = ["--table", str(tmp_path / name), "--truth", str(truth)]
+        assert measure_command.main([*arguments, "--out", str(tmp_path / "m.json")]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found == json.loads((tmp_path / "m.json").read_text())
+        assert [(of["right"], of["wrong"], of["missed"]) for of in found.values()] == [
+            *((2, 1, 1), (2, 1, 1), (3, 2, 0)),
+        ]
+        assert found["both"]["recall"] == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "told"),
+    [
+        (command, ["--candidates", "{bare}"], "has no probability and mass"),
+        (command, ["--orders", "{bare}"], "has no list 'sundays'"),
+        (command, ["--parishes", "{bare}"], "this is no parish"),
+        (measure_command, ["--table", "{bare}", "--truth", "{bare}"], "has no column"),
+    ],
+)
+def test_what_is_something_else_is_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    program: Any,
+    arguments: list[str],
+    told: str,
+) -> None:
+    bare = write(tmp_path / "bare", lines_of("Msze 7:00, 8:00", site="a.pl"))
+    out = ["--csv", str(tmp_path / "c"), "--parquet", str(tmp_path / "p")]
+    given = [each.format(bare=bare) for each in arguments]
+    assert program.main([*given, *(out if program is command else ())]) == 65
+    assert told in capsys.readouterr().err

@@ -1,0 +1,95 @@
+"""Times of schedules, also on days that are an hour shorter or longer."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sluice.schedules import (
+    WrongScheduleError,
+    check_schedule,
+    check_zone,
+    last_time,
+    next_time,
+)
+
+WARSAW = "Europe/Warsaw"
+
+
+def utc(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def times(schedule: str, start: str, end: str, zone: str = WARSAW) -> list[str]:
+    found, time = [], next_time(schedule, zone, after=utc(start))
+    while time is not None and time <= utc(end):
+        found.append(f"{time:%d %H:%M}")
+        time = next_time(schedule, zone, after=time)
+    return found
+
+
+def test_a_schedule_goes_by_the_clock_of_its_zone() -> None:
+    assert times("0 3 * * *", "2026-03-27", "2026-03-31") == ["27 02:00", "28 02:00", "29 01:00",
+                                                              "30 01:00"]  # fmt: skip
+    assert times("0 3 * * *", "2026-03-27", "2026-03-29", "UTC") == ["27 03:00", "28 03:00"]
+
+
+def test_an_hour_that_does_not_exist_is_the_first_time_after() -> None:
+    assert times("30 2 * * *", "2026-03-28", "2026-03-31") == ["28 01:30", "29 01:00", "30 00:30"]
+
+
+def test_an_hour_that_comes_twice_counts_once_the_first_time() -> None:
+    assert times("30 2 * * *", "2026-10-24", "2026-10-27") == ["24 00:30", "25 00:30", "26 01:30"]
+
+
+def test_what_begins_each_hour_does_so_in_both() -> None:
+    got = times("0 * * * *", "2026-10-24T23:30", "2026-10-25T02:30")
+    assert got == ["25 00:00", "25 01:00", "25 02:00"]
+
+
+def test_in_the_hour_that_comes_again_what_has_begun_does_not_begin_again() -> None:
+    again = utc("2026-10-25T01:10")
+    assert next_time("30 2 * * *", WARSAW, after=again) == utc("2026-10-26T01:30")
+    before = utc("2026-10-25T00:00")
+    assert last_time("30 2 * * *", WARSAW, after=before, until=again) == utc("2026-10-25T00:30")
+
+
+@given(
+    st.sampled_from(["30 2 * * *", "0 * * * *", "*/15 * * * *", "15 1-3 * * *", "0 3 * * 0"]),
+    st.sampled_from([WARSAW, "America/New_York", "Australia/Lord_Howe", "UTC"]),
+    st.sampled_from(["2026-03-07", "2026-03-28", "2026-04-04", "2026-10-03", "2026-10-24"]),
+    st.integers(0, 3 * 1440),
+    st.integers(0, 2 * 1440),
+)
+def test_the_last_time_is_the_last_of_all(
+    schedule: str, zone: str, day: str, minutes: int, longer: int
+) -> None:
+    after = utc(day) + timedelta(minutes=minutes)
+    until = after + timedelta(minutes=longer)
+    last, time = None, next_time(schedule, zone, after=after)
+    while time is not None and time <= until:
+        last, time = time, next_time(schedule, zone, after=time)
+    assert last_time(schedule, zone, after=after, until=until) == last
+
+
+@pytest.mark.parametrize(
+    ("schedule", "said"),
+    [
+        ("@daily", "has five fields"),
+        ("0 0 3 * * *", "has five fields"),
+        ("61 3 * * *", "is wrong: bad minute"),
+        ("0 25 * * *", "is wrong: bad hour"),
+        ("0 0 31 2 *", "is wrong: bad day-of-month"),
+        ("x y z a b", "is wrong"),
+    ],
+)
+def test_a_wrong_schedule_is_told(schedule: str, said: str) -> None:
+    with pytest.raises(WrongScheduleError, match=said):
+        check_schedule(schedule)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Warsw", "", "../etc/passwd", "/etc/localtime", "a\0b"])
+def test_what_is_no_zone_is_told(zone: str) -> None:
+    with pytest.raises(WrongScheduleError, match="is no time zone"):
+        check_zone(zone)

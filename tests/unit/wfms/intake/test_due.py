@@ -1,0 +1,149 @@
+"""When templates are due, and which standing data sets are theirs."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.matching import due_text, objection_to
+from sluice.contracts.plan import Equals
+from sluice.contracts.standing import Due, Every, Reader, SliceOf
+from sluice.contracts.standing_list import Standing
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.templates import Template
+from tests.unit.wfms.chains.plans import plan, step
+from wfms.intake.domain.due import due_templates, is_due, outcome_of, sets_of
+from wfms.intake.domain.matching import Matched, NotMatched, decide
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+PAGES = {"type": Equals(value="pages")}
+GROWN = Due(every=Every(files=10))
+
+
+def dataset(*, standing: str | None = None, of: SliceOf | None = None, **more: object) -> Dataset:
+    fields: dict[str, object] = {"name": "corpus", "meta": {"type": "pages"}, **more}
+    return Dataset.model_validate(
+        {
+            "uid": UUID(int=1),
+            "type": DatasetType.INPUT,
+            "state": DatasetState.OPEN if standing else DatasetState.CLOSED,
+            "count_files": 12,
+            "bytes": 1,
+            "timestamp": START,
+            "standing": standing,
+            "slice": of,
+            **fields,
+        }
+    )
+
+
+def corpus(*readers: tuple[str, int, datetime], **more: Any) -> Standing:
+    return Standing(
+        dataset=dataset(standing="corpus", **more),
+        since=START,
+        readers=[
+            Reader(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
+            for name, used, at in readers
+        ],
+    )
+
+
+def template(name: str = "t", due: Due | None = GROWN, **more: object) -> Template:
+    match = more.pop("match", PAGES)
+    made = plan(step("only"), outputs=[("only", "out")], match=match, due=due)
+    return Template.model_validate(
+        {
+            "id": UUID(int=3),
+            "name": name,
+            "version": 1,
+            "created_at": START,
+            "plan": made,
+            **more,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("every", "used", "hours", "due"),
+    [
+        (Every(files=12), 0, 0, True),
+        (Every(files=13), 0, 1000, False),
+        (Every(files=2), 10, 0, True),
+        (Every(files=3), 10, 1000, False),
+        (Every(hours=24), 10, 23.9, False),
+        (Every(hours=24), 10, 24, True),
+        (Every(hours=24), 12, 1000, False),
+        (Every(files=3, hours=24), 10, 24, True),
+        (Every(files=2, hours=24), 10, 0, True),
+        (Every(hours=0.5), 0, 0.5, True),
+    ],
+)
+def test_enough_new_files_or_any_after_so_many_hours(
+    every: Every, used: int, hours: float, *, due: bool
+) -> None:
+    last = START + timedelta(days=9)
+    one = corpus(("t", used, last)) if used else corpus(("other", 12, last))
+    since = last if used else START
+    assert is_due(every, one, template="t", now=since + timedelta(hours=hours)) is due
+
+
+def test_the_standing_data_sets_of_a_template_are_those_that_it_matches_and_sees() -> None:
+    own, others = corpus(group="ocr"), corpus(group="spd")
+    shared, words = corpus(group="spd", shared_with=["ocr"]), corpus(meta={"type": "words"})
+    everyones = [own, others, shared, words]
+    assert sets_of(template(group="ocr"), everyones) == [own, shared]
+    assert sets_of(template(), everyones) == [own, others, shared]
+    named = template(match={"name": Equals(value="corpus")})
+    assert sets_of(named, [corpus(name="corpus-2")]) != [], "by what chains call it"
+
+
+def test_only_the_latest_version_is_due() -> None:
+    old, new = template(), template(due=None, version=2)
+    assert due_templates([old, new]) == []
+    assert due_templates([old, template("u", due=None)]) == [old]
+
+
+def test_a_slice_goes_to_whom_it_was_cut_for_and_nobody_takes_another() -> None:
+    of = SliceOf(standing=UUID(int=1), name="corpus", reader="t", number=3)
+    decided = decide(dataset(of=of), [template("a", due=None), template(), template("z")])
+    assert isinstance(decided, Matched)
+    assert (decided.template.name, decided.rivals) == ("t", ())
+    gone = decide(dataset(of=of), [template("a", due=None), template("z")])
+    assert isinstance(gone, NotMatched)
+    assert "is not the template t, for which it was cut" in gone.reason
+    ordinary = decide(dataset(), [template()])
+    assert isinstance(ordinary, NotMatched)
+    said = "takes what is new in standing data sets, and runs when 10 files are new"
+    assert said in ordinary.reason
+
+
+def test_a_slice_has_to_match_as_its_standing_data_set_does() -> None:
+    of = SliceOf(standing=UUID(int=1), name="corpus", reader="t", number=3)
+    assert objection_to(dataset(of=of, name="x"), template().plan, template="t") is None
+    by_name = template(match={"name": Equals(value="corpus")})
+    assert objection_to(dataset(of=of, name="x"), by_name.plan, template="t") is None
+    other = template(match={"type": Equals(value="words")})
+    assert "wants type" in (objection_to(dataset(of=of), other.plan, template="t") or "")
+
+
+@pytest.mark.parametrize(
+    ("due", "text"),
+    [
+        (Due(every=Every(files=1)), "when 1 file is new"),
+        (Due(every=Every(hours=1)), "when 1 hour has gone"),
+        (
+            Due(every=Every(files=1000, hours=24, all=True)),
+            "when 1000 files are new, or 24 hours have gone, and all of it",
+        ),
+        (Due(schedule="0 3 * * *", zone="Europe/Warsaw"), "at 0 3 * * * (Europe/Warsaw)"),
+    ],
+)
+def test_when_is_told_in_words(due: Due, text: str) -> None:
+    assert due_text(due) == text
+
+
+def test_what_came_of_a_time_is_told() -> None:
+    assert outcome_of([]) == "nothing was new"
+    assert outcome_of([corpus(), corpus(name="b")]) == "2 slices of corpus, b"
