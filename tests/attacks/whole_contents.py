@@ -3,8 +3,11 @@
 import hashlib
 from typing import Any
 
+import httpx
+
 from sluice.contracts.states import StorageType
 from tests.architecture.sources import ROOT
+from tests.attacks.asked import AskedStep, asked_step, asking_template
 from tests.attacks.whole_system import PILOT, WholeSystem
 from tests.waiting import wait_until
 
@@ -50,7 +53,11 @@ def filled(system: WholeSystem) -> Known:
     system.asked(OPERATOR, "POST", "/api/v1/sites", {"name": "there"})
     tasks = _tasks(system)
     uids = [str(task["task_id"]) for task in tasks]
+    asked = _asked(system)
     return {
+        "asking": [asked.place],
+        "links": [asked.link],
+        "devices": [asked.device],
         "datasets": [dataset, waiting],
         "unmatched": [waiting],
         "chains": [chain],
@@ -95,6 +102,39 @@ def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
     if close:
         system.asked(OPERATOR, "POST", f"/api/v1/datasets/{uid}/close", {})
     return uid
+
+
+def _asked(system: WholeSystem) -> AskedStep:
+    """A step that asks everybody, in a chain of its own."""
+    text = asking_template(kind="asked", step="look")
+    system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
+    request = {"dataset_uid": data_set(system, "asked"), "template": "asks"}
+    system.asked(OPERATOR, "POST", "/api/v1/chains", request)
+    browser = WholeBrowser(system)
+    with httpx.Client(transport=browser, base_url="http://wfms.ask") as visit:
+        return asked_step(
+            lambda method, path, body: system.asked(OPERATOR, method, path, body),
+            visit,
+            group="everyone",
+            template="asks",
+        )
+
+
+class WholeBrowser(httpx.BaseTransport):
+    """Somebody's, who is not known."""
+
+    def __init__(self, system: WholeSystem) -> None:
+        self._system = system
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request.read()
+        answer = self._system.run(self._answer(request))
+        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        app = self._system.links.apps["wfms.ask"]
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
+            return await client.send(request)
 
 
 def _storages(system: WholeSystem) -> None:
