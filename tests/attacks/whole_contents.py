@@ -53,15 +53,30 @@ def filled(system: WholeSystem) -> Known:
     system.asked(OPERATOR, "POST", "/api/v1/sites", {"name": "there"})
     tasks = _tasks(system)
     uids = [str(task["task_id"]) for task in tasks]
-    asked = _asked(system)
     return {
-        "asking": [asked.place],
-        "links": [asked.link],
-        "devices": [asked.device],
         "datasets": [dataset, waiting],
         "unmatched": [waiting],
         "chains": [chain],
         "tasks": uids,
+        "steps": [tasks[0]["step"]],
+        "run-templates": [ran["id"]],
+        "drafts": [draft["uid"]],
+        "tokens": [token["token"]["id"]],
+        "dataset_uid": [waiting],
+        "task_uid": uids,
+        "chain": [chain],
+        **_of_people(system),
+        **_fixed(system),
+    }
+
+
+def _of_people(system: WholeSystem) -> Known:
+    asked = _asked(system)
+    return {"asking": [asked.place], "links": [asked.link], "devices": [asked.device]}
+
+
+def _fixed(system: WholeSystem) -> Known:
+    return {
         "pilots": [str(PILOT)],
         "files": ["1", "0"],
         "jobs": ["1"],
@@ -72,22 +87,15 @@ def filled(system: WholeSystem) -> Known:
         "limits": ["licence"],
         "storages": list(StorageType),
         "assets": ["model"],
-        "drafts": [draft["uid"]],
         "sites": ["there"],
         "runs": ["7"],
-        "steps": [tasks[0]["step"]],
-        "run-templates": [ran["id"]],
-        "tokens": [token["token"]["id"]],
         "queues": ["wms.tasks", "dms.files"],
         "dead": ["1"],
         "template": ["words"],
         "cwl": [WORDCOUNT],
         "text": [WORDCOUNT],
         "url": [(system.home.storage(StorageType.INPUT) / "texts.txt").as_uri()],
-        "dataset_uid": [waiting],
         "period": ["may"],
-        "task_uid": uids,
-        "chain": [chain],
     }
 
 

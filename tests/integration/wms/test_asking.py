@@ -15,7 +15,14 @@ from sluice.contracts.asking import AnsweredJob
 from sluice.contracts.plan import Boundary, MergeGroups
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.quotas import HolderKind, Quantity, QuotaHolder
-from sluice.contracts.states import InputMode, JobState, ReportAnswer, TaskMode, TaskState
+from sluice.contracts.states import (
+    ErrorClass,
+    InputMode,
+    JobState,
+    ReportAnswer,
+    TaskMode,
+    TaskState,
+)
 from sluice.contracts.tasks import Cancel, TakenOver, TaskInput
 from tests.integration.wms.asked_work import ASK, AskedWork, answered
 from tests.integration.wms.catalogue import deliver
@@ -304,15 +311,16 @@ async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking:
     task = await asking.task(files=3)
     await asking.stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")
     await asking.stage.execute(
-        "UPDATE jobs SET state = $2, attempt = 1, not_before = now(), error_class = 'internal',"
+        "UPDATE jobs SET state = $2, attempt = 1, not_before = now(), error_class = $3,"
         " ended_at = now() WHERE task_uid = $1 AND seq = 1",
         task.uid,
         JobState.FAILED,
+        ErrorClass.INTERNAL,
     )
     await asking.stage.execute(
         "UPDATE tasks SET asked = 2, failed = 1, errors = $2 WHERE uid = $1",
         task.uid,
-        {"internal": 1},
+        {ErrorClass.INTERNAL: 1},
     )
     await asking.stage.execute("ALTER TABLE jobs ENABLE TRIGGER legal_move")
     status = await retry_task(asking.stage.context, task.uid)

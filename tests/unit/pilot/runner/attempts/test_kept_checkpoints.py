@@ -249,7 +249,7 @@ def test_what_is_renamed_while_files_are_opened_is_looked_at_again(
     first = AttemptAlone(root, 1)
     first.write("state/a", "a1")
     first.write("state/b", "b1")
-    take, taken = matching_files._Search._take, []
+    take, taken = matching_files._Search._take, list[object]()
 
     def take_one_before(*given: Any) -> None:
         take(*given)
