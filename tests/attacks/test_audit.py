@@ -23,7 +23,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.xdist_group("attacks-audit")
 
 PASSWORD = "correct horse battery"
-DATABASES = ("wfms_operator", "dms", "wms", "wfms_chains", "wfms_intake")
+DATABASES = ("wfms_operator", "dms", "wms", "wfms_chains", "wfms_intake", "wfms_ask")
 
 
 @pytest.fixture(scope="module")

@@ -188,7 +188,15 @@ def _sent(scene: Scene, service: str, operation: Any, content: bytes) -> httpx.R
     asked = plain.request(service)
     request = httpx.Request(asked.method, asked.url, content=content, headers=JSON)
     answers = (scene.system.ask(one, service, request) for one in MIGHTY)
-    return next(answer for answer in answers if answer.status_code not in {401, 403})
+    # A browser that has come by no link is asked for one before its body is read.
+    last = [
+        answer for answer in answers if answer.status_code not in {401, 403} or _by_link(answer)
+    ]
+    return last[0]
+
+
+def _by_link(answer: httpx.Response) -> bool:
+    return answer.request.url.path.startswith("/ask/") and answer.status_code == 401
 
 
 @pytest.mark.xdist_group("hostile-values-True")

@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 import sluice.contracts
 from sluice.contracts.asset_refs import AssetPath
 from sluice.contracts.base import Checksum, FileName, ImageName, Name, StorageUrl
+from sluice.contracts.checkpoints import Pattern
 
 
 def pattern_of(kind: Any) -> str:
@@ -26,6 +27,8 @@ def pattern_of(kind: Any) -> str:
 
 
 URL_CHECK = get_args(StorageUrl)[1]
+KEPT_CHECK = get_args(Pattern)[2]
+KEPT = st.sampled_from(["state/*", "model.pt"])
 PATH_CHECK = get_args(AssetPath)[1]
 #: Of files in folders.
 PATHS = st.lists(st.text("aZ9é %.", min_size=3, max_size=5), min_size=1, max_size=2).map(
@@ -91,7 +94,7 @@ def _field(field: FieldInfo) -> st.SearchStrategy[Any]:
 
 
 def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
-    for check, drawn in ((URL_CHECK, URLS), (PATH_CHECK, PATHS)):
+    for check, drawn in ((URL_CHECK, URLS), (PATH_CHECK, PATHS), (KEPT_CHECK, KEPT)):
         if any(
             entry is check or (isinstance(entry, AfterValidator) and entry == check)
             for entry in metadata
@@ -184,6 +187,8 @@ def _generic(annotation: Any) -> st.SearchStrategy[Any]:
         return st.sampled_from(arguments)
     if origin is list:
         return st.lists(_type(arguments[0]), max_size=2)
+    if origin is tuple:
+        return st.tuples(*map(_type, arguments))
     if origin is dict:
         return st.dictionaries(_type(arguments[0]), _type(arguments[1]), max_size=2)
     if annotation is types.NoneType:

@@ -33,7 +33,7 @@ def clock(world: World) -> SetClock:
 
 
 async def schedule(world: World) -> tuple[datetime | None, str]:
-    (row,) = await world.rows("wfms.intake", "SELECT last_at, outcome FROM schedules")
+    (row,) = await world.rows("wfms.intake", "SELECT last_at, came_of_it AS outcome FROM schedules")
     return row["last_at"], row["outcome"]
 
 
