@@ -7,7 +7,7 @@ import httpx
 
 from sluice.contracts.states import StorageType
 from tests.architecture.sources import ROOT
-from tests.attacks.asked import AskedStep, asked_step, asking_template
+from tests.attacks.asked import asked_step, asking_template
 from tests.attacks.whole_system import PILOT, WholeSystem
 from tests.waiting import wait_until
 
@@ -53,11 +53,8 @@ def filled(system: WholeSystem) -> Known:
     system.asked(OPERATOR, "POST", "/api/v1/sites", {"name": "there"})
     tasks = _tasks(system)
     uids = [str(task["task_id"]) for task in tasks]
-    asked = _asked(system)
     return {
-        "asking": [asked.place],
-        "links": [asked.link],
-        "devices": [asked.device],
+        **_asked(system),
         "datasets": [dataset, waiting],
         "unmatched": [waiting],
         "chains": [chain],
@@ -104,7 +101,7 @@ def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
     return uid
 
 
-def _asked(system: WholeSystem) -> AskedStep:
+def _asked(system: WholeSystem) -> Known:
     """A step that asks everybody, in a chain of its own."""
     text = asking_template(kind="asked", step="look")
     system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
@@ -112,12 +109,13 @@ def _asked(system: WholeSystem) -> AskedStep:
     system.asked(OPERATOR, "POST", "/api/v1/chains", request)
     browser = WholeBrowser(system)
     with httpx.Client(transport=browser, base_url="http://wfms.ask") as visit:
-        return asked_step(
+        asked = asked_step(
             lambda method, path, body: system.asked(OPERATOR, method, path, body),
             visit,
             group="everyone",
             template="asks",
         )
+    return {"asking": [asked.place], "links": [asked.link], "devices": [asked.device]}
 
 
 class WholeBrowser(httpx.BaseTransport):
