@@ -29,7 +29,7 @@ help: ## this list
 install: .venv/installed ## everything into .venv
 
 ocr: install ## the programs of templates/ocr with pero-ocr and torch into .venv (1.5 GB; minutes)
-	@scripts/install-ocr.sh
+	@scripts/install-extra.sh ocr
 
 ocr-model: ocr ## the small model of templates/ocr anew, from generated pages (half an hour; other processors, other last digits)
 	@scripts/install-fonts.sh
@@ -96,7 +96,7 @@ test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the lon
 # The tools of the pilot's tests run in the open; in the second call they run in the sandbox.
 test-long: install ## the long tests, those with random examples on twenty times as many, the pilot's in its sandbox (SLUICE_GRAPHS=1000; 25 minutes)
 	@scripts/install-test-needs.sh
-	@scripts/install-ocr.sh
+	@scripts/install-extra.sh ocr
 	@scripts/install-schemas.sh
 	@SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
 		-m "long or hypothesis" --hypothesis-profile=long $(PYTEST_ARGS)

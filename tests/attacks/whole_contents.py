@@ -7,7 +7,7 @@ import httpx
 
 from sluice.contracts.states import StorageType
 from tests.architecture.sources import ROOT
-from tests.attacks.asked import asked_step, asking_template
+from tests.attacks.asked import AskedStep, asked_step, asking_template
 from tests.attacks.whole_system import PILOT, WholeSystem
 from tests.waiting import wait_until
 
@@ -54,11 +54,29 @@ def filled(system: WholeSystem) -> Known:
     tasks = _tasks(system)
     uids = [str(task["task_id"]) for task in tasks]
     return {
-        **_asked(system),
         "datasets": [dataset, waiting],
         "unmatched": [waiting],
         "chains": [chain],
         "tasks": uids,
+        "steps": [tasks[0]["step"]],
+        "run-templates": [ran["id"]],
+        "drafts": [draft["uid"]],
+        "tokens": [token["token"]["id"]],
+        "dataset_uid": [waiting],
+        "task_uid": uids,
+        "chain": [chain],
+        **_of_people(system),
+        **_fixed(system),
+    }
+
+
+def _of_people(system: WholeSystem) -> Known:
+    asked = _asked(system)
+    return {"asking": [asked.place], "links": [asked.link], "devices": [asked.device]}
+
+
+def _fixed(system: WholeSystem) -> Known:
+    return {
         "pilots": [str(PILOT)],
         "files": ["1", "0"],
         "jobs": ["1"],
@@ -69,22 +87,15 @@ def filled(system: WholeSystem) -> Known:
         "limits": ["licence"],
         "storages": list(StorageType),
         "assets": ["model"],
-        "drafts": [draft["uid"]],
         "sites": ["there"],
         "runs": ["7"],
-        "steps": [tasks[0]["step"]],
-        "run-templates": [ran["id"]],
-        "tokens": [token["token"]["id"]],
         "queues": ["wms.tasks", "dms.files"],
         "dead": ["1"],
         "template": ["words"],
         "cwl": [WORDCOUNT],
         "text": [WORDCOUNT],
         "url": [(system.home.storage(StorageType.INPUT) / "texts.txt").as_uri()],
-        "dataset_uid": [waiting],
         "period": ["may"],
-        "task_uid": uids,
-        "chain": [chain],
     }
 
 
@@ -101,7 +112,7 @@ def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
     return uid
 
 
-def _asked(system: WholeSystem) -> Known:
+def _asked(system: WholeSystem) -> AskedStep:
     """A step that asks everybody, in a chain of its own."""
     text = asking_template(kind="asked", step="look")
     system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
@@ -109,13 +120,12 @@ def _asked(system: WholeSystem) -> Known:
     system.asked(OPERATOR, "POST", "/api/v1/chains", request)
     browser = WholeBrowser(system)
     with httpx.Client(transport=browser, base_url="http://wfms.ask") as visit:
-        asked = asked_step(
+        return asked_step(
             lambda method, path, body: system.asked(OPERATOR, method, path, body),
             visit,
             group="everyone",
             template="asks",
         )
-    return {"asking": [asked.place], "links": [asked.link], "devices": [asked.device]}
 
 
 class WholeBrowser(httpx.BaseTransport):

@@ -58,10 +58,10 @@ async def watched(
 
 @asynccontextmanager
 async def watching(
-    database_url: str, asking_url: str, folder: Path, **address: str
+    database_url: str, asking_url: str, folder: Path, address: str = "http://ask.test"
 ) -> AsyncIterator[Watched]:
     async with (
-        asking_on(asking_url, folder, **address) as asking,
+        asking_on(asking_url, folder, address=address) as asking,
         operating(database_url) as operator,
     ):
         operator.links.apps["wfms.ask"] = asking.app

@@ -47,19 +47,10 @@ _STEP = "/{template}/{step}"
 _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 
-def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
+def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
     """``secure``: browsers send cookies by TLS alone."""
     router = api_router("/ask", tags=["answering"])
     files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
-
-    async def let_in(request: Request, template: Named, step: Named) -> Visitor:
-        token = request.cookies.get(cookie_of(template, step))
-        if token:
-            await rate.require_browser(token)
-        return await known_visitor(context, token, template, step)
-
-    # Looked at before what is asked for.
-    who = Depends(let_in)
 
     @router.get("/-/{file}", include_in_schema=False)
     @allow(Other.EVERYBODY)
@@ -84,6 +75,21 @@ def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) ->
             return await _entered(context, request, (template, step), key, secure=secure)
         except (Unauthenticated, LinkEnded, TooFast) as refusal:
             return _told(request, refusal, files["page.html"])
+
+    return router
+
+
+def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
+    router = api_router("/ask", tags=["answering"])
+
+    async def let_in(request: Request, template: Named, step: Named) -> Visitor:
+        token = request.cookies.get(cookie_of(template, step))
+        if token:
+            await rate.require_browser(token)
+        return await known_visitor(context, token, template, step)
+
+    # Looked at before what is asked for.
+    who = Depends(let_in)
 
     @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)

@@ -9,7 +9,7 @@ import pytest
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import due_text, objection_to
 from sluice.contracts.plan import Equals
-from sluice.contracts.standing import Due, Every, Reader, SliceOf
+from sluice.contracts.standing import Due, Every, SliceOf, StandingReader
 from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import Template
@@ -44,7 +44,7 @@ def corpus(*readers: tuple[str, int, datetime], **more: Any) -> Standing:
         dataset=dataset(standing="corpus", **more),
         since=START,
         readers=[
-            Reader(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
+            StandingReader(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
             for name, used, at in readers
         ],
     )
