@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from sluice.contracts.base import Contract, absent
-from sluice.contracts.wording import Spelling
+from sluice.contracts.wording import Spelling, in_words
 
 MOST_ANSWERS, MOST_AGREE, MOST_LINK_DAYS = 9, 9, 366
 #: What a person may answer: a word, for a key and for the file.
@@ -25,7 +25,7 @@ AnswerName = Annotated[
 
 def _each_once(answers: list[str]) -> list[str]:
     if len({answer.casefold() for answer in answers}) < len(answers):
-        raise ValueError("each stands once")
+        raise in_words("each stands once")
     return answers
 
 
@@ -41,7 +41,7 @@ def _show(given: Any) -> Show:
     """Also where nothing else is taken for what it is not."""
     if isinstance(given, str) and given in list(Show):
         return Show(given)
-    raise ValueError("it is text, html or image")
+    raise in_words("it is text, html or image")
 
 
 class Ask(Contract):

@@ -1,7 +1,6 @@
 """Steps that people do: what the service that asks takes from the WMS and gives back, and what a
 browser gets and sends."""
 
-from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
@@ -9,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.ask import AnswerName, Ask
-from sluice.contracts.base import Contract, StorageUrl
+from sluice.contracts.base import Contract, StorageUrl, Timestamp
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.pilots import OutputFile
@@ -60,8 +59,8 @@ class AnsweredJob(Contract):
 
     id: int
     output: OutputFile
-    asked_at: datetime
-    answered_at: datetime
+    asked_at: Timestamp
+    answered_at: Timestamp
 
 
 class AnsweredJobs(Contract):
@@ -166,5 +165,5 @@ class AnswerInFile(Contract):
     answer: str
     device: UUID
     person: str | None = None
-    at: datetime
+    at: Timestamp
     seconds: float

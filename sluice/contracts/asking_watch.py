@@ -1,13 +1,12 @@
 """What people see and change who watch a step that asks."""
 
-from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
 from sluice.contracts.ask import MOST_LINK_DAYS
-from sluice.contracts.base import Contract, absent
+from sluice.contracts.base import Contract, Timestamp, absent
 from sluice.contracts.states import AskItemState, DeviceStanding
 
 
@@ -68,12 +67,12 @@ class AskLink(Contract):
 
     uid: UUID
     made_by: str
-    made_at: datetime
-    until: datetime
-    ended_at: datetime | None = None
+    made_at: Timestamp
+    until: Timestamp
+    ended_at: Timestamp | None = None
     url: Annotated[str | None, Field(exclude_if=absent)] = None
 
-    def opens(self, now: datetime) -> bool:
+    def opens(self, now: Timestamp) -> bool:
         return self.ended_at is None and now < self.until
 
 
@@ -89,8 +88,8 @@ class AskDevice(Contract):
     uid: UUID
     person: str | None = None
     browser: str
-    first_at: datetime
-    last_at: datetime
+    first_at: Timestamp
+    last_at: Timestamp
     given: int
     gold: tuple[int, int]
     peers: tuple[int, int]
@@ -126,6 +125,6 @@ class ExportedAnswer(Contract):
     device: UUID
     person: str | None = None
     answer: str
-    at: datetime
+    at: Timestamp
     seconds: float
     counts: bool

@@ -169,3 +169,11 @@ def test_a_name_without_a_value_is_refused(home: Path) -> None:
 def test_a_service_that_is_not_there_cannot_be_multiplied(home: Path) -> None:
     with pytest.raises(WrongComposeFile, match="grafana"):
         specs(home, grafana=2)
+
+
+def test_links_to_questions_begin_with_the_address_that_their_process_has(home: Path) -> None:
+    _, made = specs(home)
+    [environment] = [each.environment for each in made.values() if each.service.name == "ask"]
+    port = environment["SLUICE_ASK_PORT"]
+    assert environment["SLUICE_ASK_PUBLIC_URL"] == f"http://127.0.0.1:{port}"
+    assert port != "8086"
