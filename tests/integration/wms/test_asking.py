@@ -4,7 +4,6 @@ was answered, once; with the real DMS."""
 import asyncio
 from collections import Counter
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,19 +11,25 @@ from uuid import uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.ask import Ask
-from sluice.contracts.asking import AnsweredJob, AskedJob
-from sluice.contracts.pilots import OutputFile
+from sluice.contracts.asking import AnsweredJob
 from sluice.contracts.plan import Boundary, MergeGroups
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.quotas import HolderKind, Quantity, QuotaHolder
-from sluice.contracts.states import InputMode, JobState, ReportAnswer, TaskMode, TaskState
-from sluice.contracts.tasks import Cancel, TakenOver, Task, TaskInput
-from tests.integration.wms.catalogue import deliver, new_output
+from sluice.contracts.states import (
+    ErrorClass,
+    InputMode,
+    JobState,
+    ReportAnswer,
+    TaskMode,
+    TaskState,
+)
+from sluice.contracts.tasks import Cancel, TakenOver, TaskInput
+from tests.integration.wms.asking import ASK, Asking, answered
+from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.line import Line
-from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_draft, make_task
+from tests.integration.wms.stage import NOW, Stage, make_draft
 from tests.integration.wms.test_query_plans import plan, scans
-from tests.integration.wms.test_splitting import accept, jobs_of, make_dataset
+from tests.integration.wms.test_splitting import jobs_of, make_dataset
 from tests.waiting import eventually
 from wms.db.asking import SELECT_ASKED, asked_jobs
 from wms.db.flows import add_jobs
@@ -37,78 +42,7 @@ from wms.usecases.list_asked import list_asked_jobs, list_asking_tasks
 from wms.usecases.look_at_outputs import LookAtOutputs
 from wms.usecases.read_tasks import read_job, read_jobs
 from wms.usecases.retry_jobs import retry_task
-from wms.usecases.split_task import split_waiting_tasks
 from wms.usecases.take_answers import take_answers
-
-ASK = Ask(question="Is it sharp?", gold="known")
-
-
-class Asking:
-    """A task over so many files of which people are asked."""
-
-    def __init__(self, stage: Stage, dms: DmsClient, folder: Path) -> None:
-        self.stage, self.dms, self.folder = stage, dms, folder
-
-    async def task(self, *, files: int, page: int = 2000, **more: object) -> Task:
-        made = await self.waiting(files=files, **more)
-        await split_waiting_tasks(self.stage.context, self.dms, page=page)
-        return made
-
-    async def waiting(self, *, files: int, **more: object) -> Task:
-        given = {"dat_in_uid": await make_dataset(self.dms, self.folder, files=files), **more}
-        written = await new_output(self.dms)
-        place = f"file://{self.folder}"
-        return await accept(
-            self.stage,
-            make_task(
-                **{
-                    "ask": ASK,
-                    "dat_out_uid": written,
-                    "dat_stor_url": place,
-                    "dat_out_url": f"{place}/{written}",
-                    **given,
-                }
-            ),
-        )
-
-    async def jobs(self, task: Task) -> list[AskedJob]:
-        return (await list_asked_jobs(self.stage.context, task.uid, after=0, limit=1000)).jobs
-
-    async def answer(
-        self, task: Task, *answers: AnsweredJob, at: Stage | None = None
-    ) -> list[ReportAnswer]:
-        taken = await take_answers((at or self.stage).context, task.uid, answers)
-        await self.check(task)
-        assert [one.id for one in taken] == [answer.id for answer in answers]
-        return [one.answer for one in taken]
-
-    def write(self, given: AnsweredJob, data: bytes) -> Path:
-        path = Path(given.output.url.removeprefix("file://"))
-        path.parent.mkdir()
-        path.write_bytes(data)
-        return path
-
-    async def check(self, task: Task) -> dict[JobState, int]:
-        """The counts are those of the jobs."""
-        status = await self.stage.status(task)
-        counts = {state: getattr(status, state.value) for state in JobState}
-        assert Counter(counts) == await self.stage.states(task)
-        assert sum(counts.values()) == status.total
-        return {state: number for state, number in counts.items() if number}
-
-
-def answered(
-    task: Task, job: AskedJob, *, url: str | None = None, data: bytes = b""
-) -> AnsweredJob:
-    name = f"answer-{job.seq}.1.json"
-    output = OutputFile(
-        port=task.main_output.port,
-        name=name,
-        size=len(data),
-        checksum=f"sha256:{sha256(data).hexdigest()}" if data else CHECKSUM,
-        url=url or f"{task.main_output.dat_out_url}/{name}",
-    )
-    return AnsweredJob(id=job.id, output=output, asked_at=NOW, answered_at=NOW)
 
 
 @pytest.fixture
@@ -375,15 +309,16 @@ async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking:
     task = await asking.task(files=3)
     await asking.stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")
     await asking.stage.execute(
-        "UPDATE jobs SET state = $2, attempt = 1, not_before = now(), error_class = 'internal',"
+        "UPDATE jobs SET state = $2, attempt = 1, not_before = now(), error_class = $3,"
         " ended_at = now() WHERE task_uid = $1 AND seq = 1",
         task.uid,
         JobState.FAILED,
+        ErrorClass.INTERNAL,
     )
     await asking.stage.execute(
         "UPDATE tasks SET asked = 2, failed = 1, errors = $2 WHERE uid = $1",
         task.uid,
-        {"internal": 1},
+        {ErrorClass.INTERNAL: 1},
     )
     await asking.stage.execute("ALTER TABLE jobs ENABLE TRIGGER legal_move")
     status = await retry_task(asking.stage.context, task.uid)
