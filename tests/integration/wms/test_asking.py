@@ -318,7 +318,7 @@ async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking:
     await asking.stage.execute(
         "UPDATE tasks SET asked = 2, failed = 1, errors = $2 WHERE uid = $1",
         task.uid,
-        {ErrorClass.INTERNAL: 1},
+        {ErrorClass.INTERNAL.value: 1},
     )
     await asking.stage.execute("ALTER TABLE jobs ENABLE TRIGGER legal_move")
     status = await retry_task(asking.stage.context, task.uid)
