@@ -18,13 +18,12 @@ VALUES ($1, $1, 's', 't', '{}', 'active', 'map', 'cpu', 1, 0, 1024, 1, 1, 2, 2)
 """
 JOBS = "INSERT INTO jobs (task_uid, seq, inputs) SELECT $1, n, '[]' FROM generate_series(0, 1) AS n"
 #: As the release before ends a task.
-END = f"""
+END = """
 UPDATE tasks SET
-    state = '{TaskState.CANCELED}', ended_at = now(),
-    canceled = canceled + ready + leased + running, ready = 0,
+    state = $2, ended_at = now(), canceled = canceled + ready + leased + running, ready = 0,
     leased = 0, running = 0
 WHERE uid = $1
-"""  # noqa: S608 - a state
+"""
 RULES = """
 SELECT count(*) FROM pg_constraint WHERE convalidated
     AND conname IN ('tasks_counts_add_up', 'tasks_final_is_settled', 'jobs_state_check')
@@ -48,12 +47,12 @@ async def test_tasks_and_jobs_of_before_stay_and_the_release_before_ends_them(
         counts = await connection.fetch("SELECT total, ready, asked FROM tasks")
         assert [tuple(row) for row in counts] == [(2, 2, 0)] * 2
         assert await connection.fetchval(RULES) == 3
-        await connection.execute(END, plain)
+        await connection.execute(END, plain, TaskState.CANCELED)
         await connection.execute(
             "UPDATE jobs SET state = $2 WHERE task_uid = $1", asked, JobState.ASKED
         )
         await connection.execute("UPDATE tasks SET ready = 0, asked = 2 WHERE uid = $1", asked)
         with pytest.raises(asyncpg.CheckViolationError, match="tasks_final_is_settled"):
-            await connection.execute(END, asked)
+            await connection.execute(END, asked, TaskState.CANCELED)
     finally:
         await connection.close()

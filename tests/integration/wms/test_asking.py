@@ -24,7 +24,7 @@ from sluice.contracts.states import (
     TaskState,
 )
 from sluice.contracts.tasks import Cancel, TakenOver, TaskInput
-from tests.integration.wms.asked_work import ASK, AskedWork, answered
+from tests.integration.wms.asking import ASK, Asking, answered
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.line import Line
 from tests.integration.wms.stage import NOW, Stage, make_draft
@@ -46,11 +46,11 @@ from wms.usecases.take_answers import take_answers
 
 
 @pytest.fixture
-def asking(stage: Stage, dms: DmsClient, tmp_path: Path) -> AskedWork:
-    return AskedWork(stage, dms, tmp_path)
+def asking(stage: Stage, dms: DmsClient, tmp_path: Path) -> Asking:
+    return Asking(stage, dms, tmp_path)
 
 
-async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: AskedWork) -> None:
+async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: Asking) -> None:
     gold = await make_dataset(asking.dms, asking.folder, files=1)
     known = TaskInput(port="known", dat_in_uid=gold, mode=InputMode.ONE)
     task = await asking.task(files=5, page=2, side_inputs=[known], owner="anna", group="ocr")
@@ -68,7 +68,7 @@ async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: AskedWork) -> N
     assert "answers of people" in (await explain_job(asking.stage.context, jobs[0].id)).text
 
 
-async def test_they_are_listed_page_by_page(asking: AskedWork) -> None:
+async def test_they_are_listed_page_by_page(asking: Asking) -> None:
     task = await asking.task(files=5)
     first = await list_asked_jobs(asking.stage.context, task.uid, after=0, limit=3)
     rest = await list_asked_jobs(asking.stage.context, task.uid, after=first.jobs[-1].id, limit=3)
@@ -84,7 +84,7 @@ async def test_they_are_listed_page_by_page(asking: AskedWork) -> None:
 
 
 @pytest.mark.parametrize("analysed", [True, False])
-async def test_a_page_is_found_by_its_index(asking: AskedWork, *, analysed: bool) -> None:
+async def test_a_page_is_found_by_its_index(asking: Asking, *, analysed: bool) -> None:
     task = await asking.task(files=3000)
     if analysed:
         await asking.stage.execute("ANALYZE")
@@ -93,7 +93,7 @@ async def test_a_page_is_found_by_its_index(asking: AskedWork, *, analysed: bool
         assert scans(found) == {"jobs_asked"}
 
 
-async def test_how_many_may_wait_for_pilots_does_not_hold_them_up(asking: AskedWork) -> None:
+async def test_how_many_may_wait_for_pilots_does_not_hold_them_up(asking: Asking) -> None:
     group = QuotaHolder(HolderKind.GROUP, "ocr")
     async with asking.stage.database.transaction() as transaction:
         await WAITING.set(transaction.connection, group, {Quantity.WAITING: 3})
@@ -106,7 +106,7 @@ async def test_how_many_may_wait_for_pilots_does_not_hold_them_up(asking: AskedW
     assert held.has[Quantity.WAITING].used == 3
 
 
-async def test_a_job_finishes_with_its_file_once(asking: AskedWork) -> None:
+async def test_a_job_finishes_with_its_file_once(asking: Asking) -> None:
     task = await asking.task(files=3)
     first, second, third = await asking.jobs(task)
     given = answered(task, second)
@@ -133,7 +133,7 @@ async def test_a_job_finishes_with_its_file_once(asking: AskedWork) -> None:
 
 
 async def test_an_answer_is_an_attempt_of_people_of_which_nothing_is_learnt(
-    asking: AskedWork,
+    asking: Asking,
 ) -> None:
     task = await asking.task(files=2)
     [job, _] = await asking.jobs(task)
@@ -150,7 +150,7 @@ async def test_an_answer_is_an_attempt_of_people_of_which_nothing_is_learnt(
     assert tuple(times) == (0, 0.0, 0.0)
 
 
-async def test_an_answer_comes_too_late_once_its_task_has_ended(asking: AskedWork) -> None:
+async def test_an_answer_comes_too_late_once_its_task_has_ended(asking: Asking) -> None:
     task = await asking.task(files=2)
     job, _ = await asking.jobs(task)
     await cancel_task(asking.stage.context, task.uid, Cancel(reason="enough"))
@@ -160,7 +160,7 @@ async def test_an_answer_comes_too_late_once_its_task_has_ended(asking: AskedWor
     assert (await asking.stage.status(task)).killed is None
 
 
-async def test_an_answer_is_one_to_the_task_s_own_jobs(asking: AskedWork) -> None:
+async def test_an_answer_is_one_to_the_task_s_own_jobs(asking: Asking) -> None:
     task, other = await asking.task(files=1), await asking.task(files=1)
     [job] = await asking.jobs(other)
     assert await asking.answer(task, answered(task, job)) == [ReportAnswer.STALE]
@@ -175,7 +175,7 @@ async def test_an_answer_is_one_to_the_task_s_own_jobs(asking: AskedWork) -> Non
         await take_answers(asking.stage.context, uuid4(), [answered(task, job)])
 
 
-async def test_a_job_that_a_pilot_has_is_answered_by_nobody_else(asking: AskedWork) -> None:
+async def test_a_job_that_a_pilot_has_is_answered_by_nobody_else(asking: Asking) -> None:
     task = await asking.task(files=1, ask=None)
     pilot = await asking.stage.add_pilot()
     [job] = await asking.stage.lease(pilot)
@@ -193,9 +193,7 @@ async def test_a_job_that_a_pilot_has_is_answered_by_nobody_else(asking: AskedWo
 
 
 @pytest.mark.parametrize("place", ["file:///elsewhere/a.json", "{folder}/../b/a.json", "{folder}x"])
-async def test_a_file_elsewhere_is_refused_and_nothing_changes(
-    asking: AskedWork, place: str
-) -> None:
+async def test_a_file_elsewhere_is_refused_and_nothing_changes(asking: Asking, place: str) -> None:
     task = await asking.task(files=2)
     first, second = await asking.jobs(task)
     folder = task.main_output.dat_out_url
@@ -210,7 +208,7 @@ async def test_a_file_elsewhere_is_refused_and_nothing_changes(
     assert (await read_job(asking.stage.context, first.id)).attempt == 0
 
 
-async def test_the_file_has_to_be_there_as_it_was_named(asking: AskedWork) -> None:
+async def test_the_file_has_to_be_there_as_it_was_named(asking: Asking) -> None:
     context = asking.stage.context
     look = LookAtOutputs(asking.dms, content=True)
     asking.stage = Stage(replace(context, look_at_outputs=look), asking.stage.tasks)
@@ -226,7 +224,7 @@ async def test_the_file_has_to_be_there_as_it_was_named(asking: AskedWork) -> No
     assert await asking.answer(task, given) == [ReportAnswer.ALREADY]
 
 
-async def test_enough_answers_end_the_step_and_the_rest_is_canceled(asking: AskedWork) -> None:
+async def test_enough_answers_end_the_step_and_the_rest_is_canceled(asking: Asking) -> None:
     task = await asking.task(files=5, boundary=Boundary(minimum=0.4, sufficient=0.6))
     jobs = await asking.jobs(task)
     await asking.answer(task, *(answered(task, job) for job in jobs[:2]))
@@ -236,7 +234,7 @@ async def test_enough_answers_end_the_step_and_the_rest_is_canceled(asking: Aske
     assert await asking.check(task) == {JobState.FINISHED: 3, JobState.CANCELED: 2}
 
 
-async def test_answers_that_come_at_once_are_taken_once(asking: AskedWork, second: Stage) -> None:
+async def test_answers_that_come_at_once_are_taken_once(asking: Asking, second: Stage) -> None:
     task = await asking.task(files=6)
     jobs = await asking.jobs(task)
     given = [answered(task, job) for job in jobs]
@@ -257,7 +255,7 @@ async def test_answers_that_come_at_once_are_taken_once(asking: AskedWork, secon
 
 
 async def test_files_are_asked_of_as_they_come_and_answers_flow_on(
-    asking: AskedWork, tmp_path: Path
+    asking: Asking, tmp_path: Path
 ) -> None:
     line = await Line(asking.stage, asking.dms).lay(tmp_path, files=4)
     line.steps["b"] = line.steps["b"].model_copy(
@@ -285,7 +283,7 @@ async def test_files_are_asked_of_as_they_come_and_answers_flow_on(
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
 
-async def test_a_rerun_takes_over_what_was_answered(asking: AskedWork) -> None:
+async def test_a_rerun_takes_over_what_was_answered(asking: Asking) -> None:
     uid = await make_dataset(asking.dms, asking.folder, files=4)
     before = await asking.task(files=4, dat_in_uid=uid)
     jobs = await asking.jobs(before)
@@ -306,7 +304,7 @@ async def test_a_rerun_takes_over_what_was_answered(asking: AskedWork) -> None:
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
 
-async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking: AskedWork) -> None:
+async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking: Asking) -> None:
     """Its WMS made their jobs ready."""
     task = await asking.task(files=3)
     await asking.stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")
@@ -334,7 +332,7 @@ async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking:
     assert (await read_job(asking.stage.context, jobs[1].id)).attempt == 2
 
 
-async def test_no_job_appears_behind_one_that_was_seen(asking: AskedWork, second: Stage) -> None:
+async def test_no_job_appears_behind_one_that_was_seen(asking: Asking, second: Stage) -> None:
     """Ids of a task rise in the order in which they become visible."""
     task = await asking.task(files=1)
 
@@ -379,7 +377,7 @@ async def test_no_job_appears_behind_one_that_was_seen(asking: AskedWork, second
     ],
 )
 async def test_people_are_asked_of_one_file_at_a_time(
-    asking: AskedWork, changes: dict[str, Any]
+    asking: Asking, changes: dict[str, Any]
 ) -> None:
     task = await asking.task(files=4, **changes)
     status = await asking.stage.status(task)

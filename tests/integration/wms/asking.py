@@ -1,4 +1,4 @@
-"""Tasks of which people are asked, in tests."""
+"""A task over files of which people are asked, and what they answer; with the real DMS."""
 
 from collections import Counter
 from hashlib import sha256
@@ -20,7 +20,7 @@ from wms.usecases.take_answers import take_answers
 ASK = Ask(question="Is it sharp?", gold="known")
 
 
-class AskedWork:
+class Asking:
     """A task over so many files of which people are asked."""
 
     def __init__(self, stage: Stage, dms: DmsClient, folder: Path) -> None:
