@@ -62,6 +62,8 @@ GOLD = 50
 #: That the table has to reach, on sites whose candidates were learned from.
 LEAST = 0.85
 _SETTINGS = {
+    # In the sandbox no tool reaches this machine's own addresses, where the small web is.
+    "SLUICE_PILOT_SANDBOX": "off",
     "SLUICE_ASK_SETTLE": "3",
     "SLUICE_ASK_UNDO": "1",
     "SLUICE_ASK_PERIOD": "0.5",

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from sluice.cli.connection import Connection, client
 from sluice.cli.output import out
 from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer.download import fetch_files
+from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
@@ -24,7 +26,7 @@ from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.naming import own_name
 from sluice.contracts.owners import EVERYONE
-from sluice.contracts.states import ChainState
+from sluice.contracts.states import ChainState, EntryKind
 
 #: The step that asks, and its template.
 ANNOTATE, ASK = "annotate", "ask"
@@ -90,12 +92,17 @@ async def ended(connection: Connection, chain: Chain) -> Chain:
 
 async def fetch(connection: Connection, chain: Chain, folder: Path) -> None:
     """Each output into a folder of its name."""
-    wanted = [
-        (file, folder / output.name / own_name(file.name))
-        for output in (await connection.operator.outputs(chain.uid)).outputs
-        for file in [one async for one in connection.operator.all_files(output.dataset.uid)]
-    ]
-    await fetch_files(connection, wanted)
+    for output in (await connection.operator.outputs(chain.uid)).outputs:
+        files = [file async for file in connection.operator.all_files(output.dataset.uid)]
+        if output.kind is EntryKind.FILE:
+            place = folder / output.name
+            await fetch_files(connection, [(file, place / own_name(file.name)) for file in files])
+            continue
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".bundles-") as aside:
+            bundles = [(file, Path(aside) / str(number)) for number, file in enumerate(files)]
+            await fetch_files(connection, bundles)
+            await asyncio.to_thread(unpack_output, bundles, output, folder)
 
 
 async def make_link(connection: Connection) -> str:
