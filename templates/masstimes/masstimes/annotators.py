@@ -110,9 +110,12 @@ def people(manners: Mapping[Manner, int], knowledge: Knowledge, seed: int) -> li
 
 async def answer_all(annotators: Sequence[Annotator], link: str, stop: asyncio.Event) -> None:
     """All at once, until told to stop. Raises what goes wrong with one."""
-    async with asyncio.TaskGroup() as group:
-        for annotator in annotators:
-            group.create_task(annotator.answer(link, stop))
+    tasks = [asyncio.create_task(annotator.answer(link, stop)) for annotator in annotators]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 async def _pause(stop: asyncio.Event, seconds: float) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 from uuid import UUID
 
 from sluice.cli.connection import Connection, client
@@ -114,7 +115,8 @@ async def make_link(connection: Connection) -> str:
             answer = await http.post(path, json=NewLink(days=1).model_dump())
             if answer.status_code != 404:  # the service does not know of the step yet
                 answer.raise_for_status()
-                return str(AskLink.model_validate_json(answer.content).url)
+                made = AskLink.model_validate_json(answer.content)
+                return urljoin(connection.url, str(made.url))
             await asyncio.sleep(_LOOK)
     raise WentWrong(f"step {ASK} of {ANNOTATE} asks nothing")
 
