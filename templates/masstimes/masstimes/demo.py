@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from pack_command import CommandError
 
 from masstimes.annotators import Manner, answer_all, people
 from masstimes.classifier.torch_needed import need_torch
@@ -45,7 +46,6 @@ from masstimes.knowledge import gold, known_of
 from masstimes.small_web.commands import WEB
 from masstimes.table.files import read_table
 from masstimes.table.measure_command import measured, read_truth
-from pack_command import CommandError
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem, print_table
 from sluice.cli.transfer.assets import files_of, put_asset

@@ -99,7 +99,7 @@ async def fetch(connection: Connection, chain: Chain, folder: Path) -> None:
             place = folder / output.name
             await fetch_files(connection, [(file, place / own_name(file.name)) for file in files])
             continue
-        folder.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".bundles-") as aside:
             bundles = [(file, Path(aside) / str(number)) for number, file in enumerate(files)]
             await fetch_files(connection, bundles)
@@ -149,6 +149,4 @@ async def tell_always(connection: Connection, every: float = 10.0) -> None:
 
 def summaries(folder: Path) -> list[dict[str, Any]]:
     """How the crawl of each parish ended."""
-    return [
-        json.loads(path.read_bytes()) for path in sorted((folder / "summaries").glob("*.json"))
-    ]
+    return [json.loads(path.read_bytes()) for path in sorted((folder / "summaries").glob("*.json"))]

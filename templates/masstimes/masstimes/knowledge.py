@@ -32,9 +32,7 @@ def known_of(truth: Path, paths: Iterable[Path]) -> Knowledge:
         for url, found in json.loads(truth.read_bytes())["pages"].items()
         for mass in found
     }
-    return {
-        shown(line): line["id"] in masses for path in paths for line in read_candidates(path)
-    }
+    return {shown(line): line["id"] in masses for path in paths for line in read_candidates(path)}
 
 
 def gold(number: int, *, seed: int) -> list[dict[str, Any]]:

@@ -40,8 +40,12 @@ def drawn(
     random = Random(seed)  # noqa: S311 - no secret
     decks = [_shuffled(of_site[domain], random) for domain in sorted(of_site)]
     random.shuffle(decks)
-    in_turn = [deck[place] for place in range(max(map(len, decks), default=0)) for deck in decks
-               if place < len(deck)]
+    in_turn = [
+        deck[place]
+        for place in range(max(map(len, decks), default=0))
+        for deck in decks
+        if place < len(deck)
+    ]
     return in_turn[:most]
 
 
