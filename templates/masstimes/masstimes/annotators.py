@@ -19,6 +19,8 @@ Knowledge = Mapping[Shown, bool]
 
 #: Items that a browser has at a time, and seconds between two looks where there is none.
 _AT_ONCE, _LOOK = 5, 0.5
+#: Times that a request is sent to a service that has no time.
+_TRIES = 60
 #: Seconds that one item takes, as the browser says; nobody waits so long here.
 _LOOKED = (0.8, 6.0)
 
@@ -77,7 +79,12 @@ class Annotator:
     async def _next(
         self, browser: httpx.AsyncClient, page: str, asked: dict[str, Any]
     ) -> dict[str, Any]:
-        answer = await browser.post(f"{page}/next", json=asked, headers={"Sluice-Ask": "1"})
+        """What does not get through is sent again, as the page does: it counts once."""
+        for _ in range(_TRIES):
+            answer = await browser.post(f"{page}/next", json=asked, headers={"Sluice-Ask": "1"})
+            if answer.status_code < 500:
+                break
+            await asyncio.sleep(_LOOK)
         came: dict[str, Any] = answer.raise_for_status().json()
         return came
 

@@ -31,7 +31,7 @@ def test_each_is_wrong_as_often_as_its_manner_is(manner: Manner, errors: float) 
 
 
 def test_the_truth_is_known_by_text_and_mark(tmp_path: Path) -> None:
-    lines = lines_of("Msze 7:00, 9:00. Biuro 16:00", site="p.pl")
+    lines = lines_of("Msze 7:00, 9:00, biuro 16:00", site="p.pl")
     masses = [{"candidate": 1}, {"candidate": None}]
     truth = tmp_path / "truth.json"
     truth.write_text(json.dumps({"pages": {lines[0]["url"]: masses}}))
