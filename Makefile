@@ -29,7 +29,7 @@ help: ## this list
 install: .venv/installed ## everything into .venv
 
 ocr: install ## the programs of templates/ocr with pero-ocr and torch into .venv (1.5 GB; minutes)
-	@scripts/install-ocr.sh
+	@scripts/install-extra.sh ocr
 
 ocr-model: ocr ## the small model of templates/ocr anew, from generated pages (half an hour; other processors, other last digits)
 	@scripts/install-fonts.sh
@@ -50,8 +50,8 @@ demo: install ## two runs of detector frames through the system, start to end (K
 collage-demo: install ## a picture of 120 photos by old computers that die, lie and never deliver (KEEP=1 leaves it up)
 	@$(BIN)/python -m collage.demo --home var/collage-demo $(if $(KEEP),--keep)
 
-masstimes-demo: install ## a small web is crawled, people say what masses are, a model learns it; four minutes (KEEP=1 leaves it up)
-	@scripts/install-torch.sh
+masstimes-demo: install ## a small web is crawled, people say what masses are, a model learns it (KEEP=1 leaves it up)
+	@scripts/install-extra.sh masstimes-train
 	@$(BIN)/python -m masstimes.demo --home var/masstimes-demo $(if $(KEEP),--keep)
 
 stack: install ## the processes of docker-compose.yml on this machine, until Ctrl-C
@@ -100,8 +100,8 @@ test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the lon
 # The tools of the pilot's tests run in the open; in the second call they run in the sandbox.
 test-long: install ## the long tests, those with random examples on twenty times as many, the pilot's in its sandbox (SLUICE_GRAPHS=1000; 25 minutes)
 	@scripts/install-test-needs.sh
-	@scripts/install-ocr.sh
-	@scripts/install-torch.sh
+	@scripts/install-extra.sh ocr
+	@scripts/install-extra.sh masstimes-train
 	@scripts/install-schemas.sh
 	@SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
 		-m "long or hypothesis" --hypothesis-profile=long $(PYTEST_ARGS)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from dms.db.datasets import DatasetRow, to_dataset, to_row
 from sluice.contracts.owners import Sight
-from sluice.contracts.standing import CutSlice, Reader, SliceOf
+from sluice.contracts.standing import CutSlice, SliceOf, StandingReader
 from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection
@@ -197,11 +197,11 @@ async def list_standing(
 ) -> list[Standing]:
     """In order of registration. ``uid``: this one alone."""
     rows = await connection.fetch(LIST_STANDING, sight.names(), uid)
-    readers: dict[UUID, list[Reader]] = {row["uid"]: [] for row in rows}
+    readers: dict[UUID, list[StandingReader]] = {row["uid"]: [] for row in rows}
     for row in await connection.fetch(LIST_READERS, list(readers)):
         at: datetime = row["at"]
         readers[row["standing_uid"]].append(
-            Reader(
+            StandingReader(
                 name=row["reader"],
                 used=row["used"],
                 slices=row["number"],

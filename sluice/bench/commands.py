@@ -154,6 +154,17 @@ def polite_crawl(
     plain_errors(lambda: bench_crawl(sites, rounds, spiders)).show()
 
 
+@app.command("ask")
+def asking(
+    items: Annotated[int, typer.Option(min=10, help="That people are asked about.")] = 2000,
+    people: Annotated[int, typer.Option(min=1, help="That answer at the same time.")] = 200,
+) -> None:
+    """People who answer through the page's requests, as fast as they get items."""
+    from sluice.bench.ask import bench_ask  # noqa: PLC0415 - starts a whole system
+
+    plain_errors(lambda: bench_ask(items, people)).show()
+
+
 @app.command("stragglers")
 def stragglers(
     jobs: Annotated[int, typer.Option(min=10, help="Jobs of the step.")] = 400,

@@ -38,6 +38,7 @@ GROUPS = {
     "pilot": "sluice.cli.commands.pilot",
     "site": "sluice.cli.commands.site",
     "step": "sluice.cli.commands.step",
+    "ask": "sluice.cli.commands.ask",
     "limit": "sluice.cli.commands.limit",
     "queue": "sluice.cli.commands.queue",
     "attention": "sluice.cli.commands.attention",

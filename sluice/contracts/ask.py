@@ -6,10 +6,21 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from sluice.contracts.base import Contract, absent
+from sluice.contracts.wording import Spelling
 
 MOST_ANSWERS, MOST_AGREE, MOST_LINK_DAYS = 9, 9, 366
 #: What a person may answer: a word, for a key and for the file.
-AnswerName = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\x00-\x1f\x7f]+$")]
+AnswerName = Annotated[
+    str,
+    Field(min_length=1, max_length=40, pattern=r"^[^\x00-\x1f\x7f]+$"),
+    Spelling(
+        "an answer",
+        first=r"[^\x00-\x1f\x7f]",
+        other=r"[^\x00-\x1f\x7f]",
+        most=40,
+        rule="is 1 to 40 characters, without control characters (tab, newline)",
+    ),
+]
 
 
 def _each_once(answers: list[str]) -> list[str]:

@@ -36,9 +36,19 @@ class AskingStep(Contract):
         return self.items.get(AskItemState.OPEN, 0)
 
     @property
+    def decided(self) -> int:
+        """Agreed on, and not yet with its chain."""
+        return sum(
+            self.items.get(state, 0) for state in (AskItemState.DECIDED, AskItemState.GIVING)
+        )
+
+    @property
+    def finished(self) -> int:
+        return self.items.get(AskItemState.GIVEN, 0)
+
+    @property
     def done(self) -> int:
-        kept = (AskItemState.DECIDED, AskItemState.GIVING, AskItemState.GIVEN)
-        return sum(self.items.get(state, 0) for state in kept)
+        return self.decided + self.finished
 
 
 class AskingSteps(Contract):
@@ -62,6 +72,9 @@ class AskLink(Contract):
     until: datetime
     ended_at: datetime | None = None
     url: Annotated[str | None, Field(exclude_if=absent)] = None
+
+    def opens(self, now: datetime) -> bool:
+        return self.ended_at is None and now < self.until
 
 
 class AskLinks(Contract):

@@ -38,8 +38,8 @@ Pattern = Annotated[str, Field(max_length=MOST_PATTERN), AfterValidator(_below_t
 
 
 class Checkpoint(Contract):
-    """Which files, as patterns below the folder that the tool runs in, and how often: at most
-    ``every`` so many seconds."""
+    """``files``: which, as patterns below the folder that the tool runs in. ``every``: seconds
+    between two checkpoints, at the least."""
 
     files: Annotated[list[Pattern], Field(min_length=1, max_length=MOST_PATTERNS)]
     every: Annotated[float, Field(ge=SHORTEST, le=LONGEST)] = 10.0

@@ -39,8 +39,9 @@ def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
     cut for, and such a template takes nothing but slices."""
     if dataset.slice is not None and dataset.slice.reader != template:
         return f"is not the template {dataset.slice.reader}, for which it was cut"
-    if dataset.slice is None and plan.due is not None and plan.match:
-        return f"takes what is new in standing data sets, {due_text(plan.due)}"
+    if dataset.slice is None and plan.due is not None:
+        what = "takes what is new in standing data sets" if plan.match else "takes no data set"
+        return f"{what}, and runs {due_text(plan.due)}"
     return objection(plan, facts_of(dataset))
 
 

@@ -100,7 +100,7 @@ class CutAnswer(Contract):
     dataset: UUID | None = None
 
 
-class Reader(Contract):
+class StandingReader(Contract):
     """A template that takes slices. ``used``: how many files it has been given, each once;
     ``last_at``: when it was given some, in ``last``."""
 

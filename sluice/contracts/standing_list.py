@@ -2,7 +2,7 @@
 
 from sluice.contracts.base import Contract, Timestamp
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.standing import Reader
+from sluice.contracts.standing import StandingReader
 
 
 class Standing(Contract):
@@ -11,9 +11,9 @@ class Standing(Contract):
 
     dataset: Dataset
     since: Timestamp
-    readers: list[Reader]
+    readers: list[StandingReader]
 
-    def reader(self, name: str) -> Reader | None:
+    def reader(self, name: str) -> StandingReader | None:
         return next((reader for reader in self.readers if reader.name == name), None)
 
     def used_by(self, name: str) -> int:

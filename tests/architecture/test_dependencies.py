@@ -32,6 +32,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "pilot": ("pilot",),
     "templates/collage": ("collage",),
     "templates/masstimes": ("masstimes",),
+    "templates/masstimes/masstimes/classifier": ("masstimes-train",),
     "templates/ocr": ("ocr",),
     "templates/shared/pack_command": ("collage", "masstimes", "ocr", "spd"),
     "templates/shared/pack_images": ("collage", "ocr"),
@@ -50,7 +51,7 @@ DECLARED: dict[str, set[str]] = {
     extra: {_plain(Requirement(text).name) for text in [*PROJECT["dependencies"], *more]}
     for extra, more in {"": [], **PROJECT["optional-dependencies"]}.items()
 }
-#: The extra ``ocr`` need not be installed.
+#: The extras ``ocr`` and ``masstimes-train`` need not be installed.
 PACKAGES = {
     "Levenshtein": ["levenshtein"],
     "cv2": ["opencv-python"],

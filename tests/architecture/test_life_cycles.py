@@ -15,7 +15,9 @@ CYCLES = life_cycles()
 all_cycles = pytest.mark.parametrize("cycle", CYCLES, ids=lambda cycle: cycle.key)
 
 #: Final as long as nobody asks: a person may give a failed job another round while its task lives.
-REOPENED: dict[StrEnum, frozenset[StrEnum]] = {JobState.FAILED: frozenset({JobState.READY})}
+REOPENED: dict[StrEnum, frozenset[StrEnum]] = {
+    JobState.FAILED: frozenset({JobState.READY, JobState.ASKED})
+}
 
 
 def test_every_life_cycle_is_documented() -> None:

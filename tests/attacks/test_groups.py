@@ -36,7 +36,7 @@ TELLING = {
     "/", "/templates", "/datasets", "/chains", "/tasks", "/steps", "/run-templates",
     "/datasets/unmatched", "/api/v1/templates", "/api/v1/datasets", "/api/v1/chains",
     "/api/v1/tasks", "/api/v1/steps", "/api/v1/times", "/api/v1/run-templates",
-    "/api/v1/unmatched", "/api/v1/pilots/{uid}",
+    "/api/v1/unmatched", "/api/v1/pilots/{uid}", "/asking", "/api/v1/asking/steps",
 }  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def _without_names(answer: httpx.Response, hers: Belongings) -> str:
     text = re.sub(r'name="csrf" value="[^"]*"', "", answer.text)
     text = re.sub(r"nothing-at-all|1099511627776", "", text)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "", text)
-    for given in (hers.template, str(hers.job)):
+    for given in (hers.template, str(hers.job), hers.asked.template, hers.asked.step):
         text = text.replace(given, "")
     return text
 
@@ -162,6 +162,28 @@ def test_hers_is_for_a_stranger_as_what_there_is_not(hers: Belongings, onlooker:
     assert asked_for > 80
 
 
+def test_of_what_her_group_asks_people_there_is_nothing_for_a_stranger(
+    hers: Belongings, onlooker: Member
+) -> None:
+    """At the service that asks, and at the one that people ask: no step, link or browser."""
+    rows = [row for row in ROWS if row.address.startswith("/api/v1/asking") and hers.address(row)]
+    assert {row.service for row in rows} == {"wfms.operator", "wfms.ask"}
+    assert len(rows) == 12
+    told = {
+        (row.method, address): onlooker.ask(row.method, address, json=_body(row)).status_code
+        for row in rows
+        if (address := hers.address(row))
+    }
+    assert told == dict.fromkeys(told, 404)
+    assert onlooker.ask("GET", f"/asking/{hers.asked.place}").status_code == 404
+    [device] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.asked.place}/devices"))[
+        "devices"
+    ]
+    assert device["standing"] == "counted"
+    [link] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.asked.place}/links"))["links"]
+    assert link["ended_at"] is None
+
+
 #: That routes would take, by how they end.
 _BODIES: dict[str, dict[str, Any]] = {
     "share": {"shared_with": ["gamma"], "group": "gamma"},
@@ -169,6 +191,7 @@ _BODIES: dict[str, dict[str, Any]] = {
     "restore": {"version": 1},
     "acknowledge": {"by": "me"},
     "files": {"files": []},
+    "standing": {"standing": "excluded"},
 }
 
 

@@ -48,7 +48,8 @@ def shown(
             f"/pilots/{known['pilots'][0]}", "/steps", "/storages", "/assets", "/queues",
             "/queues/dms.files", "/templates", "/templates/words", "/run-templates",
             f"/run-templates/{known['run-templates'][0]}", "/tools", "/tools/cat",
-            "/groups", f"/chains/new?template=words&dataset={known['unmatched'][0]}",
+            "/groups", "/asking", f"/asking/{known['asking'][0]}",
+            f"/chains/new?template=words&dataset={known['unmatched'][0]}",
         ]  # fmt: skip
         found = {who: _pages(system, person, addresses) for who, person in PEOPLE.items()}
         system.asked(OPERATOR, "POST", f"/api/v1/chains/{chain}/cancel", {"reason": "enough"})

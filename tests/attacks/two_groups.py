@@ -11,6 +11,7 @@ from uuid import uuid4
 import httpx
 
 from sluice.contracts.access import Role
+from tests.attacks.asked import AskedStep, asked_step, asking_template
 from tests.attacks.credentials import Addressed, asked, bearer
 from tests.unit.access.table import Row
 from tests.waiting import wait_until
@@ -87,6 +88,7 @@ class Belongings:
     file: int
     log_url: str
     run_template: str
+    asked: AskedStep
 
     def address(self, row: Row) -> str | None:
         """Of the row, with what is hers in its parts; None: it names nothing of hers."""
@@ -98,6 +100,10 @@ class Belongings:
             "templates": {"name": self.template, "held": self.run_template},
             "run-templates": {"template_id": self.run_template},
             "unmatched": {"uid": self.unmatched},
+            "asking": {
+                **self.asked._asdict(),
+                "uid": self.asked.link if "/links" in row.address else self.asked.device,
+            },
         }
         kind = row.address.removeprefix("/api/v1").split("/")[1]
         if kind not in named or "{" not in row.address:
@@ -115,6 +121,9 @@ class Belongings:
             task=str(uuid4()),
             job=2**40,
             run_template=str(uuid4()),
+            asked=AskedStep(
+                self.asked.group, "nothing-at-all", "nothing-at-all", str(uuid4()), str(uuid4())
+            ),
         )
         return nothing.address(row) or ""
 
@@ -153,6 +162,7 @@ def work_of(system: Addressed, owner: Member) -> Belongings:
         lambda: MARK in owner.ask("GET", "/api/v1/unmatched").text, what="the one that fits nothing"
     )
     return Belongings(
+        asked=_asked(system, owner),
         owner=owner,
         template=name,
         dataset=dataset,
@@ -164,6 +174,22 @@ def work_of(system: Addressed, owner: Member) -> Belongings:
         log_url=attempts[-1]["log_url"],
         run_template=run_template,
     )
+
+
+def _asked(system: Addressed, owner: Member) -> AskedStep:
+    """Hers, with a browser called by the mark."""
+    name, kind = f"{MARK}-asks", f"{MARK}-asked"
+    text = asking_template(kind=kind, step=f"{MARK}_look")
+    got(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": text}))
+    bring_in(owner, system, kind, {"kind": kind})
+    browser = httpx.Client(base_url=system.url, headers={"user-agent": MARK}, timeout=30)
+    with browser:
+        return asked_step(
+            lambda method, path, body: got(owner.ask(method, path, json=body)),
+            browser,
+            group="alpha",
+            template=name,
+        )
 
 
 def chains_of(owner: Member, dataset: str) -> list[dict[str, Any]]:

@@ -3,8 +3,11 @@
 import hashlib
 from typing import Any
 
+import httpx
+
 from sluice.contracts.states import StorageType
 from tests.architecture.sources import ROOT
+from tests.attacks.asked import AskedStep, asked_step, asking_template
 from tests.attacks.whole_system import PILOT, WholeSystem
 from tests.waiting import wait_until
 
@@ -55,6 +58,25 @@ def filled(system: WholeSystem) -> Known:
         "unmatched": [waiting],
         "chains": [chain],
         "tasks": uids,
+        "steps": [tasks[0]["step"]],
+        "run-templates": [ran["id"]],
+        "drafts": [draft["uid"]],
+        "tokens": [token["token"]["id"]],
+        "dataset_uid": [waiting],
+        "task_uid": uids,
+        "chain": [chain],
+        **_of_people(system),
+        **_fixed(system),
+    }
+
+
+def _of_people(system: WholeSystem) -> Known:
+    asked = _asked(system)
+    return {"asking": [asked.place], "links": [asked.link], "devices": [asked.device]}
+
+
+def _fixed(system: WholeSystem) -> Known:
+    return {
         "pilots": [str(PILOT)],
         "files": ["1", "0"],
         "jobs": ["1"],
@@ -65,22 +87,15 @@ def filled(system: WholeSystem) -> Known:
         "limits": ["licence"],
         "storages": list(StorageType),
         "assets": ["model"],
-        "drafts": [draft["uid"]],
         "sites": ["there"],
         "runs": ["7"],
-        "steps": [tasks[0]["step"]],
-        "run-templates": [ran["id"]],
-        "tokens": [token["token"]["id"]],
         "queues": ["wms.tasks", "dms.files"],
         "dead": ["1"],
         "template": ["words"],
         "cwl": [WORDCOUNT],
         "text": [WORDCOUNT],
         "url": [(system.home.storage(StorageType.INPUT) / "texts.txt").as_uri()],
-        "dataset_uid": [waiting],
         "period": ["may"],
-        "task_uid": uids,
-        "chain": [chain],
     }
 
 
@@ -95,6 +110,39 @@ def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
     if close:
         system.asked(OPERATOR, "POST", f"/api/v1/datasets/{uid}/close", {})
     return uid
+
+
+def _asked(system: WholeSystem) -> AskedStep:
+    """A step that asks everybody, in a chain of its own."""
+    text = asking_template(kind="asked", step="look")
+    system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
+    request = {"dataset_uid": data_set(system, "asked"), "template": "asks"}
+    system.asked(OPERATOR, "POST", "/api/v1/chains", request)
+    browser = WholeBrowser(system)
+    with httpx.Client(transport=browser, base_url="http://wfms.ask") as visit:
+        return asked_step(
+            lambda method, path, body: system.asked(OPERATOR, method, path, body),
+            visit,
+            group="everyone",
+            template="asks",
+        )
+
+
+class WholeBrowser(httpx.BaseTransport):
+    """Somebody's, who is not known."""
+
+    def __init__(self, system: WholeSystem) -> None:
+        self._system = system
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        request.read()
+        answer = self._system.run(self._answer(request))
+        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+    async def _answer(self, request: httpx.Request) -> httpx.Response:
+        app = self._system.links.apps["wfms.ask"]
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
+            return await client.send(request)
 
 
 def _storages(system: WholeSystem) -> None:

@@ -329,6 +329,7 @@ def _addresses(composition: Composition) -> Iterator[str]:
         f"{name}: {key}": value
         for name in composition.own
         for key, value in composition.environment(name).items()
+        if not key.endswith("_PUBLIC_URL")  # for browsers, outside
     }
     texts |= {f"secret {name}": text for name, text in composition.secret_files.items()}
     for where, text in texts.items():

@@ -318,7 +318,7 @@ def test_secrets_are_kept_when_made_again_and_are_closed_to_others(
     )
     passwords = re.findall(r"[0-9a-f]{48}", "\n".join(first.values()))
     # PostgreSQL's and RabbitMQ's administrators' stand in two files each.
-    assert len(set(passwords)) == len(passwords) - 2 == 21
+    assert len(set(passwords)) == len(passwords) - 2 == 23
 
 
 def test_secrets_and_images_never_come_into_the_repository() -> None:

@@ -13,7 +13,8 @@ pytestmark = [
     pytest.mark.long("its templates, programs and page have quick tests of their own"),
     pytest.mark.xdist_group("e2e-masstimes-demo"),
     pytest.mark.skipif(
-        importlib.util.find_spec("torch") is None, reason="scripts/install-torch.sh brings torch"
+        importlib.util.find_spec("torch") is None,
+        reason="scripts/install-extra.sh masstimes-train brings torch",
     ),
 ]
 

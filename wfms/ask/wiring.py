@@ -17,8 +17,9 @@ from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
-from wfms.ask.api.answering import answering_router
+from wfms.ask.api.answering import answering_router, page_router
 from wfms.ask.api.browser_rate import BrowserRate
+from wfms.ask.api.links import links_router
 from wfms.ask.api.watching import watching_router
 from wfms.ask.db.gauges import MEASUREMENTS
 from wfms.ask.settings import AskSettings
@@ -43,8 +44,10 @@ def build(settings: AskSettings, *, links: Links, transport: Transport) -> Servi
     app = create_app(
         NAME,
         [
-            answering_router(context, rate, secure=secure),
-            watching_router(context, address=settings.public_url.rstrip("/")),
+            page_router(context, rate, secure=secure),
+            answering_router(context, rate),
+            watching_router(context),
+            links_router(context, address=settings.public_url.rstrip("/")),
             audit_router(database),
         ],
         health=health,

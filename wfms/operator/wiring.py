@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from sluice.clients.ask import AskClient
 from sluice.clients.audit import AuditClient
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
@@ -86,9 +87,8 @@ def _reception(settings: OperatorSettings, context: OperatorContext) -> Receptio
 def make_context(
     settings: OperatorSettings, database: Database, *, links: Links, transport: Transport
 ) -> OperatorContext:
-    others = {
-        service: links.http(service) for service in ("dms", "wms", "wfms.chains", "wfms.intake")
-    }
+    names = ("dms", "wms", "wfms.chains", "wfms.intake", "wfms.ask")
+    others = {service: links.http(service) for service in names}
     passwords = Passwords()
     desk = SignInDesk(database, passwords)
     return OperatorContext(
@@ -98,6 +98,7 @@ def make_context(
         intake=IntakeClient(others["wfms.intake"]),
         dms=DmsClient(others["dms"]),
         wms=WmsClient(others["wms"]),
+        ask=AskClient(others["wfms.ask"]),
         queues=QueueDesk(transport),
         sealer=Sealer(settings.encryption_keys),
         people=KnownPeople(database, desk, _own_token(settings)),
@@ -106,6 +107,7 @@ def make_context(
         others=others,
         audits={service: AuditClient(http) for service, http in others.items()},
         files=links.http("dms", streams=True),
+        answers=links.http("wfms.ask", streams=True),
         log_preview=settings.log_preview,
         file_preview=settings.file_preview,
         asset_storage=settings.asset_storage,

@@ -16,7 +16,7 @@ _MOST_NAMES = 20_000
 _MAGIC = frozenset("*?[")
 
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 #: Device, inode, bytes and time of the last change of a file's content.
 FileState = tuple[int, int, int, int]
@@ -95,7 +95,7 @@ class _Search:
         try:
             status = os.fstat(seen)
             if stat.S_ISDIR(status.st_mode):
-                inside = os.open(name, _FOLDER, dir_fd=folder)
+                inside = os.open(f"/proc/self/fd/{seen}", _FOLDER)
                 try:
                     self.look(inside, path + b"/", parts)
                 finally:

@@ -1,5 +1,6 @@
 """Client of the operator service: the one address that people and the command line need."""
 
+from sluice.clients.operator.asking import AskWatchCalls
 from sluice.clients.operator.assets import AssetCalls
 from sluice.clients.operator.audit import AuditCalls
 from sluice.clients.operator.chains import ChainCalls
@@ -27,6 +28,7 @@ class OperatorClient(
     PeopleCalls,
     AuditCalls,
     GroupCalls,
+    AskWatchCalls,
 ):
     """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
 

@@ -57,8 +57,8 @@ class AskSite:
     async def answers(self) -> list[str]:
         """All that the service has, in the order in which items were shown."""
         rows = await self.asking.rows_of(
-            "SELECT answer FROM shown JOIN items ON items.uid = item_uid"
-            " WHERE answer IS NOT NULL ORDER BY items.position"
+            "SELECT shown.answer FROM shown JOIN items ON items.uid = item_uid"
+            " WHERE shown.answer IS NOT NULL ORDER BY items.position"
         )
         return [answer for (answer,) in rows]
 

@@ -25,8 +25,9 @@ from sluice.servicekit.migrate import Migrator
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.wms_rows import AskedRows
-from wfms.ask.api.answering import answering_router
+from wfms.ask.api.answering import answering_router, page_router
 from wfms.ask.api.browser_rate import BrowserRate
+from wfms.ask.api.links import links_router
 from wfms.ask.api.watching import watching_router
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import AskContext, AskRules
@@ -162,9 +163,15 @@ async def asking(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
 
 @asynccontextmanager
 async def asking_on(
-    url: str, folder: Path, rules: AskRules = AT_ONCE, *, requests: int = 0
+    url: str,
+    folder: Path,
+    rules: AskRules = AT_ONCE,
+    *,
+    requests: int = 0,
+    address: str = "http://ask.test",
 ) -> AsyncIterator[Asking]:
-    """The service on an empty database. ``requests``: of a browser in a minute; 0: any number."""
+    """The service on an empty database. ``requests``: of a browser in a minute; 0: any number.
+    ``address``: what links begin with."""
     await Migrator(url, "wfms.ask.db.migrations").start()
     database = Database(url, source="wfms.ask", audited=True)
     rows = AskedRows()
@@ -173,8 +180,10 @@ async def asking_on(
         context = AskContext(database, WmsClient(wms), rules)
         rate = BrowserRate(requests=requests, newcomers=0)
         routers = [
-            answering_router(context, rate, secure=False),
-            watching_router(context, address="http://ask.test"),
+            page_router(context, rate, secure=False),
+            answering_router(context, rate),
+            watching_router(context),
+            links_router(context, address=address),
         ]
         app = create_app("wfms.ask", routers, health=Health({}), metrics=ServiceMetrics())
         await database.start()

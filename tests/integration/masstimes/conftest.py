@@ -58,7 +58,7 @@ class ServedWeb:
         """A crawl whose requests bear ``name`` in their user agent."""
         ids = parishes or sorted(self.truth["sites"])
         program, out = str(PROGRAMS / "mt-crawl"), str(self.folder / name)
-        fixed = ("--out", out, "--contact", name, "--delays", str(DELAYS), "--timeout", "3")
+        fixed = ("--out", out, "--contact", name, "--delays", str(DELAYS), "--timeout", "8")
         return [program, *self.parishes(ids), *fixed, *options]
 
     def crawl(self, name: str, *options: str, parishes: Sequence[str] = ()) -> Crawled:
@@ -80,7 +80,7 @@ def served(folder: Path, *options: str) -> Iterator[ServedWeb]:
     command = [str(PROGRAMS / "mt-web"), "--folder", str(folder), *options]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
-            wait_until((folder / "web.json").exists, what="the web is served")
+            wait_until((folder / "web.json").exists, what="the web is served", seconds=120)
             yield ServedWeb(folder)
         finally:
             process.terminate()

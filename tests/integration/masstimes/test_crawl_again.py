@@ -13,7 +13,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("small-web-again")
 
-SITES = 8
+SITES = 5
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +36,13 @@ def test_a_second_run_has_what_is_changed_alone(web: ServedWeb, first: Crawled) 
     assert same.total("unchanged") == first.total("pages") == len(first.urls())
     assert any(line["conditional"] and line["status"] == 304 for line in web.log("same"))
 
-    program = [str(PROGRAMS / "mt-web-change"), "--folder", str(web.folder), "--sites", "3"]
+    program = [str(PROGRAMS / "mt-web-change"), "--folder", str(web.folder), "--sites", "2"]
     told = subprocess.run(program, check=True, capture_output=True, text=True, timeout=60)
     changed = told.stdout.split()
     again = web.crawl("again", "--known", known, "--known-out", str(web.folder / "known-2"))
     truth = web.truth["sites"]
     assert again.urls() == sorted(url for name in changed for url in truth[name]["where"])
-    assert len(changed) == 3
+    assert len(changed) == 2
 
     last = web.crawl("last", "--known", str(web.folder / "known-2"))
     assert last.urls() == []
@@ -52,7 +52,7 @@ def test_a_killed_crawl_goes_on_and_asks_for_nothing_twice(web: ServedWeb, first
     state = web.folder / "state"
     options = ("--state", str(state), "--state-every", "0.05", "--at-once", "4")
     with subprocess.Popen(web.command("killed", *options)) as process:
-        wait_until(lambda: len(answered(state)) > 30, what="thirty answers are kept")
+        wait_until(lambda: len(answered(state)) > 12, what="some answers are kept", seconds=120)
         process.send_signal(signal.SIGKILL)
     kept = answered(state)
     before = {(line["host"], line["path"]) for line in web.log("killed")}
@@ -87,11 +87,12 @@ def answered(state: Path) -> set[str]:
     return found
 
 
+@pytest.mark.long("a crawl that is killed goes on, which is more than one that is told to end")
 def test_an_ended_program_goes_on_too(web: ServedWeb, first: Crawled) -> None:
     state = web.folder / "state-of-ended"
     options = ("--state", str(state), "--state-every", "0.05")
     with subprocess.Popen(web.command("ended", *options), stderr=subprocess.PIPE) as process:
-        wait_until(lambda: len(answered(state)) > 5, what="five answers are kept")
+        wait_until(lambda: len(answered(state)) > 3, what="some answers are kept", seconds=120)
         process.terminate()
         assert process.stderr is not None
         told = process.stderr.read().decode()

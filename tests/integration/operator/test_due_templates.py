@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import NotFound
-from sluice.contracts.standing import Reader, ScheduleState, SliceOf
+from sluice.contracts.standing import ScheduleState, SliceOf, StandingReader
 from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import NewTemplate
@@ -41,7 +41,7 @@ def corpus(operator: Operator) -> Dataset:
         slice=SliceOf(standing=CORPUS, name="corpus", reader="train", number=1),
         **fields,
     )
-    reader = Reader(name="train", used=10, slices=1, last_at=TIME, last=SLICE)
+    reader = StandingReader(name="train", used=10, slices=1, last_at=TIME, last=SLICE)
     operator.neighbours.datasets |= {CORPUS: grows, SLICE: given}
     operator.neighbours.standing = [Standing(dataset=grows, since=TIME, readers=[reader])]
     return grows

@@ -11,10 +11,10 @@ from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import (
     NewFile,
 )
-from sluice.contracts.plan import Equals, Plan, Retention
+from sluice.contracts.plan import Equals, Plan, Retention, Source, StepInput
 from sluice.contracts.standing import Collect, Due, Every
 from sluice.contracts.standing_list import Standing
-from sluice.contracts.states import ChainState
+from sluice.contracts.states import ChainState, InputMode
 from sluice.contracts.tasks import Task
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
@@ -52,7 +52,13 @@ def scheduled(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
     made = collecting(into=None, due=Due(schedule=schedule, zone=zone), **more)
     if more.get("match"):
         return made
-    return made.model_copy(update={"data_input": "", "retention": Retention(input="keep")})
+    nothing = StepInput(
+        port="", source=Source(step=None, port=""), mode=InputMode.NONE, optional=True
+    )
+    only = made.steps[0].model_copy(update={"inputs": [nothing], "single": True})
+    return made.model_copy(
+        update={"data_input": "", "retention": Retention(input="keep"), "steps": [only]}
+    )
 
 
 async def write_output(world: World, task: Task, files: int) -> None:

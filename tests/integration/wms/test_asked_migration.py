@@ -7,6 +7,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
+from sluice.contracts.states import JobState, TaskState
 from sluice.servicekit.migrate import Migrator
 
 FORMER = "-- Running upgrade wms0038 -> wms0039"
@@ -17,9 +18,9 @@ VALUES ($1, $1, 's', 't', '{}', 'active', 'map', 'cpu', 1, 0, 1024, 1, 1, 2, 2)
 """
 JOBS = "INSERT INTO jobs (task_uid, seq, inputs) SELECT $1, n, '[]' FROM generate_series(0, 1) AS n"
 #: As the release before ends a task.
-END = """
+END = f"""
 UPDATE tasks SET
-    state = 'canceled', ended_at = now(), canceled = canceled + ready + leased + running, ready = 0,
+    state = '{TaskState.CANCELED}', ended_at = now(), canceled = canceled + ready + leased + running, ready = 0,
     leased = 0, running = 0
 WHERE uid = $1
 """
@@ -47,7 +48,9 @@ async def test_tasks_and_jobs_of_before_stay_and_the_release_before_ends_them(
         assert [tuple(row) for row in counts] == [(2, 2, 0)] * 2
         assert await connection.fetchval(RULES) == 3
         await connection.execute(END, plain)
-        await connection.execute("UPDATE jobs SET state = 'asked' WHERE task_uid = $1", asked)
+        await connection.execute(
+            "UPDATE jobs SET state = $2 WHERE task_uid = $1", asked, JobState.ASKED
+        )
         await connection.execute("UPDATE tasks SET ready = 0, asked = 2 WHERE uid = $1", asked)
         with pytest.raises(asyncpg.CheckViolationError, match="tasks_final_is_settled"):
             await connection.execute(END, asked)

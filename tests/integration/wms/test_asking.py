@@ -4,7 +4,6 @@ was answered, once; with the real DMS."""
 import asyncio
 from collections import Counter
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,19 +11,25 @@ from uuid import uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.ask import Ask
-from sluice.contracts.asking import AnsweredJob, AskedJob
-from sluice.contracts.pilots import OutputFile
+from sluice.contracts.asking import AnsweredJob
 from sluice.contracts.plan import Boundary, MergeGroups
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.quotas import HolderKind, Quantity, QuotaHolder
-from sluice.contracts.states import InputMode, JobState, ReportAnswer, TaskMode, TaskState
-from sluice.contracts.tasks import Cancel, TakenOver, Task, TaskInput
-from tests.integration.wms.catalogue import deliver, new_output
+from sluice.contracts.states import (
+    ErrorClass,
+    InputMode,
+    JobState,
+    ReportAnswer,
+    TaskMode,
+    TaskState,
+)
+from sluice.contracts.tasks import Cancel, TakenOver, TaskInput
+from tests.integration.wms.asked_work import ASK, AskedWork, answered
+from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.line import Line
-from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_draft, make_task
+from tests.integration.wms.stage import NOW, Stage, make_draft
 from tests.integration.wms.test_query_plans import plan, scans
-from tests.integration.wms.test_splitting import accept, jobs_of, make_dataset
+from tests.integration.wms.test_splitting import jobs_of, make_dataset
 from tests.waiting import eventually
 from wms.db.asking import SELECT_ASKED, asked_jobs
 from wms.db.flows import add_jobs
@@ -37,86 +42,15 @@ from wms.usecases.list_asked import list_asked_jobs, list_asking_tasks
 from wms.usecases.look_at_outputs import LookAtOutputs
 from wms.usecases.read_tasks import read_job, read_jobs
 from wms.usecases.retry_jobs import retry_task
-from wms.usecases.split_task import split_waiting_tasks
 from wms.usecases.take_answers import take_answers
-
-ASK = Ask(question="Is it sharp?", gold="known")
-
-
-class Asking:
-    """A task over so many files of which people are asked."""
-
-    def __init__(self, stage: Stage, dms: DmsClient, folder: Path) -> None:
-        self.stage, self.dms, self.folder = stage, dms, folder
-
-    async def task(self, *, files: int, page: int = 2000, **more: object) -> Task:
-        made = await self.waiting(files=files, **more)
-        await split_waiting_tasks(self.stage.context, self.dms, page=page)
-        return made
-
-    async def waiting(self, *, files: int, **more: object) -> Task:
-        given = {"dat_in_uid": await make_dataset(self.dms, self.folder, files=files), **more}
-        written = await new_output(self.dms)
-        place = f"file://{self.folder}"
-        return await accept(
-            self.stage,
-            make_task(
-                **{
-                    "ask": ASK,
-                    "dat_out_uid": written,
-                    "dat_stor_url": place,
-                    "dat_out_url": f"{place}/{written}",
-                    **given,
-                }
-            ),
-        )
-
-    async def jobs(self, task: Task) -> list[AskedJob]:
-        return (await list_asked_jobs(self.stage.context, task.uid, after=0, limit=1000)).jobs
-
-    async def answer(
-        self, task: Task, *answers: AnsweredJob, at: Stage | None = None
-    ) -> list[ReportAnswer]:
-        taken = await take_answers((at or self.stage).context, task.uid, answers)
-        await self.check(task)
-        assert [one.id for one in taken] == [answer.id for answer in answers]
-        return [one.answer for one in taken]
-
-    def write(self, given: AnsweredJob, data: bytes) -> Path:
-        path = Path(given.output.url.removeprefix("file://"))
-        path.parent.mkdir()
-        path.write_bytes(data)
-        return path
-
-    async def check(self, task: Task) -> dict[JobState, int]:
-        """The counts are those of the jobs."""
-        status = await self.stage.status(task)
-        counts = {state: getattr(status, state.value) for state in JobState}
-        assert Counter(counts) == await self.stage.states(task)
-        assert sum(counts.values()) == status.total
-        return {state: number for state, number in counts.items() if number}
-
-
-def answered(
-    task: Task, job: AskedJob, *, url: str | None = None, data: bytes = b""
-) -> AnsweredJob:
-    name = f"answer-{job.seq}.1.json"
-    output = OutputFile(
-        port=task.main_output.port,
-        name=name,
-        size=len(data),
-        checksum=f"sha256:{sha256(data).hexdigest()}" if data else CHECKSUM,
-        url=url or f"{task.main_output.dat_out_url}/{name}",
-    )
-    return AnsweredJob(id=job.id, output=output, asked_at=NOW, answered_at=NOW)
 
 
 @pytest.fixture
-def asking(stage: Stage, dms: DmsClient, tmp_path: Path) -> Asking:
-    return Asking(stage, dms, tmp_path)
+def asking(stage: Stage, dms: DmsClient, tmp_path: Path) -> AskedWork:
+    return AskedWork(stage, dms, tmp_path)
 
 
-async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: Asking) -> None:
+async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: AskedWork) -> None:
     gold = await make_dataset(asking.dms, asking.folder, files=1)
     known = TaskInput(port="known", dat_in_uid=gold, mode=InputMode.ONE)
     task = await asking.task(files=5, page=2, side_inputs=[known], owner="anna", group="ocr")
@@ -134,7 +68,7 @@ async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: Asking) -> None
     assert "answers of people" in (await explain_job(asking.stage.context, jobs[0].id)).text
 
 
-async def test_they_are_listed_page_by_page(asking: Asking) -> None:
+async def test_they_are_listed_page_by_page(asking: AskedWork) -> None:
     task = await asking.task(files=5)
     first = await list_asked_jobs(asking.stage.context, task.uid, after=0, limit=3)
     rest = await list_asked_jobs(asking.stage.context, task.uid, after=first.jobs[-1].id, limit=3)
@@ -150,7 +84,7 @@ async def test_they_are_listed_page_by_page(asking: Asking) -> None:
 
 
 @pytest.mark.parametrize("analysed", [True, False])
-async def test_a_page_is_found_by_its_index(asking: Asking, *, analysed: bool) -> None:
+async def test_a_page_is_found_by_its_index(asking: AskedWork, *, analysed: bool) -> None:
     task = await asking.task(files=3000)
     if analysed:
         await asking.stage.execute("ANALYZE")
@@ -159,7 +93,7 @@ async def test_a_page_is_found_by_its_index(asking: Asking, *, analysed: bool) -
         assert scans(found) == {"jobs_asked"}
 
 
-async def test_how_many_may_wait_for_pilots_does_not_hold_them_up(asking: Asking) -> None:
+async def test_how_many_may_wait_for_pilots_does_not_hold_them_up(asking: AskedWork) -> None:
     group = QuotaHolder(HolderKind.GROUP, "ocr")
     async with asking.stage.database.transaction() as transaction:
         await WAITING.set(transaction.connection, group, {Quantity.WAITING: 3})
@@ -172,7 +106,7 @@ async def test_how_many_may_wait_for_pilots_does_not_hold_them_up(asking: Asking
     assert held.has[Quantity.WAITING].used == 3
 
 
-async def test_a_job_finishes_with_its_file_once(asking: Asking) -> None:
+async def test_a_job_finishes_with_its_file_once(asking: AskedWork) -> None:
     task = await asking.task(files=3)
     first, second, third = await asking.jobs(task)
     given = answered(task, second)
@@ -199,7 +133,7 @@ async def test_a_job_finishes_with_its_file_once(asking: Asking) -> None:
 
 
 async def test_an_answer_is_an_attempt_of_people_of_which_nothing_is_learnt(
-    asking: Asking,
+    asking: AskedWork,
 ) -> None:
     task = await asking.task(files=2)
     [job, _] = await asking.jobs(task)
@@ -216,7 +150,7 @@ async def test_an_answer_is_an_attempt_of_people_of_which_nothing_is_learnt(
     assert tuple(times) == (0, 0.0, 0.0)
 
 
-async def test_an_answer_comes_too_late_once_its_task_has_ended(asking: Asking) -> None:
+async def test_an_answer_comes_too_late_once_its_task_has_ended(asking: AskedWork) -> None:
     task = await asking.task(files=2)
     job, _ = await asking.jobs(task)
     await cancel_task(asking.stage.context, task.uid, Cancel(reason="enough"))
@@ -226,7 +160,7 @@ async def test_an_answer_comes_too_late_once_its_task_has_ended(asking: Asking) 
     assert (await asking.stage.status(task)).killed is None
 
 
-async def test_an_answer_is_one_to_the_task_s_own_jobs(asking: Asking) -> None:
+async def test_an_answer_is_one_to_the_task_s_own_jobs(asking: AskedWork) -> None:
     task, other = await asking.task(files=1), await asking.task(files=1)
     [job] = await asking.jobs(other)
     assert await asking.answer(task, answered(task, job)) == [ReportAnswer.STALE]
@@ -241,7 +175,7 @@ async def test_an_answer_is_one_to_the_task_s_own_jobs(asking: Asking) -> None:
         await take_answers(asking.stage.context, uuid4(), [answered(task, job)])
 
 
-async def test_a_job_that_a_pilot_has_is_answered_by_nobody_else(asking: Asking) -> None:
+async def test_a_job_that_a_pilot_has_is_answered_by_nobody_else(asking: AskedWork) -> None:
     task = await asking.task(files=1, ask=None)
     pilot = await asking.stage.add_pilot()
     [job] = await asking.stage.lease(pilot)
@@ -259,7 +193,9 @@ async def test_a_job_that_a_pilot_has_is_answered_by_nobody_else(asking: Asking)
 
 
 @pytest.mark.parametrize("place", ["file:///elsewhere/a.json", "{folder}/../b/a.json", "{folder}x"])
-async def test_a_file_elsewhere_is_refused_and_nothing_changes(asking: Asking, place: str) -> None:
+async def test_a_file_elsewhere_is_refused_and_nothing_changes(
+    asking: AskedWork, place: str
+) -> None:
     task = await asking.task(files=2)
     first, second = await asking.jobs(task)
     folder = task.main_output.dat_out_url
@@ -274,7 +210,7 @@ async def test_a_file_elsewhere_is_refused_and_nothing_changes(asking: Asking, p
     assert (await read_job(asking.stage.context, first.id)).attempt == 0
 
 
-async def test_the_file_has_to_be_there_as_it_was_named(asking: Asking) -> None:
+async def test_the_file_has_to_be_there_as_it_was_named(asking: AskedWork) -> None:
     context = asking.stage.context
     look = LookAtOutputs(asking.dms, content=True)
     asking.stage = Stage(replace(context, look_at_outputs=look), asking.stage.tasks)
@@ -290,7 +226,7 @@ async def test_the_file_has_to_be_there_as_it_was_named(asking: Asking) -> None:
     assert await asking.answer(task, given) == [ReportAnswer.ALREADY]
 
 
-async def test_enough_answers_end_the_step_and_the_rest_is_canceled(asking: Asking) -> None:
+async def test_enough_answers_end_the_step_and_the_rest_is_canceled(asking: AskedWork) -> None:
     task = await asking.task(files=5, boundary=Boundary(minimum=0.4, sufficient=0.6))
     jobs = await asking.jobs(task)
     await asking.answer(task, *(answered(task, job) for job in jobs[:2]))
@@ -300,7 +236,7 @@ async def test_enough_answers_end_the_step_and_the_rest_is_canceled(asking: Aski
     assert await asking.check(task) == {JobState.FINISHED: 3, JobState.CANCELED: 2}
 
 
-async def test_answers_that_come_at_once_are_taken_once(asking: Asking, second: Stage) -> None:
+async def test_answers_that_come_at_once_are_taken_once(asking: AskedWork, second: Stage) -> None:
     task = await asking.task(files=6)
     jobs = await asking.jobs(task)
     given = [answered(task, job) for job in jobs]
@@ -321,7 +257,7 @@ async def test_answers_that_come_at_once_are_taken_once(asking: Asking, second: 
 
 
 async def test_files_are_asked_of_as_they_come_and_answers_flow_on(
-    asking: Asking, tmp_path: Path
+    asking: AskedWork, tmp_path: Path
 ) -> None:
     line = await Line(asking.stage, asking.dms).lay(tmp_path, files=4)
     line.steps["b"] = line.steps["b"].model_copy(
@@ -349,7 +285,7 @@ async def test_files_are_asked_of_as_they_come_and_answers_flow_on(
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
 
-async def test_a_rerun_takes_over_what_was_answered(asking: Asking) -> None:
+async def test_a_rerun_takes_over_what_was_answered(asking: AskedWork) -> None:
     uid = await make_dataset(asking.dms, asking.folder, files=4)
     before = await asking.task(files=4, dat_in_uid=uid)
     jobs = await asking.jobs(before)
@@ -370,20 +306,21 @@ async def test_a_rerun_takes_over_what_was_answered(asking: Asking) -> None:
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
 
-async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking: Asking) -> None:
+async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking: AskedWork) -> None:
     """Its WMS made their jobs ready."""
     task = await asking.task(files=3)
     await asking.stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")
     await asking.stage.execute(
-        "UPDATE jobs SET state = $2, attempt = 1, not_before = now(), error_class = 'internal',"
+        "UPDATE jobs SET state = $2, attempt = 1, not_before = now(), error_class = $3,"
         " ended_at = now() WHERE task_uid = $1 AND seq = 1",
         task.uid,
         JobState.FAILED,
+        ErrorClass.INTERNAL,
     )
     await asking.stage.execute(
         "UPDATE tasks SET asked = 2, failed = 1, errors = $2 WHERE uid = $1",
         task.uid,
-        {"internal": 1},
+        {ErrorClass.INTERNAL: 1},
     )
     await asking.stage.execute("ALTER TABLE jobs ENABLE TRIGGER legal_move")
     status = await retry_task(asking.stage.context, task.uid)
@@ -397,7 +334,7 @@ async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking:
     assert (await read_job(asking.stage.context, jobs[1].id)).attempt == 2
 
 
-async def test_no_job_appears_behind_one_that_was_seen(asking: Asking, second: Stage) -> None:
+async def test_no_job_appears_behind_one_that_was_seen(asking: AskedWork, second: Stage) -> None:
     """Ids of a task rise in the order in which they become visible."""
     task = await asking.task(files=1)
 
@@ -442,7 +379,7 @@ async def test_no_job_appears_behind_one_that_was_seen(asking: Asking, second: S
     ],
 )
 async def test_people_are_asked_of_one_file_at_a_time(
-    asking: Asking, changes: dict[str, Any]
+    asking: AskedWork, changes: dict[str, Any]
 ) -> None:
     task = await asking.task(files=4, **changes)
     status = await asking.stage.status(task)

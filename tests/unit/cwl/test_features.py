@@ -195,6 +195,7 @@ SAMPLES: dict[str, Sample] = {
     "sluice:checkpoint": Sample(
         [("sluice:boundary: {minimum: 0.9}", "sluice:checkpoint: {files: [state/*]}")]
     ),
+    "sluice:collect": Sample([("    outputSource: join/joined\n", "    outputSource: join/joined\n    sluice:collect: corpus\n")]),
     "sluice:device": Sample([("sluice:boundary: {minimum: 0.9}", "sluice:device: gpu")]),
 }  # fmt: skip
 

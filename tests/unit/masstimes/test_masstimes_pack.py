@@ -46,6 +46,24 @@ def test_people_are_asked_as_items_grow_and_the_model_learns_as_answers_do() -> 
     assert into == "mt-answers"
     assert train.due == Due(every=Every(files=1000, all=True))
     assert train.data_input == "answers"
+    assert {step.name: step.mode for step in train.steps} == {
+        "answers": TaskMode.MERGE,
+        "train": TaskMode.MERGE,
+        "join": TaskMode.MAP,
+        "classify": TaskMode.MAP,
+        "table": TaskMode.MERGE,
+    }
+
+
+def test_searches_for_sites_are_counted_against_the_quota_of_the_api() -> None:
+    compiled, _ = compile_file(PACK / "sites.cwl", name="sites")
+    assert compiled.findings == []
+    assert compiled.plan is not None
+    [step] = compiled.plan.steps
+    assert step.needs.named == {"places": 20}
+    assert {port: secret.name for port, secret in step.needs.secrets.items()} == {
+        "key": "places-api"
+    }
 
 
 @pytest.mark.parametrize("tool", sorted((PACK / "tools").glob("*.cwl")), ids=lambda path: path.stem)

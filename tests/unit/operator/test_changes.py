@@ -107,6 +107,11 @@ def test_the_same_plan_has_no_changes() -> None:
             "sluice:bind: {mask: m}\ninputs:\n",
             "parameter mask changed: taken from metadata: none → m",
         ),
+        (
+            "clean/out}",
+            "clean/out, sluice:collect: corpus}",
+            "output all changed: clean/out, a list → clean/out, a list, collected in corpus",
+        ),
         ("attempts: 3", "attempts: 5", "step clean changed: retry.attempts: 3 → 5"),
         (
             "--fast",
@@ -117,6 +122,12 @@ def test_the_same_plan_has_no_changes() -> None:
 )
 def test_each_change_is_told_in_words(old: str, new: str, change: str) -> None:
     assert told(BEFORE, BEFORE.replace(old, new, 1)) == [change]
+
+
+def test_when_it_runs_by_itself_is_told() -> None:
+    before = BEFORE.replace("mask: string", "mask: string?", 1)
+    after = before.replace("minimum: 3}}", "minimum: 3}, every: {files: 9}}", 1)
+    assert told(before, after) == ["match runs added: when 9 files are new"]
 
 
 def test_steps_and_outputs_come_and_go() -> None:

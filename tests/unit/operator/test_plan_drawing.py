@@ -98,5 +98,4 @@ def test_of_a_step_that_people_do_it_says_so() -> None:
     assert [node.detail for node in draw(plan(asked)).nodes] == [
         "data set",
         "people are asked",
-        "output",
     ]

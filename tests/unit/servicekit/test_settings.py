@@ -187,7 +187,7 @@ def test_variables_that_nothing_reads_are_found(
 
 
 def _give(monkeypatch: pytest.MonkeyPatch, setting: str, url: str) -> None:
-    for service in ("dms", "wms", "operator", "chains", "watcher", "intake"):
+    for service in ("dms", "wms", "operator", "chains", "watcher", "intake", "ask"):
         monkeypatch.setenv(f"SLUICE_{service.upper()}_{setting}", url.format(service=service))
 
 

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response, status
 from fastapi.responses import FileResponse, RedirectResponse
 
 from sluice.contracts.asking import AskNext, AskPage, NextItems, ShownItem, UndoAnswer
-from sluice.contracts.problems import Forbidden, NotFound
+from sluice.contracts.problems import Forbidden, NotFound, ServiceError, Unauthenticated
 from sluice.servicekit.access.behalf import address_of
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.http import api_router, errors
@@ -47,19 +47,10 @@ _STEP = "/{template}/{step}"
 _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 
-def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
+def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
     """``secure``: browsers send cookies by TLS alone."""
     router = api_router("/ask", tags=["answering"])
     files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
-
-    async def let_in(request: Request, template: Named, step: Named) -> Visitor:
-        token = request.cookies.get(cookie_of(template, step))
-        if token:
-            await rate.require_browser(token)
-        return await known_visitor(context, token, template, step)
-
-    # Looked at before what is asked for.
-    who = Depends(let_in)
 
     @router.get("/-/{file}", include_in_schema=False)
     @allow(Other.EVERYBODY)
@@ -76,31 +67,29 @@ def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) ->
         request: Request, template: Named, step: Named, key: str | None = None
     ) -> Response:
         """The page. With a link's ``key``, the browser is let in, and sent to the address
-        without it."""
+        without it; where it is not let in, the page says why."""
         if key is None:
             return FileResponse(files["page.html"], headers=_SAFE | _FRESH)
-        await rate.require_address(address_of(request.scope))
-        cookie = cookie_of(template, step)
-        entrance = await enter(
-            context,
-            key,
-            kept=request.cookies.get(cookie),
-            browser=request.headers.get("user-agent", ""),
-        )
-        place = entrance.place
-        path = f"/ask/{quote(place.template, safe='')}/{quote(place.step, safe='')}"
-        answer = RedirectResponse(path, status_code=status.HTTP_303_SEE_OTHER)
-        if entrance.token is not None:
-            answer.set_cookie(
-                cookie_of(place.template, place.step),
-                entrance.token,
-                max_age=int((entrance.until - datetime.now(UTC)).total_seconds()) + 1,
-                path=path,
-                httponly=True,
-                secure=secure,
-                samesite="lax",
-            )
-        return answer
+        try:
+            await rate.require_address(address_of(request.scope))
+            return await _entered(context, request, (template, step), key, secure=secure)
+        except (Unauthenticated, LinkEnded, TooFast) as refusal:
+            return _told(request, refusal, files["page.html"])
+
+    return router
+
+
+def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
+    router = api_router("/ask", tags=["answering"])
+
+    async def let_in(request: Request, template: Named, step: Named) -> Visitor:
+        token = request.cookies.get(cookie_of(template, step))
+        if token:
+            await rate.require_browser(token)
+        return await known_visitor(context, token, template, step)
+
+    # Looked at before what is asked for.
+    who = Depends(let_in)
 
     @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
@@ -135,6 +124,39 @@ def answering_router(context: AskContext, rate: BrowserRate, *, secure: bool) ->
         return Response(data, media_type=kind, headers={**_SAFE, **kept})
 
     return router
+
+
+async def _entered(
+    context: AskContext, request: Request, step: tuple[str, str], key: str, *, secure: bool
+) -> Response:
+    cookie = cookie_of(*step)
+    entrance = await enter(
+        context,
+        key,
+        kept=request.cookies.get(cookie),
+        browser=request.headers.get("user-agent", ""),
+    )
+    place = entrance.place
+    path = f"/ask/{quote(place.template, safe='')}/{quote(place.step, safe='')}"
+    answer = RedirectResponse(path, status_code=status.HTTP_303_SEE_OTHER)
+    if entrance.token is not None:
+        answer.set_cookie(
+            cookie_of(place.template, place.step),
+            entrance.token,
+            max_age=int((entrance.until - datetime.now(UTC)).total_seconds()) + 1,
+            path=path,
+            httponly=True,
+            secure=secure,
+            samesite="lax",
+        )
+    return answer
+
+
+def _told(request: Request, refusal: ServiceError, page: FilePath) -> Response:
+    """By the page, to a browser; that asks again, and is answered as any other program."""
+    if "text/html" not in request.headers.get("accept", ""):
+        raise refusal
+    return FileResponse(page, refusal.status, headers=_SAFE | _FRESH)
 
 
 def cookie_of(template: str, step: str) -> str:

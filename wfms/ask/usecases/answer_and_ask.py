@@ -121,13 +121,13 @@ async def _lend(
     if device.standing is DeviceStanding.EXCLUDED:
         return await lend(connection, desk, device.uid, number=asked.wanted, gold=True)
     golden = 0
-    if ask.gold is not None:
+    # For the sake of what is known of him alone, nobody is asked anything.
+    if ask.gold is not None and await is_anything_open(connection, desk):
         numbers = range(device.shown + 1, device.shown + asked.wanted + 1)
         golden = sum(is_gold(device.uid.int, number, ask.gold_every) for number in numbers)
     known = await lend(connection, desk, device.uid, number=golden, gold=True)
     found = await lend(connection, desk, device.uid, number=asked.wanted - len(known))
-    # Nothing that is alone is asked of anybody for the sake of what is known of him.
-    return _mixed(found, known, device.uid.int) if found else []
+    return _mixed(found, known, device.uid.int)
 
 
 def _mixed(items: list[LentItem], known: list[LentItem], device: int) -> list[LentItem]:

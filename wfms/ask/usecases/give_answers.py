@@ -10,7 +10,7 @@ import orjson
 from sluice.contracts.asking import AnsweredJob, AnswerFile, AnswerInFile
 from sluice.contracts.naming import output_name, own_name
 from sluice.contracts.pilots import OutputFile
-from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ReportAnswer
 from sluice.contracts.tasks import TaskOutput
 from sluice.storage.errors import StorageError
@@ -51,6 +51,8 @@ async def _give(context: AskContext, task: UUID, output: TaskOutput) -> bool:
         taken = await context.wms.answered(task, jobs)
     except StorageError as error:
         raise NotAvailable(f"answers cannot be written: {error}") from error
+    except Unprocessable as refusal:
+        raise NotAvailable(f"the WMS does not find what was written: {refusal.detail}") from refusal
     except NotFound:
         return False  # it has ended since: the next look withdraws its items
     fates = {one.id: one.answer is ReportAnswer.STALE for one in taken.jobs}

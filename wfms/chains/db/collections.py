@@ -11,15 +11,16 @@ from sluice.servicekit.database import Connection
 from wfms.chains.domain.collecting import ToCollect
 
 ASK = """
-INSERT INTO collections (chain_uid, dataset_uid, output, standing, type, asked_at)
-SELECT $1, uid, output, standing, type, $6
-FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) AS asked (uid, output, standing, type)
+INSERT INTO collections (chain_uid, dataset_uid, output, standing, standing_type, asked_at)
+SELECT $1, uid, output, standing, standing_type, $6
+FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[]) AS asked
+    (uid, output, standing, standing_type)
 ON CONFLICT DO NOTHING
 """
 
 WAITING = """
 -- In the order in which their chains finished.
-SELECT collections.chain_uid, collections.dataset_uid, standing, type, chains.owner_group
+SELECT collections.chain_uid, collections.dataset_uid, standing, standing_type, chains.owner_group
 FROM collections JOIN chains ON chains.uid = chain_uid
 WHERE collections.ended_at IS NULL ORDER BY asked_at, chain_uid, output LIMIT $1
 """
@@ -65,7 +66,7 @@ async def waiting_collections(connection: Connection, *, limit: int) -> list[Wai
         WaitingCollection(
             row["chain_uid"],
             row["dataset_uid"],
-            Collect(name=row["standing"], type=row["type"]),
+            Collect(name=row["standing"], type=row["standing_type"]),
             row["owner_group"],
         )
         for row in await connection.fetch(WAITING, limit)

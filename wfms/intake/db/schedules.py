@@ -18,14 +18,14 @@ READ = "SELECT until FROM schedules WHERE template = $1 AND spec = $2"
 
 MOVE = """
 -- Nothing when another instance has seen to the time meanwhile.
-UPDATE schedules SET until = $4, last_at = $4, outcome = $5
+UPDATE schedules SET until = $4, last_at = $4, came_of_it = $5
 WHERE template = $1 AND spec = $2 AND until = $3 RETURNING 1
 """
 
 FORGET_OTHERS = "DELETE FROM schedules WHERE template <> ALL($1::text[])"
 
 LIST = """
-SELECT template, last_at, outcome FROM schedules WHERE $1::text IS NULL OR template = $1
+SELECT template, last_at, came_of_it AS outcome FROM schedules WHERE $1::text IS NULL OR template = $1
 ORDER BY template
 """
 

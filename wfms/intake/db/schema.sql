@@ -173,7 +173,7 @@ CREATE TABLE schedules (
     until timestamptz NOT NULL,
     -- The last time that it ran for, and what came of it.
     last_at timestamptz,
-    outcome text NOT NULL DEFAULT ''
+    came_of_it text NOT NULL DEFAULT ''
 );
 
 UPDATE alembic_version SET version_num='wfms_intake0006' WHERE alembic_version.version_num = 'wfms_intake0005';

@@ -77,6 +77,7 @@ def create_flask(settings: OperatorSettings) -> Flask:
         SECRET_KEY=secret_key(settings),
         PROVIDER=settings.oidc.label if settings.oidc.issuer else "",
         ACCOUNTS=settings.accounts,
+        PUBLIC_URL=settings.public_url,
         MAX_CONTENT_LENGTH=LARGEST_REQUEST,
         MAX_FORM_MEMORY_SIZE=LARGEST_REQUEST,
         SESSION_COOKIE_NAME="sluice_session",

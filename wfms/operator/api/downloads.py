@@ -1,10 +1,12 @@
-"""Routes that give what is in files, logs and archives, streamed from the DMS.
+"""Routes that give what is in files, logs and archives, streamed from the DMS, and all that people
+have answered.
 
 Not Flask's: each of its requests keeps a thread until the answer has been read; a handful of slow
 readers would stop the pages.
 """
 
 from typing import Annotated, Any
+from urllib.parse import quote
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -36,6 +38,7 @@ _RANGED: dict[int | str, dict[str, Any]] = {
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 JobId = Annotated[int, Path(ge=1, le=2**63 - 1)]
+Named = Annotated[str, Path(min_length=1, max_length=300)]
 Format = Annotated[ArchiveFormat, Query(description="A zip has at most 50 000 files.")]
 
 Partial = Annotated[
@@ -51,6 +54,7 @@ def downloads_router(context: OperatorContext) -> APIRouter:
     router = api_router("/api/v1")
     _add_contents(router, context)
     _add_archives(router, context)
+    _add_answers(router, context)
     return router
 
 
@@ -154,3 +158,24 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
             "name": f"{chain.dataset_name}.{chain.template_name}"[:200],
         }
         return _passed(await stream_content(files, "/api/v1/archive", query=query))
+
+
+def _add_answers(router: APIRouter, context: OperatorContext) -> None:
+    lines: dict[int | str, dict[str, Any]] = {
+        200: {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
+    }
+
+    @router.get(
+        "/asking/steps/{group}/{template}/{step}/answers",
+        response_class=Response,
+        responses={**lines, **errors(NotFound, Unprocessable, NotAvailable)},
+    )
+    @allow(Role.VIEWER)
+    async def answers(group: Named, template: Named, step: Named) -> Response:
+        """Every answer to the step, as JSON Lines, those that do not count among them."""
+        names = (group, template, step)
+        if refused := {".", ".."} & set(names):
+            raise Unprocessable(f"nothing can have the name {refused.pop()!r}")
+        place = "/".join(quote(name, safe="") for name in names)
+        path = f"/api/v1/asking/steps/{place}/answers"
+        return _passed(await stream_content(context.answers, path, service="wfms.ask"))

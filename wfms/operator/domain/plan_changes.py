@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeVar
 
 from sluice.contracts.asset_refs import AssetRef
 from sluice.contracts.chain_requirements import required
-from sluice.contracts.matching import condition_text
+from sluice.contracts.matching import condition_text, due_text
 from sluice.contracts.plan import Condition, Parameter, Plan, PlanOutput, PlanStep
+from sluice.contracts.standing import Due
 from sluice.contracts.templates import Change, PlanChange
 from wfms.operator.domain.parameters import type_name
 
@@ -35,6 +36,7 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
     return [
         *_whole(old, after),
         *_each("match", old.match, after.match, lambda condition: [condition_text(condition)]),
+        *_each("match", _due(old), _due(after), lambda due: [due_text(due)]),
         *_each(
             "template",
             _required(old),
@@ -60,6 +62,7 @@ def _nothing(after: Plan) -> Plan:
     return after.model_copy(
         update={
             "match": {},
+            "due": None,
             "parameters": {},
             "bind": {},
             "secrets": {},
@@ -68,6 +71,11 @@ def _nothing(after: Plan) -> Plan:
             "outputs": [],
         }
     )
+
+
+def _due(plan: Plan) -> dict[str, Due]:
+    """When it runs by itself, where it does."""
+    return {} if plan.due is None else {"runs": plan.due}
 
 
 def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
@@ -171,7 +179,8 @@ def _facts_of_step(step: PlanStep) -> dict[str, Any]:
 
 
 def _facts_of_output(output: PlanOutput) -> list[str]:
-    return [f"{output.step}/{output.port}{'' if output.single else ', a list'}"]
+    collected = "" if output.collect is None else f", collected in {output.collect.name}"
+    return [f"{output.step}/{output.port}{'' if output.single else ', a list'}{collected}"]
 
 
 def _by_name(parts: Iterable[Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from sluice.clients.ask import AskClient
 from sluice.clients.audit import AuditClient
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
@@ -25,7 +26,8 @@ class OperatorContext:
 
     ``others``: service → client for requests that are passed on as they are. ``audits``: the same
     services, asked what they have noted. ``files``: to the
-    DMS, for answers that are passed on while they come. ``log_preview``, ``file_preview``: most
+    DMS, for answers that are passed on while they come; ``answers``: likewise, to the service that
+    asks people. ``log_preview``, ``file_preview``: most
     bytes of a log and of a file that are shown. ``asset_storage``: name of the storage that assets
     are put on; empty: any."""
 
@@ -35,6 +37,7 @@ class OperatorContext:
     intake: IntakeClient
     dms: DmsClient
     wms: WmsClient
+    ask: AskClient
     queues: QueueDesk
     sealer: Sealer
     people: KnownPeople
@@ -43,6 +46,7 @@ class OperatorContext:
     others: Mapping[str, httpx.AsyncClient]
     audits: Mapping[str, AuditClient]
     files: httpx.AsyncClient
+    answers: httpx.AsyncClient
     log_preview: int
     file_preview: int
     asset_storage: str

@@ -42,6 +42,11 @@ class TaskDetail:
         return self.row.jobs
 
     @property
+    def asks(self) -> bool:
+        """Whether jobs of it wait for people."""
+        return self.row.jobs is not None and self.row.jobs.asked > 0
+
+    @property
     def counts(self) -> ProgressCounts | None:
         return (
             None if self.row.jobs is None or self.row.jobs.total == 0 else counts_of(self.row.jobs)

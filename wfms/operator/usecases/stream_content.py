@@ -1,4 +1,5 @@
-"""Streams what is in files from the DMS to whoever asks: never whole in memory."""
+"""Streams what is in files from the DMS, or what another service has, to whoever asks: never whole
+in memory."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,10 +56,11 @@ async def stream_content(
     method: str = "GET",
     query: Query | None = None,
     asked: Mapping[str, str] | None = None,
+    service: str = "dms",
 ) -> StreamedContent:
-    """Precondition: ``http`` leads to the DMS and reads answers as they come. Effect: none.
-    ``asked``: headers of the request. Errors of the DMS come back as its answer. Raises
-    ``NotAvailable`` where it does not answer."""
+    """Precondition: ``http`` leads to the ``service`` and reads answers as they come. Effect: none.
+    ``asked``: headers of the request. Its errors come back as its answer. Raises ``NotAvailable``
+    where it does not answer."""
     kept = {name: value for name in ASKED if (value := (asked or {}).get(name)) is not None}
     request = http.build_request(
         method, path, params=dict(query or {}), headers={**kept, "Accept-Encoding": "identity"}
@@ -67,7 +69,8 @@ async def stream_content(
         answer = await http.send(request, stream=True)
     except httpx.TransportError as error:
         raise NotAvailable(
-            f"the service dms does not answer: {error or type(error).__name__}", service="dms"
+            f"the service {service} does not answer: {error or type(error).__name__}",
+            service=service,
         ) from error
     headers = {name: answer.headers[name] for name in ANSWERED if name in answer.headers}
     return StreamedContent(answer.status_code, headers, StreamedBody(answer, answer.aiter_raw()))

@@ -9,8 +9,8 @@ branch_labels = None
 depends_on = None
 
 INDEXES = {
-    # A page of what waits in a task, by id; as a sum, so that nobody looks for it among all jobs, by
-    # the primary key.
+    # A page of what waits in a task, by id; as a sum, so that nobody looks for it among all jobs,
+    # by the primary key.
     "jobs_asked": "ON jobs (task_uid, (id + 0)) WHERE state = 'asked'",
     "tasks_asking": "ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL",
 }

@@ -92,7 +92,7 @@ def answered(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example
 def sure(orders: Iterable[Path], candidates: Iterable[Path], *, known: set[str]) -> list[Example]:
     """Candidates whose page and time the rules have in an order of masses, but those of ``known``
     ids."""
-    times = set()
+    times: set[tuple[str, str]] = set()
     for path in orders:
         for order in read_lines(path, fields=("url",)):
             for day in ("sundays", "weekdays"):

@@ -33,7 +33,7 @@ def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
         "DOWNLOAD_DELAY_JITTER": 0,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
         "AUTOTHROTTLE_ENABLED": True,
-        "AUTOTHROTTLE_TARGET_CONCURRENCY": pace.concurrency,
+        "AUTOTHROTTLE_TARGET_CONCURRENCY": pace.concurrency / arguments.delays,
         "AUTOTHROTTLE_START_DELAY": pace.first * arguments.delays,
         "AUTOTHROTTLE_MAX_DELAY": pace.most * arguments.delays,
         "FEEDS": {str(arguments.out / "%(parish)s.jsonl"): {"format": "jsonlines"}},
@@ -83,6 +83,8 @@ def _work(arguments: argparse.Namespace) -> None:
     parishes = read_parishes(arguments.parishes)
     if away := [each for each in parishes if not each.is_here]:
         raise UsageError(f"{away[0].site} is not on this machine, and this is for trials alone")
+    if arguments.delays <= 0:
+        raise UsageError("delays are above 0")
     arguments.out.mkdir(parents=True, exist_ok=True)
     from scrapy.crawler import AsyncCrawlerRunner  # noqa: PLC0415 - a second of imports
 

@@ -13,6 +13,8 @@ from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.reactor import install_reactor
+from twisted.internet.defer import AlreadyCalledError
+from twisted.logger import STDLibLogObserver, globalLogBeginner
 
 from masstimes.crawl.limits import Limits
 from masstimes.crawl.pace import Pace
@@ -76,6 +78,10 @@ def run(main: Callable[[], Awaitable[None]]) -> bool:
     what ``main`` raises."""
     for name in ("scrapy", "twisted"):  # what goes wrong on sites is in the summaries
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("twisted").addFilter(_is_news)
+    globalLogBeginner.beginLoggingTo(
+        [cast(Any, STDLibLogObserver("twisted"))], redirectStandardIO=False
+    )
     _open_files()
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
     from twisted.internet import reactor as installed  # noqa: PLC0415 - there is one from here on
@@ -98,6 +104,11 @@ def run(main: Callable[[], Awaitable[None]]) -> bool:
     if ended and ended[0] is not None:
         raise ended[0]
     return bool(ended)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """On a busy machine Scrapy gives up closing a connection that has just been closed."""
+    return not (record.exc_info and record.exc_info[0] is AlreadyCalledError)
 
 
 def _open_files() -> None:

@@ -68,7 +68,7 @@ def next_page(tree: Any, url: str) -> str | None:
         marked = "next" in (element.get("rel") or "").lower().split()
         if marked or (element.tag == "a" and _NEXT.fullmatch(_arrowless(_text(element)))):
             try:
-                return urldefrag(urljoin(url, target.strip())).url
+                return str(urldefrag(urljoin(url, target.strip())).url)
             except ValueError:
                 continue
     return None

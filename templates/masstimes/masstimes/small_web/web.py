@@ -90,9 +90,11 @@ def parish_files(parishes: Sequence[Parish], port: int) -> dict[str, dict[str, s
 
 
 def _trap(parish: Parish) -> Trap | None:
-    """Every third site has one, all kinds in turn."""
+    """Every third site has one, all kinds in turn; a dead one needs none."""
     kinds = list(Trap)
-    return kinds[parish.number // 3 % len(kinds)] if parish.number % 3 == 1 else None
+    if parish.number % 3 != 1 or _dead(parish) is not None:
+        return None
+    return kinds[parish.number // 3 % len(kinds)]
 
 
 def _dead(parish: Parish) -> Dead | None:

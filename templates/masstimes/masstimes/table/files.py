@@ -45,6 +45,7 @@ def read_table(path: Path) -> list[dict[str, Any]]:
     """Of either form, by the file's first bytes. Raises ``MissingInput``; ``BadData`` where columns
     are missing."""
     content = read_input(path)
+    found: list[dict[str, Any]]
     try:
         if content.startswith(b"PAR1"):
             found = parquet.read_table(io.BytesIO(content)).to_pylist()

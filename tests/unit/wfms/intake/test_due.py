@@ -1,6 +1,7 @@
 """When templates are due, and which standing data sets are theirs."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import due_text, objection_to
 from sluice.contracts.plan import Equals
-from sluice.contracts.standing import Due, Every, Reader, SliceOf
+from sluice.contracts.standing import Due, Every, SliceOf, StandingReader
 from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import Template
@@ -38,12 +39,12 @@ def dataset(*, standing: str | None = None, of: SliceOf | None = None, **more: o
     )
 
 
-def corpus(*readers: tuple[str, int, datetime], **more: object) -> Standing:
+def corpus(*readers: tuple[str, int, datetime], **more: Any) -> Standing:
     return Standing(
         dataset=dataset(standing="corpus", **more),
         since=START,
         readers=[
-            Reader(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
+            StandingReader(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
             for name, used, at in readers
         ],
     )
@@ -114,7 +115,8 @@ def test_a_slice_goes_to_whom_it_was_cut_for_and_nobody_takes_another() -> None:
     assert "is not the template t, for which it was cut" in gone.reason
     ordinary = decide(dataset(), [template()])
     assert isinstance(ordinary, NotMatched)
-    assert "takes what is new in standing data sets, when 10 files are new" in ordinary.reason
+    said = "takes what is new in standing data sets, and runs when 10 files are new"
+    assert said in ordinary.reason
 
 
 def test_a_slice_has_to_match_as_its_standing_data_set_does() -> None:

@@ -14,6 +14,7 @@ import { Store } from "./store.js";
 import { Tab } from "./tabs.js";
 
 const TOO_QUICK = 200; // ms: nobody has seen an item yet; the second of two taps
+const ADDRESS = new URLSearchParams(window.location.search);
 const base = window.location.pathname.replace(/\/+$/, "");
 
 class AskingPage {
@@ -26,7 +27,7 @@ class AskingPage {
     this.sender = new Sender({ service: this.service, answers: this.answers, items: this.items, tell: this });
     this.tab = new Tab(this.store, { lost: () => this.lost() });
     this.stage = new Stage();
-    this.view = new ItemView({ ready: () => this.render(), failed: () => this.pictureFailed() });
+    this.view = new ItemView({ ready: () => this.ready(), failed: () => this.pictureFailed() });
     this.help = new Help({ store: this.store, covers: (on) => this.looked.cover(on) });
     this.dock = new Dock({ answer: (index) => this.answer(index), undo: () => this.undo() });
     this.given = 0;
@@ -54,6 +55,7 @@ class AskingPage {
     this.learning = true;
     clearTimeout(this.learnTimer);
     try {
+      if (ADDRESS.has("key")) await this.service.enter();
       this.fill(await this.service.about());
     } catch (error) {
       if (error.status && error.status !== 429 && error.status < 500) return this.stopped(error);
@@ -196,6 +198,11 @@ class AskingPage {
     this.render();
   }
 
+  ready() {
+    this.looked.begin();
+    this.render();
+  }
+
   pictureFailed() {
     this.stage.say("The image did not come. Trying again …");
     clearTimeout(this.pictureTimer);
@@ -218,11 +225,9 @@ class AskingPage {
   render() {
     const unsent = this.about ? this.answers.unsent().length : 0;
     const given = Math.max(0, this.given + unsent);
-    const before = this.view.shown?.item;
     const screen = this.stage.choose({ page: this, given, unsent });
     if (screen === "asking") this.view.show(this.items.current);
     else if (!this.items.current) this.view.clear();
-    if (this.view.shown && this.view.shown.item !== before) this.looked.begin();
     this.dock.update({ last: this.answers.last(), able: Boolean(this.view.shown?.done) });
   }
 }

@@ -15,7 +15,7 @@ export function stoppedScreen(error, kept) {
     case 401:
       return {
         title: "You are not signed in",
-        text: `${sentence(error.message)} Open the link that you were given once more, or sign in and come back to this page.`,
+        text: "Open the link that you were given once more, and whole. If you have an account here, sign in and open this page from there.",
         more,
         button: ["Try again", "reload"],
         link: ["Sign in", "/"],

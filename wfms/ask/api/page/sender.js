@@ -3,6 +3,8 @@
 import { NoConnection, Refused } from "./service.js";
 
 const AT_ONCE = 50; // of the service
+const PACE = 1; // seconds between two requests, where there is no hurry
+const FEW = 2; // items at hand
 const PAUSES = [1, 2, 4, 8, 15, 30]; // seconds, where there is no connection
 const LOOKS = [3, 5, 10, 20, 40, 60]; // seconds, where others have what is left
 
@@ -31,14 +33,27 @@ export class Sender {
   // Something is to be done: now, whatever it waits for.
   wake() {
     this.again = true;
+    this.paced = false;
     if (this.running || !this.active) return;
     clearTimeout(this.timer);
     this.run();
   }
 
-  // Unless the service asked for patience, or cannot be reached.
+  // Something is to be done soon, unless the service asked for patience, or cannot be reached.
   nudge() {
-    if (!this.failures || this.running) this.wake();
+    if (this.failures) return;
+    if (this.hurries()) this.wake();
+    else this.pace();
+  }
+
+  pace() {
+    if (this.paced || this.running) return;
+    this.later(PACE);
+    this.paced = true;
+  }
+
+  hurries() {
+    return this.items.held.length <= FEW || this.answers.toTakeBack().length > 0;
   }
 
   later(seconds) {
@@ -53,8 +68,10 @@ export class Sender {
         this.again = false;
         await this.turn();
         this.failures = 0;
-      } while (this.active && (this.again || this.due()));
-      if (this.active && this.empty) this.later(LOOKS[Math.min(this.looks++, LOOKS.length - 1)]);
+      } while (this.active && (this.again || (this.due() && this.hurries())));
+      this.running = false;
+      if (this.due()) this.pace();
+      else if (this.empty) this.later(LOOKS[Math.min(this.looks++, LOOKS.length - 1)]);
     } catch (error) {
       this.failed(error);
     } finally {

@@ -18,6 +18,18 @@ export class Service {
     this.base = base;
   }
 
+  // By a link that has not let in at once: says why.
+  async enter() {
+    let answer;
+    try {
+      answer = await fetch(window.location.href, { headers: { Accept: "application/json" }, redirect: "manual" });
+    } catch (error) {
+      throw new NoConnection(String(error));
+    }
+    if (answer.type === "opaqueredirect") return window.location.reload();
+    this.refuse(answer, await answer.json().catch(() => ({})));
+  }
+
   about() {
     return this.ask("GET", "about");
   }
@@ -50,8 +62,12 @@ export class Service {
     } catch (error) {
       throw new NoConnection(String(error));
     }
-    if (!answer.ok) throw new Refused(answer.status, read, Number(answer.headers.get("Retry-After")) || 0);
+    if (!answer.ok) this.refuse(answer, read);
     return read;
+  }
+
+  refuse(answer, problem) {
+    throw new Refused(answer.status, problem, Number(answer.headers.get("Retry-After")) || 0);
   }
 }
 

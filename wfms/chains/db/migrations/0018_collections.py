@@ -17,7 +17,7 @@ CREATE TABLE collections (
     dataset_uid uuid NOT NULL,
     output text NOT NULL,
     standing text NOT NULL,
-    type text NOT NULL,
+    standing_type text NOT NULL,
     asked_at timestamptz NOT NULL,
     -- When the DMS had it, and where; or refused it.
     ended_at timestamptz,

@@ -19,7 +19,7 @@ CREATE TABLE schedules (
     until timestamptz NOT NULL,
     -- The last time that it ran for, and what came of it.
     last_at timestamptz,
-    outcome text NOT NULL DEFAULT ''
+    came_of_it text NOT NULL DEFAULT ''
 )
 """
     )

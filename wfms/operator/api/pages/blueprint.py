@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages import csrf
+from wfms.operator.api.pages.asking import AskingPages
 from wfms.operator.api.pages.assets import AssetPages
 from wfms.operator.api.pages.audit import AuditPages
 from wfms.operator.api.pages.chains import ChainPages
@@ -46,6 +47,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         *chains,
         TaskPages,
         StepPages,
+        AskingPages,
         PilotPages,
         TimesPages,
         QueuePages,

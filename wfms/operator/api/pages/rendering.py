@@ -20,6 +20,7 @@ from sluice.servicekit.access.sign_in import SIGN_IN, SIGN_OUT
 from wfms.operator.api.access import may, person_who_asks
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import formatting
+from wfms.operator.domain.browsers import browser_in_short
 from wfms.operator.domain.parameters import type_name
 from wfms.operator.domain.plan_drawing import HEIGHT, WIDTH
 
@@ -46,6 +47,7 @@ def prepare_rendering(flask: Flask) -> None:
         required=required,
         produced=produced_texts,
         own=own_name,
+        browser=browser_in_short,
         label=short_label,
         in_short=value_in_short,
         role=role,

@@ -1,10 +1,19 @@
-"""Which routes of the DMS, the WMS, the intake and the chain service people use at the operator
-service, and what these answer, as their own documents have it."""
+"""Which routes of other services people use at the operator service, and what these answer, as
+their own documents have it."""
 
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
+from sluice.contracts.asking_watch import (
+    AskDevice,
+    AskDevices,
+    AskingSteps,
+    AskLink,
+    AskLinks,
+    NewLink,
+    SetStanding,
+)
 from sluice.contracts.attention import Acknowledge
 from sluice.contracts.base import Contract
 from sluice.contracts.chains import Chain
@@ -52,6 +61,9 @@ class Forwarded:
     body: type[Contract] | None = None
     errors: tuple[type[ServiceError], ...] = ()
 
+
+#: Of a step that asks people.
+_ASKING = "/asking/steps/<string:group>/<string:template>/<string:step>"
 
 FORWARDED: tuple[Forwarded, ...] = (
     Forwarded("dms", "GET", "/datasets", VIEWERS,
@@ -165,4 +177,22 @@ FORWARDED: tuple[Forwarded, ...] = (
     Forwarded("wms", "POST", "/pilots/<uuid:uid>/drain", SHIFT,
               "Asks a pilot to finish what it has, and end.",
               status=204, errors=(NotFound,)),
+    Forwarded("wfms.ask", "GET", "/asking/steps", VIEWERS,
+              "Lists steps that ask people now, or did within 30 days: how far they are.",
+              answer=AskingSteps),
+    Forwarded("wfms.ask", "POST", f"{_ASKING}/links", SUBMITTERS,
+              "Makes a link by which the step's page is opened; its key is told once.",
+              answer=AskLink, status=201, body=NewLink, errors=(NotFound, Conflict)),
+    Forwarded("wfms.ask", "GET", f"{_ASKING}/links", SUBMITTERS,
+              "Lists links to the step's page, newest first, without their keys.",
+              answer=AskLinks, errors=(NotFound,)),
+    Forwarded("wfms.ask", "DELETE", "/asking/links/<uuid:uid>", SUBMITTERS,
+              "Ends a link: browsers that came by it are not let in any more.",
+              status=204, errors=(NotFound, Conflict)),
+    Forwarded("wfms.ask", "GET", f"{_ASKING}/devices", VIEWERS,
+              "Lists browsers that answered, those first that seem to answer without looking.",
+              answer=AskDevices, errors=(NotFound,)),
+    Forwarded("wfms.ask", "PUT", "/asking/devices/<uuid:uid>/standing", SHIFT,
+              "Takes back all that a browser answered, or has it count again.",
+              answer=AskDevice, body=SetStanding, errors=(NotFound, Conflict)),
 )  # fmt: skip

@@ -3,10 +3,12 @@ damaged or put there by somebody else."""
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pilot.checkpoints.shelf import Shelf, remove_job
+from pilot.runner.files import matching_files
 from sluice.contracts.checkpoints import KeptCheckpoint
 from sluice.contracts.naming import written_by_attempt
 from sluice.storage import remove
@@ -239,6 +241,26 @@ def test_a_set_is_of_one_moment(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(Shelf, "put", put_while_it_goes_on)
     first.keep()
     assert AttemptAlone(root, 2).go_on() == {"state/a": "a1", "state/b": "b1"}
+
+
+def test_what_is_renamed_while_files_are_opened_is_looked_at_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = AttemptAlone(root, 1)
+    first.write("state/a", "a1")
+    first.write("state/b", "b1")
+    take, taken = matching_files._Search._take, list[object]()
+
+    def take_one_before(*given: Any) -> None:
+        take(*given)
+        if not taken:
+            first.write("state/a", "a2")
+            first.write("state/b", "b2")
+        taken.append(given)
+
+    monkeypatch.setattr(matching_files._Search, "_take", take_one_before)
+    first.keep()
+    assert AttemptAlone(root, 2).go_on() == {"state/a": "a2", "state/b": "b2"}
 
 
 def test_a_storage_that_fails_fails_no_job(root: Path) -> None:

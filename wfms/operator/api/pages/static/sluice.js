@@ -1,5 +1,5 @@
 "use strict";
-// Keeps an open page up to date, and asks before something is canceled or deleted. Everything works without it.
+// Keeps an open page up to date, copies addresses, and asks before something is canceled or deleted. Everything works without it.
 
 const note = document.getElementById("live-note");
 const period = Number(document.body.dataset.period);
@@ -8,6 +8,21 @@ document.addEventListener("submit", (event) => {
   const question = event.target.dataset.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
 });
+
+// An address is copied by a button that is not there without this script; where the clipboard is closed to pages, it is selected.
+for (const button of document.querySelectorAll("button[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const box = document.getElementById(button.dataset.copy);
+    box.select();
+    try {
+      await navigator.clipboard.writeText(box.value);
+      button.textContent = "Copied";
+    } catch {
+      note.textContent = "Copy what is selected by the keys of your system.";
+    }
+  });
+}
 
 // Puts new content into an element only when it differs, and leaves the keyboard's place and what was typed alone.
 function renew(id, html) {

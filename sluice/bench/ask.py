@@ -1,0 +1,179 @@
+"""People who answer: answers in a minute through the page's own requests, many at once, and how
+long the next item takes to come."""
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+
+from sluice.bench.result import BenchResult, percentile
+from sluice.bench.system import fresh_system
+from sluice.cli.connection import connected
+from sluice.cli.transfer.upload import upload_files
+from sluice.cli.watch.chain import chain_of
+from sluice.contracts.asking import AskNext, GivenAnswer, NextItems
+from sluice.contracts.asking_watch import AskLink, NewLink
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.templates import NewTemplate
+from sluice.credentials import headers_for
+
+_WORKFLOW = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+sluice:match: {kind: bench-ask}
+requirements:
+  ScatterFeatureRequirement: {}
+inputs:
+  files: File[]
+outputs:
+  answers: {type: "File[]", outputSource: ask/answer}
+steps:
+  ask:
+    sluice:ask: {question: Is it one?, agree: 2, link: 1}
+    scatter: file
+    in: {file: files}
+    out: [answer]
+    run:
+      class: Operation
+      inputs: {file: File}
+      outputs: {answer: File}
+"""
+#: They all come from one address, and are quicker than people.
+_NO_LIMITS = {
+    "SLUICE_ASK_REQUESTS_OF_A_BROWSER": "0",
+    "SLUICE_ASK_BROWSERS_OF_AN_ADDRESS": "0",
+}
+#: Requests that a browser has under way hold one item, and it has as many beside.
+_AHEAD = 3
+_HEADERS = {"Sluice-Ask": "1"}
+#: Seconds without anything new after which a browser goes.
+_PATIENCE = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """By one browser: items, and seconds that each request took."""
+
+    items: list[UUID]
+    waits: list[float]
+
+
+def bench_ask(items: int = 2000, people: int = 200) -> BenchResult:
+    """Two answers to each of ``items``, by ``people`` at once who answer as fast as they get items.
+    Raises ``RuntimeError`` where somebody is shown an item twice."""
+    with tempfile.TemporaryDirectory(prefix="sluice-bench-ask-") as folder:
+        files = [Path(folder) / f"{number}.txt" for number in range(items)]
+        for path in files:
+            path.write_text(f"Sunday at {path.stem}:00, or not")
+        with fresh_system(**_NO_LIMITS) as (url, _):
+            address = asyncio.run(_asked(url, files))
+            # In a process of its own, as browsers are.
+            with ProcessPoolExecutor(1) as pool:
+                seen, seconds = pool.submit(_answer, url, address, people).result()
+    waits = [wait for one in seen for wait in one.waits]
+    answers = sum(len(one.items) for one in seen)
+    twice = [item for one in seen for item, number in Counter(one.items).items() if number > 1]
+    if twice:
+        raise RuntimeError(f"shown twice to one browser: {twice}")
+    return BenchResult(
+        name="ask",
+        value=60 * answers / seconds,
+        unit="answers/min",
+        target=">= 10 000 answers/min, next item p99 <= 100 ms",
+        details={
+            "items": items,
+            "people": people,
+            "answers": answers,
+            "next item, median ms": round(1000 * percentile(waits, 0.5), 1),
+            "next item, p99 ms": round(1000 * percentile(waits, 0.99), 1),
+        },
+    )
+
+
+async def _asked(url: str, files: list[Path]) -> str:
+    """Address of the page, once all items are asked."""
+    async with connected(url) as connection:
+        await connection.operator.store_template(NewTemplate(name="bench-ask", cwl=_WORKFLOW))
+        new = NewDataset(name="bench-ask", meta={"kind": "bench-ask"})
+        dataset = await upload_files(connection, files, dataset=new)
+        await chain_of(connection, dataset.uid)
+    async with httpx.AsyncClient(base_url=f"{url}/services/ask", headers=headers_for(url)) as http:
+        while True:
+            steps = (await http.get("/api/v1/asking/steps")).raise_for_status().json()["steps"]
+            if steps and steps[0]["items"].get("open") == len(files):
+                break
+            await asyncio.sleep(0.2)
+        place = "/api/v1/asking/steps/everyone/bench-ask/ask/links"
+        made = await http.post(place, json=NewLink(days=1).model_dump())
+        link = AskLink.model_validate(made.raise_for_status().json())
+    if link.url is None:
+        raise RuntimeError("the link has no address")
+    return link.url
+
+
+def _answer(url: str, address: str, people: int) -> tuple[list[_Seen], float]:
+    return asyncio.run(_answer_all(url, address, people))
+
+
+async def _answer_all(url: str, address: str, people: int) -> tuple[list[_Seen], float]:
+    """What each has seen, and seconds from the first to the last answer."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    browsers = [
+        httpx.AsyncClient(base_url=url, follow_redirects=True, timeout=60, limits=limits)
+        for _ in range(people)
+    ]
+    try:
+        for browser in browsers:
+            (await browser.get(address)).raise_for_status()
+        path = address.partition("?")[0]
+        start = time.monotonic()
+        last = [start]
+        seen = await asyncio.gather(*(_person(browser, path, last) for browser in browsers))
+        return list(seen), last[0] - start
+    finally:
+        for browser in browsers:
+            await browser.aclose()
+
+
+async def _person(browser: httpx.AsyncClient, path: str, last: list[float]) -> _Seen:
+    """One answer with each request, which brings one item more. ``last``: when anybody answered."""
+    seen = _Seen([], [])
+    held = (await _next(browser, path, AskNext(wanted=_AHEAD), seen)).items
+    while True:
+        if not held:
+            if time.monotonic() - last[0] > _PATIENCE:
+                return seen
+            await asyncio.sleep(0.2)
+            held = (await _next(browser, path, AskNext(wanted=_AHEAD), None)).items
+            continue
+        item = held.pop(0)
+        given = GivenAnswer(item=item.id, answer="yes", seconds=1)
+        has = [one.id for one in held]
+        found = await _next(browser, path, AskNext(answers=[given], has=has, wanted=1), seen)
+        seen.items.append(item.id)
+        last[0] = time.monotonic()
+        held += found.items
+        if found.over and not held:
+            return seen
+
+
+async def _next(
+    browser: httpx.AsyncClient, path: str, asked: AskNext, seen: _Seen | None
+) -> NextItems:
+    begun = time.monotonic()
+    body = asked.model_dump_json()
+    headers = {**_HEADERS, "Content-Type": "application/json"}
+    answer = await browser.post(f"{path}/next", content=body, headers=headers)
+    if seen is not None:
+        seen.waits.append(time.monotonic() - begun)
+    if answer.is_error:
+        sys.stderr.write(f"{answer.status_code}: {answer.text}\n")
+    return NextItems.model_validate_json(answer.raise_for_status().content)

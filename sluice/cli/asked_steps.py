@@ -1,0 +1,72 @@
+"""Finds the step that asks, the link and the browser that somebody means."""
+
+import asyncio
+from uuid import UUID
+
+from sluice.cli.connection import Connection
+from sluice.cli.lookup import SHORTEST
+from sluice.clients.operator.asking import AskingOf
+from sluice.contracts.problems import Conflict, NotFound
+
+
+async def find_asking(
+    connection: Connection, template: str, step: str, *, group: str | None
+) -> AskingOf:
+    """``group``: None: the only one whose step of this name asks. Raises ``NotFound``; ``Conflict``
+    where it is several groups'."""
+    places = await _places(connection)
+    found = [each for each in places if (each.template, each.step) == (template, step)]
+    if group is not None:
+        found = [each for each in found if each.group == group]
+    if not found:
+        known = ", ".join(sorted({f"{each.template} {each.step}" for each in places}))
+        of = "" if group is None else f" of group {group}"
+        raise NotFound(
+            f"no step {step!r} of template {template!r}{of} asks people"
+            + (f"; those that do: {known}" if known else "; none does")
+        )
+    if len(found) > 1:
+        groups = ", ".join(sorted(each.group for each in found))
+        raise Conflict(f"{template} {step} asks people of several groups: --group {groups}")
+    return found[0]
+
+
+async def find_link(connection: Connection, text: str) -> UUID:
+    """Its uid, or the beginning of that. Raises ``NotFound``, ``Conflict``."""
+    if (uid := _uid(text)) is not None:
+        return uid
+    lists = await asyncio.gather(
+        *(connection.operator.ask_links(of) for of in await _places(connection))
+    )
+    return _one(text, [link.uid for each in lists for link in each.links], what="link")
+
+
+async def find_device(connection: Connection, text: str) -> UUID:
+    """As ``find_link``."""
+    if (uid := _uid(text)) is not None:
+        return uid
+    lists = await asyncio.gather(
+        *(connection.operator.ask_devices(of) for of in await _places(connection))
+    )
+    return _one(text, [device.uid for each in lists for device in each.devices], what="browser")
+
+
+async def _places(connection: Connection) -> list[AskingOf]:
+    steps = (await connection.operator.asking_steps()).steps
+    return [AskingOf(each.group, each.template, each.step) for each in steps]
+
+
+def _uid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _one(text: str, uids: list[UUID], *, what: str) -> UUID:
+    found = [uid for uid in uids if len(text) >= SHORTEST and str(uid).startswith(text.lower())]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFound(f"there is no {what} {text!r}; its uid, or {SHORTEST} or more of that")
+    raise Conflict(f"{text!r} may be several: {', '.join(map(str, sorted(found)))}")

@@ -1,0 +1,222 @@
+"""`sluice ask …`"""
+
+import sys
+from datetime import UTC, datetime
+from typing import Annotated
+
+import httpx
+import typer
+
+from sluice.cli.asked_steps import find_asking, find_device, find_link
+from sluice.cli.connection import Connection
+from sluice.cli.errors import plain_errors
+from sluice.cli.output import out, print_json, print_table
+from sluice.cli.system import System, with_system
+from sluice.contracts.ask import MOST_LINK_DAYS
+from sluice.contracts.asking_watch import AskDevice, AskingStep, AskLink, NewLink, SetStanding
+from sluice.contracts.states import DeviceStanding
+
+app = typer.Typer(
+    no_args_is_help=True, help="Steps that people do: how far they are, links, who answers."
+)
+
+TemplateArgument = Annotated[str, typer.Argument(metavar="TEMPLATE", help="Its name.")]
+StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="Its name in the template.")]
+GroupOption = Annotated[
+    str | None,
+    typer.Option("--group", metavar="GROUP", help="Whose step; needed where it is several's."),
+]
+DeviceArgument = Annotated[
+    str, typer.Argument(metavar="DEVICE", help="A browser's uid, or the uid's beginning.")
+]
+ReasonOption = Annotated[str, typer.Option(help="Why, for the others.")]
+
+
+@app.command("list")
+@with_system
+def list_steps(system: System) -> None:
+    """Steps that ask people now, or did within 30 days: items that wait, are decided, were given to
+    their chains; answers, and how long half of them took at most; browsers."""
+    found = system.ask(lambda c: c.operator.asking_steps())
+    if system.as_json:
+        print_json(found)
+        return
+    columns = ["template", "step", "group", "waiting", "decided", "given", "answers"]
+    print_table(
+        [*columns, "last hour", "seconds", "browsers", "excluded"],
+        [_step_row(step) for step in found.steps],
+        empty="no step asks people: sluice:ask in a template makes one",
+    )
+    for step in found.steps:
+        if step.reason:
+            out.print(f"{step.template} {step.step}: {step.reason}")
+
+
+@app.command("link")
+@with_system
+def make_link(
+    system: System,
+    template: TemplateArgument,
+    step: StepArgument,
+    *,
+    days: Annotated[
+        int, typer.Option(min=1, max=MOST_LINK_DAYS, help="That it opens the page.")
+    ] = 1,
+    mine: Annotated[bool, typer.Option("--mine", help="For yourself alone.")] = False,
+    group: GroupOption = None,
+) -> None:
+    """Make a link to the page on which the step is answered. Its address is told this once: whoever
+    has it may answer."""
+
+    async def make(connection: Connection) -> AskLink:
+        of = await find_asking(connection, template, step, group=group)
+        made = await connection.operator.make_ask_link(of, NewLink(days=days, mine=mine))
+        address = httpx.URL(connection.url).join(made.url or "")
+        return made.model_copy(update={"url": str(address)})
+
+    made = system.ask(make)
+    if system.as_json:
+        print_json(made)
+    else:
+        typer.echo(made.url)  # never broken into lines
+
+
+@app.command("links")
+@with_system
+def list_links(
+    system: System, template: TemplateArgument, step: StepArgument, *, group: GroupOption = None
+) -> None:
+    """Links to the page of a step, the newest first, without their keys and without those that
+    people made for themselves."""
+
+    async def read(connection: Connection) -> list[AskLink]:
+        of = await find_asking(connection, template, step, group=group)
+        return (await connection.operator.ask_links(of)).links
+
+    found = system.ask(read)
+    if system.as_json:
+        print_json(found)
+        return
+    now = datetime.now(UTC)
+    print_table(
+        ["link", "made by", "made", "until", "state"],
+        [
+            (str(link.uid)[:8], link.made_by, f"{link.made_at:%F %T}", f"{link.until:%F %T}",
+             "open" if link.opens(now) else "ended")
+            for link in found
+        ],
+        empty="no link: sluice ask link makes one",
+    )  # fmt: skip
+
+
+@app.command("end")
+@with_system
+def end_link(
+    system: System,
+    link: Annotated[str, typer.Argument(metavar="LINK", help="Its uid, or the uid's beginning.")],
+) -> None:
+    """End a link: browsers that came by it are not let in any more; what they answered counts."""
+
+    async def end(connection: Connection) -> dict[str, str]:
+        uid = await find_link(connection, link)
+        await connection.operator.end_ask_link(uid)
+        return {"ended": str(uid)}
+
+    ended = system.ask(end)
+    system.answer(ended, f"link {ended['ended'][:8]} opens nothing any more")
+
+
+@app.command("devices")
+@with_system
+def list_devices(
+    system: System, template: TemplateArgument, step: StepArgument, *, group: GroupOption = None
+) -> None:
+    """Browsers that answered a step, those first that seem to answer without looking: how many
+    answers were right where these are known (gold), how many agree with the others', how long half
+    of them took at most, and the score, above whose limit they are excluded by themselves."""
+
+    async def read(connection: Connection) -> list[AskDevice]:
+        of = await find_asking(connection, template, step, group=group)
+        return (await connection.operator.ask_devices(of)).devices
+
+    found = system.ask(read)
+    if system.as_json:
+        print_json(found)
+        return
+    columns = ["device", "who", "answers", "gold", "agrees", "seconds", "score", "standing", "why"]
+    print_table(columns, [_device_row(each) for each in found], empty="nobody has answered yet")
+
+
+@app.command("exclude")
+@with_system
+def exclude(system: System, device: DeviceArgument, *, reason: ReasonOption = "") -> None:
+    """Take back all that a browser answered: it counts no more, and what too few others agree on is
+    asked again. What its chain has been given stays."""
+    _set(system, device, DeviceStanding.EXCLUDED, reason)
+
+
+@app.command("admit")
+@with_system
+def admit(system: System, device: DeviceArgument, *, reason: ReasonOption = "") -> None:
+    """Have a browser's answers count again, and keep it from being excluded by itself."""
+    _set(system, device, DeviceStanding.COUNTED, reason)
+
+
+def _set(system: System, device: str, standing: DeviceStanding, reason: str) -> None:
+    new = plain_errors(lambda: SetStanding(standing=standing, reason=reason))
+
+    async def change(connection: Connection) -> AskDevice:
+        uid = await find_device(connection, device)
+        return await connection.operator.set_standing(uid, new)
+
+    found = system.ask(change)
+    counts = "counts" if standing is DeviceStanding.COUNTED else "counts no more"
+    system.answer(found, f"browser {str(found.uid)[:8]}: what it answered ({found.given}) {counts}")
+
+
+@app.command("export")
+@with_system
+def export(
+    system: System, template: TemplateArgument, step: StepArgument, *, group: GroupOption = None
+) -> None:
+    """Every answer to a step as JSON lines, those that do not count among them: item, answer,
+    browser, when, how long it took, what was decided."""
+
+    async def write(connection: Connection) -> None:
+        of = await find_asking(connection, template, step, group=group)
+        async with connection.operator.all_answers(of) as answer:
+            async for piece in answer.aiter_bytes():
+                sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+
+    system.ask(write)
+
+
+def _step_row(step: AskingStep) -> tuple[object, ...]:
+    done = (step.waiting, step.decided, step.finished, step.given, step.last_hour)
+    return (
+        step.template,
+        step.step,
+        step.group,
+        *done,
+        f"{step.seconds:.1f}",
+        step.devices,
+        step.excluded,
+    )
+
+
+def _device_row(device: AskDevice) -> tuple[object, ...]:
+    gold, peers = (f"{right}/{of}" for right, of in (device.gold, device.peers))
+    score = f"{device.score:.1f} of {device.limit:.1f}"
+    by = "" if device.set_by is None else f"{device.set_by}: "
+    return (
+        str(device.uid)[:8],
+        device.person or device.browser[:40],
+        device.given,
+        gold,
+        peers,
+        f"{device.seconds:.1f}",
+        score,
+        device.standing,
+        f"{by}{device.reason}" if device.reason or by else "",
+    )

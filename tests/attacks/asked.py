@@ -1,0 +1,76 @@
+"""A step that people do, and a browser that has answered one of its items."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import httpx
+
+from tests.waiting import wait_until
+
+_TEMPLATE = """
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {{sluice: "urn:sluice:cwl:"}}
+requirements: {{ScatterFeatureRequirement: {{}}}}
+sluice:match: {{kind: {kind}}}
+inputs: {{texts: "File[]"}}
+outputs: {{answers: {{type: "File[]", outputSource: {step}/answer}}}}
+steps:
+  {step}:
+    sluice:ask: {{question: Is it one?, link: 30}}
+    scatter: text
+    in: {{text: texts}}
+    out: [answer]
+    run:
+      class: Operation
+      inputs: {{text: File}}
+      outputs: {{answer: File}}
+"""
+
+
+class AskedStep(NamedTuple):
+    """``link``, ``device``: uids."""
+
+    group: str
+    template: str
+    step: str
+    link: str
+    device: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.group}/{self.template}/{self.step}"
+
+
+def asking_template(*, kind: str, step: str) -> str:
+    return _TEMPLATE.format(kind=kind, step=step)
+
+
+def asked_step(
+    ask: Callable[[str, str, Any], Any], visit: httpx.Client, *, group: str, template: str
+) -> AskedStep:
+    """Of a template with a chain, once it asks. ``ask``: sends a request (method, path, body) as
+    somebody who may, and gives what is answered. ``visit``: a browser's, to where links lead."""
+
+    def steps() -> list[dict[str, Any]]:
+        found = ask("GET", "/api/v1/asking/steps", None)["steps"]
+        return [each for each in found if each["template"] == template and each["items"]]
+
+    wait_until(steps, what="a step that asks")
+    step = steps()[0]["step"]
+    path = f"/api/v1/asking/steps/{group}/{template}/{step}"
+    link = ask("POST", f"{path}/links", {"days": 2})
+    there = urlsplit(link["url"])
+    assert visit.get(f"{there.path}?{there.query}").status_code == httpx.codes.SEE_OTHER
+    found = _next(visit, there.path, {"wanted": 1})
+    answer = {"item": found["items"][0]["id"], "answer": "yes", "seconds": 2}
+    _next(visit, there.path, {"answers": [answer], "wanted": 0})
+    [device] = ask("GET", f"{path}/devices", None)["devices"]
+    return AskedStep(group, template, step, link["uid"], device["uid"])
+
+
+def _next(visit: httpx.Client, page: str, body: dict[str, Any]) -> dict[str, Any]:
+    answer = visit.post(f"{page}/next", json=body, headers={"Sluice-Ask": "1"})
+    assert answer.is_success, answer.text
+    return dict(answer.json())

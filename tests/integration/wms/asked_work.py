@@ -1,0 +1,88 @@
+"""Tasks of which people are asked, in tests."""
+
+from collections import Counter
+from hashlib import sha256
+from pathlib import Path
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.ask import Ask
+from sluice.contracts.asking import AnsweredJob, AskedJob
+from sluice.contracts.pilots import OutputFile
+from sluice.contracts.states import JobState, ReportAnswer
+from sluice.contracts.tasks import Task
+from tests.integration.wms.catalogue import new_output
+from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
+from tests.integration.wms.test_splitting import accept, make_dataset
+from wms.usecases.list_asked import list_asked_jobs
+from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.take_answers import take_answers
+
+ASK = Ask(question="Is it sharp?", gold="known")
+
+
+class AskedWork:
+    """A task over so many files of which people are asked."""
+
+    def __init__(self, stage: Stage, dms: DmsClient, folder: Path) -> None:
+        self.stage, self.dms, self.folder = stage, dms, folder
+
+    async def task(self, *, files: int, page: int = 2000, **more: object) -> Task:
+        made = await self.waiting(files=files, **more)
+        await split_waiting_tasks(self.stage.context, self.dms, page=page)
+        return made
+
+    async def waiting(self, *, files: int, **more: object) -> Task:
+        given = {"dat_in_uid": await make_dataset(self.dms, self.folder, files=files), **more}
+        written = await new_output(self.dms)
+        place = f"file://{self.folder}"
+        return await accept(
+            self.stage,
+            make_task(
+                **{
+                    "ask": ASK,
+                    "dat_out_uid": written,
+                    "dat_stor_url": place,
+                    "dat_out_url": f"{place}/{written}",
+                    **given,
+                }
+            ),
+        )
+
+    async def jobs(self, task: Task) -> list[AskedJob]:
+        return (await list_asked_jobs(self.stage.context, task.uid, after=0, limit=1000)).jobs
+
+    async def answer(
+        self, task: Task, *answers: AnsweredJob, at: Stage | None = None
+    ) -> list[ReportAnswer]:
+        taken = await take_answers((at or self.stage).context, task.uid, answers)
+        await self.check(task)
+        assert [one.id for one in taken] == [answer.id for answer in answers]
+        return [one.answer for one in taken]
+
+    def write(self, given: AnsweredJob, data: bytes) -> Path:
+        path = Path(given.output.url.removeprefix("file://"))
+        path.parent.mkdir()
+        path.write_bytes(data)
+        return path
+
+    async def check(self, task: Task) -> dict[JobState, int]:
+        """The counts are those of the jobs."""
+        status = await self.stage.status(task)
+        counts = {state: getattr(status, state.value) for state in JobState}
+        assert Counter(counts) == await self.stage.states(task)
+        assert sum(counts.values()) == status.total
+        return {state: number for state, number in counts.items() if number}
+
+
+def answered(
+    task: Task, job: AskedJob, *, url: str | None = None, data: bytes = b""
+) -> AnsweredJob:
+    name = f"answer-{job.seq}.1.json"
+    output = OutputFile(
+        port=task.main_output.port,
+        name=name,
+        size=len(data),
+        checksum=f"sha256:{sha256(data).hexdigest()}" if data else CHECKSUM,
+        url=url or f"{task.main_output.dat_out_url}/{name}",
+    )
+    return AnsweredJob(id=job.id, output=output, asked_at=NOW, answered_at=NOW)

@@ -1,0 +1,58 @@
+"""Routes for the links that open a step's page."""
+
+from urllib.parse import quote
+from uuid import UUID
+
+from fastapi import APIRouter, status
+
+from sluice.contracts.access import CallingService, Role
+from sluice.contracts.asking_watch import AskLink, AskLinks, NewLink
+from sluice.contracts.problems import Conflict, NotFound
+from sluice.servicekit.access.asking import Seen
+from sluice.servicekit.access.policy import allow
+from sluice.servicekit.http import api_router, errors
+from wfms.ask.api.places import STEP, AskedBy, Place
+from wfms.ask.db.devices import AskingPlace
+from wfms.ask.usecases.context import AskContext
+from wfms.ask.usecases.make_link import close_link, links_to, make_link
+from wfms.ask.usecases.read_progress import place_of
+
+
+def links_router(context: AskContext, *, address: str) -> APIRouter:
+    """``address``: what links begin with."""
+    router = api_router("/api/v1/asking", tags=["asking"])
+
+    @router.post(
+        f"{STEP}/links", status_code=status.HTTP_201_CREATED, responses=errors(NotFound, Conflict)
+    )
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    async def link(where: Place, new: NewLink, by: AskedBy) -> AskLink:
+        """Makes a link by which the step's page is opened; its key is told once."""
+        made, key = await make_link(context, where, new, by=by)
+        return made.model_copy(update={"url": page_address(address, where, key)})
+
+    @router.get(f"{STEP}/links", responses=errors(NotFound))
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    async def links(where: Place) -> AskLinks:
+        """Lists links to the step's page, newest first, without their keys."""
+        return AskLinks(links=await links_to(context, where))
+
+    @router.delete(
+        "/links/{uid}",
+        status_code=status.HTTP_204_NO_CONTENT,
+        responses=errors(NotFound, Conflict),
+    )
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    async def end(uid: UUID, sight: Seen) -> None:
+        """Ends a link: browsers that came by it are not let in any more."""
+        where = await place_of(context, link=uid)
+        if where is None or not sight.is_member(where.group):
+            raise NotFound(f"there is no link {uid}")
+        await close_link(context, uid)
+
+    return router
+
+
+def page_address(address: str, place: AskingPlace, key: str) -> str:
+    """With the key of a link."""
+    return f"{address}/ask/{quote(place.template, safe='')}/{quote(place.step, safe='')}?key={key}"

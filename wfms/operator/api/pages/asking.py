@@ -1,0 +1,142 @@
+"""``/asking``: steps that people do, how far they are; one of them with links and browsers."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from urllib.parse import quote, urljoin
+from uuid import UUID
+
+from flask import Response, current_app, flash, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.clients.operator.asking import AskingOf
+from sluice.contracts.access import Role
+from sluice.contracts.asking_watch import AskDevice, AskingStep, AskLink, NewLink, SetStanding
+from sluice.contracts.problems import Conflict, NotFound, ServiceError
+from sluice.contracts.states import DeviceStanding
+from wfms.operator.api.access import may
+from wfms.operator.api.bridge import Bridge
+from wfms.operator.api.pages.page_routes import PageRoutes
+from wfms.operator.api.pages.rendering import live
+from wfms.operator.api.pages.wrong_form import wrong_form
+from wfms.operator.usecases.context import OperatorContext
+
+_STEP = "/asking/<group>/<template>/<step>"
+#: Browsers on a page; the worst come first.
+_MOST = 200
+
+
+class AskingPages:
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._ask = context.ask
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/asking", "asking", self.list, Role.VIEWER)
+        pages.get("/asking/live", "asking_live", self.list_live, Role.VIEWER)
+        pages.get(_STEP, "asking_step", self.show, Role.VIEWER)
+        pages.get(f"{_STEP}/live", "asking_step_live", self.live, Role.VIEWER)
+        pages.post(f"{_STEP}/links", "make_ask_link", self.make_link, Role.SUBMITTER)
+        pages.post(f"{_STEP}/links/<uuid:uid>/end", "end_ask_link", self.end_link, Role.SUBMITTER)
+        pages.post(
+            f"{_STEP}/devices/<uuid:uid>/standing", "set_standing", self.set_standing, Role.SHIFT
+        )
+
+    def _list(self) -> dict[str, object]:
+        return {"steps": self._bridge.run(self._ask.asking_steps()).steps}
+
+    def list(self) -> str:
+        return render_template("asking.html", **self._list())
+
+    def list_live(self) -> Response:
+        return live({"asking": "parts/asking.html"}, again=True, **self._list())
+
+    def show(self, group: str, template: str, step: str) -> str:
+        return self._page(AskingOf(group, template, step))
+
+    def live(self, group: str, template: str, step: str) -> Response:
+        parts = {"progress": "parts/asking_progress.html", "browsers": "parts/asking_devices.html"}
+        return live(parts, again=True, **self._read(AskingOf(group, template, step)))
+
+    def _page(
+        self, of: AskingOf, *, refusal: ServiceError | None = None, made: AskLink | None = None
+    ) -> str:
+        """``made``: a new link, whose address is shown this once."""
+        now = datetime.now(UTC)
+        links = []
+        if may("make_ask_link"):
+            links = self._bridge.run(self._ask.ask_links(of)).links
+        return render_template(
+            "asking_step.html",
+            links=[link for link in links if link.opens(now)],
+            ended=sum(not link.opens(now) for link in links),
+            refusal=refusal,
+            made=made,
+            address_is_own="mine" in request.form,
+            address=None if made is None else _address(made.url or ""),
+            export=f"{of.path}/answers",
+            file=quote(f"{of.template}.{of.step}.jsonl", safe=" ."),
+            **self._read(of),
+        )
+
+    def _read(self, of: AskingOf) -> dict[str, object]:
+        found, devices = self._bridge.run(self._now(of))
+        return {"of": of, "asking": found, "devices": devices[:_MOST], "more": devices[_MOST:]}
+
+    async def _now(self, of: AskingOf) -> tuple[AskingStep, Sequence[AskDevice]]:
+        """Raises ``NotFound``."""
+        for found in (await self._ask.asking_steps()).steps:
+            if (found.group, found.template, found.step) == of:
+                return found, (await self._ask.ask_devices(of)).devices
+        raise NotFound(f"no step {of.step} of template {of.template} asks people of {of.group}")
+
+    def make_link(self, group: str, template: str, step: str) -> AnyResponse:
+        of = AskingOf(group, template, step)
+        try:
+            form = {"days": request.form.get("days", "1"), "mine": "mine" in request.form}
+            made = self._bridge.run(self._ask.make_ask_link(of, NewLink.model_validate(form)))
+        except ValidationError as error:
+            return self._refused(of, wrong_form(error))
+        except Conflict as refusal:
+            return self._refused(of, refusal)
+        return Response(self._page(of, made=made), status=201, mimetype="text/html")
+
+    def _refused(self, of: AskingOf, refusal: ServiceError) -> AnyResponse:
+        page = self._page(of, refusal=refusal)
+        return Response(page, status=refusal.status, mimetype="text/html")
+
+    def end_link(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
+        try:
+            self._bridge.run(self._ask.end_ask_link(uid))
+            flash("The link opens nothing any more.")
+        except Conflict as refusal:
+            flash(f"Nothing was changed: {refusal.detail}.")
+        return _back(AskingOf(group, template, step))
+
+    def set_standing(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
+        try:
+            new = SetStanding.model_validate(
+                {
+                    "standing": request.form.get("standing", ""),
+                    "reason": request.form.get("reason", "").strip(),
+                }
+            )
+            found = self._bridge.run(self._ask.set_standing(uid, new))
+            counts = "counts" if found.standing is DeviceStanding.COUNTED else "counts no more"
+            flash(f"What browser {str(uid)[:8]} answered {counts}.")
+        except ValidationError as error:
+            wrong = "; ".join(finding.message for finding in wrong_form(error).findings)
+            flash(f"Nothing was changed: {wrong}.")
+        except Conflict as refusal:
+            flash(f"Nothing was changed: {refusal.detail}.")
+        return _back(AskingOf(group, template, step))
+
+
+def _back(of: AskingOf) -> AnyResponse:
+    where = url_for("pages.asking_step", group=of.group, template=of.template, step=of.step)
+    return redirect(where, 303)
+
+
+def _address(url: str) -> str:
+    """Without a host it is one of these pages."""
+    return urljoin(current_app.config["PUBLIC_URL"] or request.host_url, url)
