@@ -20,10 +20,10 @@ JOBS = "INSERT INTO jobs (task_uid, seq, inputs) SELECT $1, n, '[]' FROM generat
 #: As the release before ends a task.
 END = f"""
 UPDATE tasks SET
-    state = '{TaskState.CANCELED}', ended_at = now(), canceled = canceled + ready + leased + running, ready = 0,
-    leased = 0, running = 0
+    state = '{TaskState.CANCELED}', ended_at = now(),
+    canceled = canceled + ready + leased + running, ready = 0, leased = 0, running = 0
 WHERE uid = $1
-"""
+"""  # noqa: S608 - a state
 RULES = """
 SELECT count(*) FROM pg_constraint WHERE convalidated
     AND conname IN ('tasks_counts_add_up', 'tasks_final_is_settled', 'jobs_state_check')

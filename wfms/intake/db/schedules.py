@@ -25,7 +25,8 @@ WHERE template = $1 AND spec = $2 AND until = $3 RETURNING 1
 FORGET_OTHERS = "DELETE FROM schedules WHERE template <> ALL($1::text[])"
 
 LIST = """
-SELECT template, last_at, came_of_it AS outcome FROM schedules WHERE $1::text IS NULL OR template = $1
+SELECT template, last_at, came_of_it AS outcome FROM schedules
+WHERE $1::text IS NULL OR template = $1
 ORDER BY template
 """
 
