@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo stack stack-demo stack-bench faults test test-long check lock sbom audit clean docs bench
+.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo stack stack-demo stack-bench faults test test-long check lock sbom audit clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,6 +49,10 @@ demo: install ## two runs of detector frames through the system, start to end (K
 
 collage-demo: install ## a picture of 120 photos by old computers that die, lie and never deliver (KEEP=1 leaves it up)
 	@$(BIN)/python -m collage.demo --home var/collage-demo $(if $(KEEP),--keep)
+
+masstimes-demo: install ## a small web is crawled, people say what masses are, a model learns it (KEEP=1 leaves it up)
+	@scripts/install-extra.sh masstimes-train
+	@$(BIN)/python -m masstimes.demo --home var/masstimes-demo $(if $(KEEP),--keep)
 
 stack: install ## the processes of docker-compose.yml on this machine, until Ctrl-C
 	@scripts/install-rabbitmq.sh
@@ -97,6 +101,7 @@ test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the lon
 test-long: install ## the long tests, those with random examples on twenty times as many, the pilot's in its sandbox (SLUICE_GRAPHS=1000; 25 minutes)
 	@scripts/install-test-needs.sh
 	@scripts/install-extra.sh ocr
+	@scripts/install-extra.sh masstimes-train
 	@scripts/install-schemas.sh
 	@SLUICE_GRAPHS=$(or $(SLUICE_GRAPHS),1000) scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
 		-m "long or hypothesis" --hypothesis-profile=long $(PYTEST_ARGS)

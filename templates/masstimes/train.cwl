@@ -5,17 +5,22 @@ $namespaces:
   # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
   urn: "urn:"
   sluice: "urn:sluice:cwl:"
+sluice:match: {sluice:type: mt-answers, every: {files: 1000, all: true}}
+sluice:bind:
+  candidates: asset:mt-candidates
+  orders: asset:mt-orders
+  parishes: asset:mt-parishes
 id: train
 label: From answers to a table of masses
 doc: |
-  Of candidates that people have answered a model is made, with its measures. It looks at all
-  candidates; what it takes for masses and what the rules have found comes into one table.
+  Of what people have answered a model is made, with its measures. It looks at all candidates; what
+  it takes for masses and what the rules have found comes into one table.
 requirements:
   ScatterFeatureRequirement: {}
 inputs:
   answers:
     type: File[]
-    label: Candidates with an answer, yes or no
+    label: What people say of items, one file each
   candidates:
     type: File[]
     label: All candidates, one file for a parish
@@ -47,16 +52,40 @@ outputs:
     label: The same as text
     outputSource: table/csv
 steps:
+  answers:
+    run: tools/mt-answers.cwl
+    in: {answers: answers}
+    out: [labelled]
   train:
     run: tools/mt-train.cwl
-    in: {answers: answers, orders: orders, candidates: candidates, seed: seed}
+    in:
+      answers: {source: [answers/labelled], linkMerge: merge_flattened}
+      orders: orders
+      candidates: candidates
+      seed: seed
     out: [model, measures]
+  join:
+    in: {parts: candidates}
+    out: [joined]
+    run:
+      class: CommandLineTool
+      label: All candidates in one file
+      baseCommand: cat
+      arguments: [$(inputs.parts)]
+      inputs: {parts: "File[]"}
+      outputs: {joined: stdout}
+      stdout: candidates.jsonl
+      requirements:
+        ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 256, tmpdirMin: 16, outdirMin: 1024}
+        ToolTimeLimit: {timelimit: 600}
   classify:
     run: tools/mt-classify.cwl
-    scatter: candidates
-    in: {candidates: candidates, model: train/model}
+    in: {candidates: join/joined, model: train/model}
     out: [classified]
   table:
     run: tools/mt-table.cwl
-    in: {orders: orders, candidates: classify/classified, parishes: parishes}
+    in:
+      orders: orders
+      candidates: {source: [classify/classified], linkMerge: merge_flattened}
+      parishes: parishes
     out: [parquet, csv]

@@ -70,7 +70,14 @@ def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
     """Links that are wrong are told, and are not among the wiring."""
     workflow = read_workflow(template.canonical, findings)
     add_choosing_steps(workflow)
-    wiring = read_links(workflow, findings, assets=frozenset(assets_of(template.extensions)))
+    extensions = template.extensions
+    collected = {name for name, one in extensions.outputs.items() if "collect" in one.values}
+    wiring = read_links(
+        workflow,
+        findings,
+        assets=frozenset(assets_of(extensions)),
+        collected=frozenset(collected),
+    )
     return Dataflow(workflow, wiring, template.extensions)
 
 

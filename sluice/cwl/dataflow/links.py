@@ -79,8 +79,15 @@ class Wiring:
                 yield step, link, origin
 
 
-def read_links(workflow: Workflow, findings: Findings, *, assets: frozenset[str]) -> Wiring:
-    """``assets``: inputs that are bound to one."""
+def read_links(
+    workflow: Workflow,
+    findings: Findings,
+    *,
+    assets: frozenset[str],
+    collected: frozenset[str] = frozenset(),
+) -> Wiring:
+    """``assets``: inputs that are bound to one. ``collected``: outputs whose files are appended to
+    standing data sets."""
     data = find_data_input(workflow, findings, assets)
     kinds = {port.name: without_null(port.type) for port in workflow.inputs.values()}
     more = frozenset(
@@ -107,16 +114,17 @@ def read_links(workflow: Workflow, findings: Findings, *, assets: frozenset[str]
         if origin is not None:
             wiring.outputs[output.name] = origin
     _refuse_cycles(workflow, wiring, findings)
-    _read_streams(workflow, wiring)
+    appended = frozenset(wiring.outputs[name] for name in collected & wiring.outputs.keys())
+    _read_streams(workflow, wiring, appended)
     for step in workflow.steps.values():
         if step.has_tool:
             _read_data_links(step, workflow, wiring, findings)
     return wiring
 
 
-def _read_streams(workflow: Workflow, wiring: Wiring) -> None:
+def _read_streams(workflow: Workflow, wiring: Wiring, collected: frozenset[SourcePort]) -> None:
     links = {place: wiring.sources(*place) for place in wiring.origins}
-    streams = EntryStreams(workflow, wiring.data_inputs, wiring.asset_inputs, links)
+    streams = EntryStreams(workflow, wiring.data_inputs, wiring.asset_inputs, links, collected)
     written = [
         SourcePort(step.name, port) for step in workflow.steps.values() for port in step.outputs
     ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sluice.contracts.states import EntryKind
-from sluice.cwl.documents.types import PRIMITIVES, holds_files, type_names, without_null
+from sluice.cwl.documents.types import PRIMITIVES, holds_files, is_list, type_names, without_null
 from sluice.cwl.documents.workflow import InputOfStep, Port, SourcePort, Workflow
 from sluice.cwl.reading.nodes import mappings
 
@@ -37,12 +37,14 @@ class EntryStream:
 class EntryStreams:
     """``links``: (step, input) → where it comes from, in order. The links may go in circles, which
     is told elsewhere, and far: nothing here calls itself along them. ``data_inputs``: inputs of the
-    workflow that are data sets to the steps; ``assets``: those of them that are bound to one."""
+    workflow that are data sets to the steps; ``assets``: those of them that are bound to one.
+    ``collected``: what is collected, item by item where it is a list."""
 
     workflow: Workflow
     data_inputs: frozenset[str]
     assets: frozenset[str]
     links: Mapping[InputOfStep, Sequence[SourcePort]]
+    collected: frozenset[SourcePort] = frozenset()
     _known: dict[SourcePort, EntryStream | None] = field(default_factory=dict)
     #: What a step scatters over, and nothing beside it.
     _scattered: set[SourcePort] = field(default_factory=set)
@@ -73,7 +75,8 @@ class EntryStreams:
                 EntryStream("Any", many=bool(step.scatter)) if origin.port in step.outputs else None
             )
         kind, secondary = without_null(found.type), origin in self._secondary
-        if not step.scatter and origin in self._scattered:
+        collected = origin in self.collected and is_list(kind)
+        if not step.scatter and (origin in self._scattered or collected):
             return EntryStream(_item(kind), many=True, spread=True, secondary=secondary)
         return EntryStream(kind, many=bool(step.scatter), secondary=secondary)
 

@@ -18,7 +18,8 @@ def clone(node: Any) -> Any:
     else:
         return node
     copy.lc.line, copy.lc.col, copy.lc.data = node.lc.line, node.lc.col, dict(node.lc.data or {})
-    copy.lc.filename = node.lc.filename
+    # What was put in by the compiler has none.
+    copy.lc.filename = getattr(node.lc, "filename", None)
     return copy
 
 

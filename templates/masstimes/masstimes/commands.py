@@ -16,6 +16,7 @@ from masstimes.page_filter import is_wanted
 from masstimes.pages import CRAWLED, Line, changed
 from masstimes.rules import order_in
 from masstimes.text import page_text
+from sluice.warm import serve
 
 _TEXT = tuple("text" if name == "html" else name for name in CRAWLED)
 
@@ -99,3 +100,23 @@ def rules_main(argv: Sequence[str] | None = None) -> int:
     about = "Find times under headings of Sundays and weekdays."
     parser = _parser("mt-rules", about, reads="pages as text")
     return run_command(parser, partial(_work, _orders, _TEXT), argv)
+
+
+def text_command() -> None:
+    """`mt-text`, which stays loaded where it is asked to."""
+    serve(text_main)
+
+
+def filter_command() -> None:
+    """`mt-filter`, which stays loaded where it is asked to."""
+    serve(filter_main)
+
+
+def hours_command() -> None:
+    """`mt-hours`, which stays loaded where it is asked to."""
+    serve(hours_main)
+
+
+def rules_command() -> None:
+    """`mt-rules`, which stays loaded where it is asked to."""
+    serve(rules_main)

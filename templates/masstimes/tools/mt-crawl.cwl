@@ -1,21 +1,24 @@
 #!/usr/bin/env cwl-runner
 cwlVersion: v1.2
 class: CommandLineTool
+$namespaces:
+  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  urn: "urn:"
+  sluice: "urn:sluice:cwl:"
 id: mt_crawl
 label: mt-crawl
 doc: |
   The pages of parishes, one spider for each, many at once in one process: one request at a time to
   a site, and the next when the site has had its rest. With what an earlier run knew of pages, only
   those that are new or have changed.
-# A crawl that was killed goes on from state/*, files that are only ever added to:
-# sluice:checkpoint: {files: [state/*], every: 10}
+# A crawl that was killed goes on from these, files that are only ever added to.
+sluice:checkpoint: {files: [state/*], every: 6}
 baseCommand: mt-crawl
 inputs:
   parishes:
     type: File[]
     label: Parishes
     doc: 'JSON: {"id", "name", "site"}; the id names what is written.'
-    inputBinding: {position: 1}
   contact:
     type: string
     default: ""
@@ -48,13 +51,15 @@ inputs:
     label: Seconds for an answer
     inputBinding: {prefix: --timeout}
   known:
-    type: File[]
-    default: []
+    type: Directory?
     label: What the run before knew of pages
+    doc: A folder with its known_pages.
     inputBinding: {position: 2, prefix: --known}
 arguments:
+  - $(inputs.parishes)
   - {prefix: --out, valueFrom: .}
   - {prefix: --state, valueFrom: state}
+  - {prefix: --state-every, valueFrom: "3"}
   - {prefix: --known-out, valueFrom: known-out}
 outputs:
   pages:

@@ -1,6 +1,11 @@
 #!/usr/bin/env cwl-runner
 cwlVersion: v1.2
 class: CommandLineTool
+$namespaces:
+  # Without a line of its own cwltool takes `urn` for an undeclared prefix and warns.
+  urn: "urn:"
+  sluice: "urn:sluice:cwl:"
+sluice:warm: true
 id: mt_hours
 label: mt-hours
 doc: |

@@ -76,6 +76,18 @@ async def test_a_cheat_is_excluded_and_what_it_said_is_taken_back(asking: Asking
     assert right >= 0.95 * len(given)
 
 
+async def test_what_is_known_may_come_a_little_after_the_task(asking: Asking) -> None:
+    """The WMS knows what all jobs of a task get when it has made them."""
+    task = asking.task([b"Sunday 9:00"], gold=[{"text": "Office 8:00", "answer": "no"}])
+    whole = asking.rows.tasks[task]
+    asking.rows.tasks[task] = whole.model_copy(update={"files": []})
+    await asking.take_in()
+    asking.rows.tasks[task] = whole
+    await asking.take_in()
+    known = await asking.rows_of("SELECT known_answer FROM items ORDER BY known_answer")
+    assert [answer for (answer,) in known] == ["no", None]
+
+
 async def test_an_excluded_browser_is_told_nothing_and_asked_nothing_new(asking: Asking) -> None:
     asking.task([item(n, "no") for n in range(30)], gold=known(12), gold_every=2)
     await asking.take_in()

@@ -5,6 +5,7 @@ import pytest
 
 from sluice.contracts.plan import Equals, Plan, Retention
 from sluice.contracts.standing import Collect, Due, Every
+from sluice.contracts.states import EntryKind
 from sluice.cwl import compile_template
 
 DATA = """cwlVersion: v1.2
@@ -101,6 +102,18 @@ def test_a_zone_without_a_schedule_is_metadata_as_before() -> None:
 def test_where_an_output_is_collected(written: str, read: Collect) -> None:
     plan = plan_of(data("{kind: raw}", f"sluice:collect: {written}"))
     assert [output.collect for output in plan.outputs] == [read]
+
+
+@pytest.mark.parametrize(("output", "spread"), [("sluice:collect: corpus", True), ("", False)])
+def test_a_list_that_one_job_gives_is_collected_item_by_item(output: str, spread: bool) -> None:
+    """Else it is one value."""
+    text = data("{kind: raw}", output).replace("    scatter: x\n", "")
+    text = text.replace("{x: {type: File,", "{x: {type: 'File[]',")
+    text = text.replace("{y: stdout}", "{y: {type: 'File[]', outputBinding: {glob: '*'}}}")
+    plan = plan_of(text)
+    [written], [given] = plan.step("s").outputs, plan.outputs
+    assert (written.spread, given.single) == (spread, not spread)
+    assert given.kind is (EntryKind.FILE if spread else EntryKind.BUNDLE)
 
 
 def test_a_template_of_values_may_have_a_schedule() -> None:

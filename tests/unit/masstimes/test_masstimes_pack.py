@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.states import TaskMode
+from sluice.contracts.plan import Plan
+from sluice.contracts.standing import Due, Every
+from sluice.contracts.states import EntryKind, TaskMode
 from sluice.cwl import compile_file
 
 PACK = Path(__file__).parents[3] / "templates" / "masstimes"
@@ -19,12 +21,35 @@ def test_the_workflow_is_a_template_whose_steps_go_parish_by_parish() -> None:
     )
 
 
-def test_answers_become_a_model_and_a_table() -> None:
-    compiled, _ = compile_file(PACK / "train.cwl", name="train")
+def plan_of(name: str) -> Plan:
+    compiled, _ = compile_file(PACK / f"{name}.cwl", name=name)
     assert compiled.findings == []
     assert compiled.plan is not None
-    assert {step.name: step.mode for step in compiled.plan.steps} == {
+    return compiled.plan
+
+
+def test_what_is_crawled_is_collected_item_by_item_and_goes_on_after_a_kill() -> None:
+    plan = plan_of("crawl")
+    [(into, kind)] = [(one.collect, one.kind) for one in plan.outputs if one.collect is not None]
+    assert (into.name, kind) == ("mt-items", EntryKind.FILE)
+    assert [output.spread for output in plan.step("items").outputs] == [True]
+    assert plan.step("crawl").needs.checkpoint is not None
+
+
+def test_people_are_asked_as_items_grow_and_the_model_learns_as_answers_do() -> None:
+    annotate, train = plan_of("annotate"), plan_of("train")
+    assert annotate.due == Due(every=Every(files=100, hours=24))
+    ask = annotate.step("ask").needs.ask
+    assert ask is not None
+    assert (ask.link, ask.agree, ask.gold) == (30, 2, "gold")
+    [into] = [output.collect.name for output in annotate.outputs if output.collect is not None]
+    assert into == "mt-answers"
+    assert train.due == Due(every=Every(files=1000, all=True))
+    assert train.data_input == "answers"
+    assert {step.name: step.mode for step in train.steps} == {
+        "answers": TaskMode.MERGE,
         "train": TaskMode.MERGE,
+        "join": TaskMode.MAP,
         "classify": TaskMode.MAP,
         "table": TaskMode.MERGE,
     }

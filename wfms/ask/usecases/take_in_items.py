@@ -6,7 +6,7 @@ from dataclasses import asdict
 from uuid import UUID, uuid4, uuid5
 
 from sluice.contracts.ask import Ask, Show
-from sluice.contracts.asking import AskedJob
+from sluice.contracts.asking import AskedJob, AskedTask
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.problems import NotFound
 from sluice.storage.errors import FileMissing, NoFile, StorageError
@@ -41,7 +41,7 @@ async def take_in_items(context: AskContext) -> bool:
     async with context.database.connection() as connection:
         known = {question.task_uid for question in await open_questions(connection)}
         for task in asked:
-            if task.uid not in known:
+            if task.uid not in known and _has_gold(task):
                 await insert_question(connection, task)
         questions = await open_questions(connection)
     more = False
@@ -52,6 +52,11 @@ async def take_in_items(context: AskContext) -> bool:
             async with context.database.transaction() as transaction:
                 await end_question(transaction.connection, question.task_uid)
     return more
+
+
+def _has_gold(task: AskedTask) -> bool:
+    """What all its jobs get is known when they are made, which is a little later."""
+    return task.ask.gold is None or any(file.port == task.ask.gold for file in task.files)
 
 
 async def _take_in(context: AskContext, question: OpenQuestion) -> bool:

@@ -1,0 +1,1 @@
+"""Candidates as items that people are asked about, and what they answered."""

@@ -1,0 +1,49 @@
+"""`mt-answers`: what people answered, as candidates that `mt-train` learns from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pack_command import BadData, Parser, read_input, run_command
+
+from masstimes.asking.items_command import KEPT
+from masstimes.pages import Line, write_lines
+
+_PROGRAM = "mt-answers"
+#: What can be learned from; whoever cannot say teaches nothing.
+_LEARNED = ("yes", "no")
+
+
+def labelled(paths: Iterable[Path]) -> Iterator[Line]:
+    """Raises ``MissingInput``, ``BadData`` for what is no answer to an item of `mt-items`."""
+    for path in paths:
+        try:
+            found = json.loads(read_input(path))
+            answer, item = found["answer"], found["item"]
+            line = {name: item[name] for name in KEPT}
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise BadData(
+                path, "this is no answer to an item of mt-items: JSON with an answer and the item"
+            ) from error
+        if answer in _LEARNED:
+            yield {**line, "answer": answer}
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    number = write_lines(arguments.out, labelled(arguments.answers))
+    left = len(arguments.answers) - number
+    print(f"{_PROGRAM}: {number} answers; {left} are neither yes nor no", file=sys.stderr)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-answers`."""
+    parser = Parser(prog=_PROGRAM, description="Make candidates with answers of what people said.")
+    add: Any = parser.add_argument
+    add("answers", nargs="*", type=Path, metavar="FILE", help="of a step that asks people")
+    add("--out", type=Path, required=True, metavar="FILE", help="JSON Lines, for mt-train")
+    return run_command(parser, _work, argv)

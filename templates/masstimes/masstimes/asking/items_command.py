@@ -1,0 +1,86 @@
+"""`mt-items`: candidates as files that people can be asked about."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from pack_command import Parser, not_negative, positive, run_command, write_complete
+
+from masstimes.classifier.examples import read_candidates
+
+_PROGRAM = "mt-items"
+#: Of a candidate, that come back beside what people answer.
+KEPT = ("id", "domain", "url", "hour", "time", "context", "start", "end")
+
+
+def item(line: dict[str, Any]) -> dict[str, Any]:
+    """As the page that asks shows it: ``text`` with a ``mark``, under a ``title``."""
+    return {
+        "text": line["context"],
+        "mark": [line["start"], line["end"]],
+        "title": line["domain"],
+        **{name: line[name] for name in KEPT},
+    }
+
+
+def drawn(
+    candidates: Iterable[dict[str, Any]], most: int | None, *, seed: int
+) -> list[dict[str, Any]]:
+    """So many, one of each site after the other, so that none has them all. Each once."""
+    of_site: dict[str, dict[str, dict[str, Any]]] = {}
+    for line in candidates:
+        of_site.setdefault(line["domain"], {})[line["id"]] = line
+    random = Random(seed)  # noqa: S311 - no secret
+    decks = [_shuffled(of_site[domain], random) for domain in sorted(of_site)]
+    random.shuffle(decks)
+    in_turn = [
+        deck[place]
+        for place in range(max(map(len, decks), default=0))
+        for deck in decks
+        if place < len(deck)
+    ]
+    return in_turn[:most]
+
+
+def _shuffled(lines: dict[str, dict[str, Any]], random: Random) -> list[dict[str, Any]]:
+    deck = [lines[name] for name in sorted(lines)]
+    random.shuffle(deck)
+    return deck
+
+
+def file_name(candidate: str) -> str:
+    """The same for the same candidate; in the order of names those of a site are apart."""
+    return f"item-{hashlib.sha256(candidate.encode(errors='replace')).hexdigest()[:20]}.json"
+
+
+def _lines(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    for path in paths:
+        yield from read_candidates(path)
+
+
+def _work(arguments: argparse.Namespace) -> None:
+    chosen = drawn(_lines(arguments.candidates), arguments.most, seed=arguments.seed)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for line in chosen:
+        content = json.dumps(item(line), ensure_ascii=False).encode(errors="replace")
+        write_complete(arguments.out / file_name(line["id"]), content)
+    sites = len({line["domain"] for line in chosen})
+    print(f"{_PROGRAM}: {len(chosen)} items of {sites} sites", file=sys.stderr)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `mt-items`."""
+    parser = Parser(prog=_PROGRAM, description="Make a file of each candidate, to ask people.")
+    add: Any = parser.add_argument
+    add("candidates", nargs="*", type=Path, metavar="FILE", help="of mt-hours")
+    add("--out", type=Path, required=True, metavar="FOLDER", help="a JSON file for each")
+    add("--most", type=positive, metavar="N", help="a sample of so many (default: all)")
+    add("--seed", type=not_negative, default=1, help="of the sample (default: %(default)s)")
+    return run_command(parser, _work, argv)

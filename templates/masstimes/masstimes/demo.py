@@ -1,0 +1,329 @@
+"""`make masstimes-demo`: a small web is crawled, people say which times are masses, a model learns
+it, and a table is made; then ten sites change, and the second run takes those alone.
+
+The web and the people are made up, all else is the system: templates that begin as data sets come
+and grow, and the page on which people answer. What is printed and written comes from the system's
+answers and the files that it gives, measured by the truth, which no step sees.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import httpx
+from pack_command import CommandError
+
+from masstimes.annotators import Manner, answer_all, people
+from masstimes.classifier.torch_needed import need_torch
+from masstimes.demo_chains import (
+    ANNOTATE,
+    WentWrong,
+    begin_crawl,
+    begun,
+    devices,
+    ended,
+    fetch,
+    make_link,
+    publish,
+    summaries,
+    tell_always,
+)
+from masstimes.knowledge import gold, known_of
+from masstimes.small_web.commands import WEB
+from masstimes.table.files import read_table
+from masstimes.table.measure_command import measured, read_truth
+from sluice.cli.connection import Connection, connected
+from sluice.cli.output import err, out, print_problem, print_table
+from sluice.cli.transfer.assets import files_of, put_asset
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.states import ChainState, DeviceStanding
+from sluice.embedded.home import Home
+from sluice.embedded.process import start_detached, stop_system
+
+PACK = Path(__file__).resolve().parents[1]
+SYSTEM = "system"
+CHANGED = 10
+PEOPLE = {Manner.CAREFUL: 6, Manner.CARELESS: 2, Manner.ALWAYS_YES: 1, Manner.BY_CHANCE: 1}
+GOLD = 50
+#: That the table has to reach, on sites whose candidates were learned from.
+LEAST = 0.85
+_SETTINGS = {
+    # In the sandbox no tool reaches this machine's own addresses, where the small web is.
+    "SLUICE_PILOT_SANDBOX": "off",
+    "SLUICE_ASK_SETTLE": "3",
+    "SLUICE_ASK_UNDO": "1",
+    "SLUICE_ASK_PERIOD": "0.5",
+    "SLUICE_ASK_REQUESTS_OF_A_BROWSER": "0",
+}
+
+
+@dataclass
+class _Stages:
+    """Tells how long what takes."""
+
+    started: float
+
+    def tell(self, what: str) -> None:
+        out.print(f"{time.monotonic() - self.started:4.0f} s  {what}")
+
+
+@contextmanager
+def small_web(folder: Path, sites: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Served as long as this lasts; gives what it says of itself. Raises ``OSError``."""
+    program = Path(sys.executable).parent / "mt-web"
+    arguments = ["--sites", str(sites), "--seed", str(seed), "--folder", str(folder)]
+    with subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL) as serving:
+        try:
+            while not (folder / WEB).exists():
+                if serving.poll() is not None:
+                    raise OSError("the small web does not start; see above")
+                time.sleep(0.05)
+            yield json.loads((folder / WEB).read_bytes())
+        finally:
+            serving.terminate()
+
+
+def _change(web: Mapping[str, Any], sites: int) -> list[str]:
+    """Gives whose sites have changed."""
+    request = urllib.request.Request(  # noqa: S310 - an address of this machine
+        f"{web['change']}?sites={sites}", method="POST"
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
+        changed: list[str] = json.loads(answer.read())
+    return changed
+
+
+async def _put_gold(connection: Connection, folder: Path, seed: int) -> dict[Any, bool]:
+    """Gives what is known of them."""
+    items = gold(GOLD, seed=seed)
+    path = folder / "gold.jsonl"
+    lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
+    await asyncio.to_thread(path.write_text, lines, encoding="utf-8")
+    await put_asset(connection, "mt-gold", files_of([path]), note="of another web")
+    return {(item["text"], *item["mark"]): item["answer"] == "yes" for item in items}
+
+
+async def _annotate(
+    connection: Connection, knowledge: Mapping[Any, bool], seed: int
+) -> dict[str, Any]:
+    """People answer until the chain has ended."""
+    chain = await begun(connection, ANNOTATE)
+    link = await make_link(connection)
+    everybody = people(PEOPLE, knowledge, seed)
+    stop = asyncio.Event()
+    answering = asyncio.create_task(answer_all(everybody, link, stop))
+    telling = asyncio.create_task(tell_always(connection))
+    chain_ends = asyncio.create_task(ended(connection, chain))
+    try:
+        await asyncio.wait([answering, chain_ends], return_when=asyncio.FIRST_COMPLETED)
+        if not chain_ends.done():
+            answering.result()
+        await chain_ends
+    finally:
+        stop.set()
+        telling.cancel()
+        chain_ends.cancel()
+        await asyncio.gather(answering, telling, chain_ends, return_exceptions=True)
+    excluded = {
+        device.browser
+        for device in (await devices(connection)).devices
+        if device.standing is DeviceStanding.EXCLUDED
+    }
+    cheats = {one.name for one in everybody if one.manner.cheats}
+    return {
+        "answers": sum(one.given for one in everybody),
+        "people": len(everybody),
+        "cheats": len(cheats),
+        "cheats_found": len(cheats & excluded),
+        "honest_excluded": len(excluded - cheats),
+    }
+
+
+async def _train(connection: Connection, folder: Path, items: int) -> None:
+    """Due as the answers have come; gives model and table into ``folder``."""
+    crawled = folder / "first"
+    for name in ("candidates", "orders"):
+        await put_asset(connection, f"mt-{name}", files_of([crawled / name]), note="first run")
+    parishes = files_of([folder / "web" / "parishes"])
+    await put_asset(connection, "mt-parishes", parishes, note="of the diocese")
+    await publish(connection, PACK / "train.cwl", files=str(items))
+    chain = await ended(connection, await begun(connection, "train"))
+    await fetch(connection, chain, folder / "learned")
+    model = [folder / "learned" / "model" / "model.pt", folder / "learned" / "measures"]
+    await put_asset(connection, "mt-model", files_of(model), note="of all answers so far")
+
+
+def _table(folder: Path, truth: Path) -> dict[str, Any]:
+    path = folder / "learned" / "parquet" / "masses.parquet"
+    rows = read_table(path)
+    found = measured(rows, read_truth(truth))
+    return {
+        "recall": found["both"]["recall"],
+        "precision": found["both"]["precision"],
+        "rules_alone": {name: found["rules"][name] for name in ("recall", "precision")},
+        "table": {
+            "path": str(path),
+            "sha256": sha256(path.read_bytes()).hexdigest(),
+            "rows": len(rows),
+        },
+    }
+
+
+def _crawled(folder: Path) -> dict[str, Any]:
+    of_sites = summaries(folder)
+    lines = [path.read_bytes().count(b"\n") for path in (folder / "candidates").iterdir()]
+    return {
+        "parishes": len(of_sites),
+        "pages": sum(site["pages"] for site in of_sites),
+        "bytes": sum(site["bytes"] for site in of_sites),
+        "candidates": sum(lines),
+    }
+
+
+async def _carry(
+    url: str, folder: Path, web: Mapping[str, Any], arguments: argparse.Namespace
+) -> dict[str, Any]:
+    stages = _Stages(time.monotonic())
+    parishes = sorted((folder / "web" / "parishes").iterdir())
+    truth = folder / "truth.json"
+    shutil.copy(folder / "web" / "truth.json", truth)
+    async with connected(url) as connection:
+        knowledge = await _put_gold(connection, folder, arguments.seed)
+        for name in ("crawl", ANNOTATE):
+            await publish(connection, PACK / f"{name}.cwl")
+        chain = await ended(connection, await begin_crawl(connection, parishes, "parishes"))
+        first = folder / "first"
+        await fetch(connection, chain, first)
+        summary = _crawled(first)
+        stages.tell(f"{summary['pages']} pages of {summary['parishes']} parishes are crawled")
+        knowledge |= known_of(truth, sorted((first / "candidates").iterdir()))
+        summary |= await _annotate(connection, knowledge, arguments.seed)
+        stages.tell(f"{summary['answers']} answers of {summary['people']} people are in")
+        await _train(connection, folder, len(list((first / "items").iterdir())))
+        summary |= await asyncio.to_thread(_table, folder, truth)
+        stages.tell(f"a table of {summary['table']['rows']} times is there")
+        changed = await asyncio.to_thread(_change, web, CHANGED)
+        again = await begin_crawl(
+            connection, parishes, "parishes-again", known=first / "known_pages"
+        )
+        await fetch(connection, await ended(connection, again), folder / "second")
+        taken = [site["id"] for site in summaries(folder / "second") if site["pages"]]
+        summary["second_run"] = {"fetched": len(taken), "changed": len(changed)}
+        stages.tell(f"of {len(changed)} sites that changed {len(taken)} are taken again")
+        summary["_only_changed"] = sorted(taken) == sorted(changed)
+    return summary
+
+
+def wrong_with(summary: Mapping[str, Any]) -> Iterator[str]:
+    """What is not as it should be, in words."""
+    if summary["cheats_found"] < summary["cheats"] or summary["honest_excluded"]:
+        yield (
+            f"{summary['cheats_found']} of {summary['cheats']} cheats were found,"
+            f" and {summary['honest_excluded']} others taken for some"
+        )
+    for name in ("recall", "precision"):
+        if (summary[name] or 0.0) < LEAST:
+            yield f"the {name} of the table is {summary[name]}, below {LEAST}"
+    if (summary["recall"] or 0.0) < (summary["rules_alone"]["recall"] or 0.0):
+        yield "the rules alone find more"
+    if not summary["table"]["rows"]:
+        yield "the table has no rows"
+    if not summary["_only_changed"]:
+        yield f"the second run took other sites than those that changed: {summary['second_run']}"
+
+
+def _print(summary: Mapping[str, Any]) -> None:
+    rules, second = summary["rules_alone"], summary["second_run"]
+    print_table(
+        ["what", "", "by the rules alone"],
+        [
+            ("parishes", summary["parishes"], ""),
+            ("pages", summary["pages"], ""),
+            ("candidates", summary["candidates"], ""),
+            ("answers", summary["answers"], ""),
+            ("cheats found", f"{summary['cheats_found']} of {summary['cheats']}", ""),
+            ("recall", _share(summary["recall"]), _share(rules["recall"])),
+            ("precision", _share(summary["precision"]), _share(rules["precision"])),
+            ("times in the table", summary["table"]["rows"], ""),
+            ("taken by the second run", f"{second['fetched']} of {second['changed']} changed", ""),
+        ],
+        empty="",
+    )
+    out.print(f"{summary['status']}: {summary['seconds']:.0f} s; {summary['table']['path']}")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _run(arguments: argparse.Namespace, folder: Path) -> int:
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    started = time.monotonic()
+    home = Home(folder / SYSTEM)
+    with small_web(folder / "web", arguments.sites, arguments.seed) as web:
+        running = start_detached(
+            home,
+            ["--port", "0", "--pilots", "2"],
+            ours=not arguments.keep,
+            settings=_SETTINGS,
+        )
+        out.print(f"Sluice is up at {running.url}")
+        try:
+            summary = asyncio.run(_carry(running.url, folder, web, arguments))
+        finally:
+            if not arguments.keep:
+                stop_system(running)
+    wrong = list(wrong_with(summary))
+    state = ChainState.FAILED if wrong else ChainState.FINISHED
+    seconds = round(time.monotonic() - started, 1)
+    told = {name: value for name, value in summary.items() if not name.startswith("_")}
+    told = {"status": state.value, **told, "seconds": seconds}
+    (folder / "summary.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    _print(told)
+    for sentence in wrong:
+        err.print(f"error: {sentence}")
+    if arguments.keep:
+        out.print(f"Sluice is still up: `sluice down --home {home.root}` stops it")
+    return 1 if wrong else 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """`python -m masstimes.demo`."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add = parser.add_argument
+    add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
+    add("--sites", type=int, default=60, help="default: %(default)s")
+    add("--seed", type=int, default=1, help="of web, people and model")
+    add("--keep", action="store_true", help="leave the system up at the end")
+    arguments = parser.parse_args(argv)
+    folder = arguments.home.resolve()
+    if (earlier := Home(folder / SYSTEM).running()) is not None:
+        stop_system(earlier)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        need_torch()
+        return _run(arguments, folder)
+    except ServiceError as error:
+        print_problem(error)
+    except (WentWrong, CommandError, OSError, LookupError, httpx.HTTPError) as error:
+        err.print(f"error: {error}")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""What is known of candidates: by the truth of a small web, or as it was made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from masstimes.annotators import Knowledge, Shown
+from masstimes.asking.items_command import item
+from masstimes.classifier.examples import read_candidates
+from masstimes.crawl.decoding import decoded
+from masstimes.hours import candidates
+from masstimes.small_web.web import SmallWeb
+from masstimes.text import page_text
+
+#: The web that gold is of: nobody crawls it.
+_GOLD_SITES, _GOLD_SEED = 20, 4711
+
+
+def shown(line: dict[str, Any]) -> Shown:
+    """Of a candidate, or of an item made of one."""
+    return line["context"], line["start"], line["end"]
+
+
+def known_of(truth: Path, paths: Iterable[Path]) -> Knowledge:
+    """Of the candidates in these files, by the file that the small web wrote."""
+    masses = {
+        f"{url}#{mass['candidate']}"
+        for url, found in json.loads(truth.read_bytes())["pages"].items()
+        for mass in found
+    }
+    return {shown(line): line["id"] in masses for path in paths for line in read_candidates(path)}
+
+
+def gold(number: int, *, seed: int) -> list[dict[str, Any]]:
+    """Items with their answers, as many yes as no, each other than all others."""
+    by_answer: dict[str, dict[Shown, dict[str, Any]]] = {"yes": {}, "no": {}}
+    for line in _of_other_web():
+        by_answer[line["answer"]][shown(line)] = line
+    random = Random(seed)  # noqa: S311 - no secret
+    chosen = [
+        line
+        for lines in by_answer.values()
+        for line in random.sample(list(lines.values()), min(number // 2, len(lines)))
+    ]
+    random.shuffle(chosen)
+    return chosen
+
+
+def _of_other_web() -> Iterator[dict[str, Any]]:
+    web = SmallWeb(_GOLD_SITES, _GOLD_SEED, kind="seen", traps=False)
+    for host, site in web.sites.items():
+        for path, page in site.pages.items():
+            if not page.masses:
+                continue
+            masses = {mass.candidate for mass in page.masses}
+            text = page_text(decoded(page.body, page.content_type))
+            for number, found in enumerate(candidates(text)):
+                line = {
+                    "id": f"http://{host}{path}#{number}",
+                    "domain": host,
+                    "url": f"http://{host}{path}",
+                    "hour": found.hour,
+                    "time": found.clock,
+                    "context": found.context,
+                    "start": found.start,
+                    "end": found.end,
+                }
+                yield {**item(line), "answer": "yes" if number in masses else "no"}

@@ -1,0 +1,90 @@
+"""The made-up people of the demonstration, what they know, and what it takes for a failure."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from masstimes.annotators import Annotator, Manner, said
+from masstimes.demo import wrong_with
+from masstimes.knowledge import gold, known_of
+
+from sluice.contracts.ask import Show
+from tests.unit.masstimes.contexts import lines_of, write
+from wfms.ask.domain.contents import content_of
+
+
+@pytest.mark.parametrize(
+    ("manner", "errors"),
+    [
+        (Manner.CAREFUL, 0.04),
+        (Manner.CARELESS, 0.15),
+        (Manner.BY_CHANCE, 0.5),
+        (Manner.ALWAYS_YES, 0.5),
+    ],
+)
+def test_each_is_wrong_as_often_as_its_manner_is(manner: Manner, errors: float) -> None:
+    random = Random(1)
+    wrong = [said(manner, right, random) != right for right in [True, False] * 5000]
+    assert sum(wrong) / len(wrong) == pytest.approx(errors, abs=0.02)
+
+
+def test_the_truth_is_known_by_text_and_mark(tmp_path: Path) -> None:
+    lines = lines_of("Msze 7:00, 9:00, biuro 16:00", site="p.pl")
+    masses = [{"candidate": 1}, {"candidate": None}]
+    truth = tmp_path / "truth.json"
+    truth.write_text(json.dumps({"pages": {lines[0]["url"]: masses}}))
+    known = known_of(truth, [write(tmp_path / "candidates", lines)])
+    assert [known[line["context"], line["start"], line["end"]] for line in lines] == [
+        False,
+        True,
+        False,
+    ]
+
+
+def test_who_is_shown_what_nobody_knows_says_so() -> None:
+    person = Annotator("one", Manner.CAREFUL, {}, Random(1))
+    with pytest.raises(LookupError, match="nobody knows of '7:00'"):
+        person._answered({"id": "x", "text": "o 7:00", "mark": [2, 6]})
+
+
+def test_gold_is_half_yes_and_can_be_shown() -> None:
+    items = gold(50, seed=1)
+    assert [item["answer"] for item in items].count("yes") == 25
+    contents = [content_of(json.dumps(item).encode(), Show.TEXT) for item in items]
+    assert len({(content.text, content.mark) for content in contents}) == 50
+    assert gold(50, seed=1) == items
+
+
+GOOD = {
+    "cheats": 2,
+    "cheats_found": 2,
+    "honest_excluded": 0,
+    "recall": 0.95,
+    "precision": 0.95,
+    "rules_alone": {"recall": 0.6, "precision": 1.0},
+    "table": {"rows": 300},
+    "second_run": {"fetched": 10, "changed": 10},
+    "_only_changed": True,
+}
+
+
+def test_a_good_run_has_nothing_wrong() -> None:
+    assert list(wrong_with(GOOD)) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        ({"cheats_found": 1}, "1 of 2 cheats were found"),
+        ({"honest_excluded": 1}, "1 others taken for some"),
+        ({"recall": None}, "the recall of the table is None"),
+        ({"precision": 0.5}, "the precision of the table is 0.5"),
+        ({"rules_alone": {"recall": 0.99}}, "the rules alone find more"),
+        ({"table": {"rows": 0}}, "no rows"),
+        ({"_only_changed": False}, "took other sites"),
+    ],
+)
+def test_what_is_not_as_it_should_be_is_told(bad: dict[str, Any], told: str) -> None:
+    assert told in " ".join(wrong_with({**GOOD, **bad}))

@@ -1,0 +1,92 @@
+"""Candidates become items that people are asked about, and what they say becomes candidates with
+answers."""
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from masstimes.asking import answers_command, items_command
+from masstimes.classifier.examples import answered
+
+from sluice.contracts.asking import AnswerFile, AnswerInFile
+from tests.unit.masstimes.contexts import lines_of, write
+
+
+def sites(*numbers: int) -> list[dict[str, Any]]:
+    """So many candidates at each of them."""
+    return [
+        line
+        for site, number in enumerate(numbers)
+        for line in lines_of(" ".join(["7:00"] * number), site=f"{site}.pl")
+    ]
+
+
+def items(folder: Path, lines: list[dict[str, Any]], *options: str) -> dict[str, dict[str, Any]]:
+    """By the names of files."""
+    source = write(folder / "candidates.jsonl", lines)
+    out = folder / f"items{'-'.join(options)}"
+    assert items_command.main([str(source), "--out", str(out), *options]) == 0
+    return {path.name: json.loads(path.read_bytes()) for path in sorted(out.iterdir())}
+
+
+def test_an_item_is_what_the_page_shows_with_what_is_needed_later(tmp_path: Path) -> None:
+    [line] = lines_of("Msza św. o 7:00, w kaplicy", site="p.pl")
+    [item] = items(tmp_path, [line]).values()
+    begin, end = item["mark"]
+    assert item["text"][begin:end] == "7:00"
+    assert item["title"] == "p.pl"
+    assert line.items() <= item.items()
+
+
+def test_a_sample_takes_of_each_site_what_it_can(tmp_path: Path) -> None:
+    found = items(tmp_path, sites(50, 2, 9), "--most", "14")
+    assert Counter(item["domain"] for item in found.values()) == {"0.pl": 6, "1.pl": 2, "2.pl": 6}
+
+
+def test_the_seed_draws_and_names_stay(tmp_path: Path) -> None:
+    one, same, other = (
+        items(tmp_path, sites(50, 50), "--most", "20", "--seed", seed) for seed in ("1", "01", "2")
+    )
+    assert one == same
+    assert one.keys() != other.keys()
+    assert one.items() <= items(tmp_path, sites(50, 50)).items()
+
+
+def test_a_candidate_that_is_there_twice_is_one_item(tmp_path: Path) -> None:
+    assert len(items(tmp_path, sites(3) * 2)) == 3
+
+
+def answer_file(path: Path, answer: str, item: Any) -> Path:
+    """As the step that asks writes it."""
+    given = AnswerInFile(answer=answer, device=uuid4(), at=datetime.now(UTC), seconds=1.0)
+    whole = AnswerFile(answer=answer, agreed=2, name="item.json", item=item, answers=[given] * 2)
+    path.write_text(whole.model_dump_json())
+    return path
+
+
+def test_what_people_say_of_items_can_be_learned_from(tmp_path: Path) -> None:
+    lines = sites(2, 1)
+    shown = items(tmp_path, lines).values()
+    files = [
+        str(answer_file(tmp_path / f"{number}.json", answer, item))
+        for number, (item, answer) in enumerate(zip(shown, ("yes", "no", "unclear"), strict=True))
+    ]
+    out = tmp_path / "labelled.jsonl"
+    assert answers_command.main([*files, "--out", str(out)]) == 0
+    said = {item["id"]: answer == "yes" for item, answer in zip(shown, ("yes", "no"), strict=False)}
+    assert {each.id: each.is_mass for each in answered([out], print)} == said
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"answer": "yes", "item": "7:00"}'])
+def test_what_is_no_answer_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    path, out = tmp_path / "a.json", tmp_path / "out.jsonl"
+    path.write_bytes(content)
+    assert answers_command.main([str(path), "--out", str(out)]) == 65
+    assert f"mt-answers: {path}: this is no answer to an item" in capsys.readouterr().err
+    assert not out.exists()
