@@ -185,12 +185,11 @@ def _generic(annotation: Any) -> st.SearchStrategy[Any]:
         return st.one_of(*map(_type, arguments))
     if origin is Literal:
         return st.sampled_from(arguments)
+    parts = list(map(_type, arguments)) if origin in (list, tuple, dict) else []
     if origin is list:
-        return st.lists(_type(arguments[0]), max_size=2)
-    if origin is tuple:
-        return st.tuples(*map(_type, arguments))
-    if origin is dict:
-        return st.dictionaries(_type(arguments[0]), _type(arguments[1]), max_size=2)
+        return st.lists(*parts, max_size=2)
+    if origin in (tuple, dict):
+        return st.tuples(*parts) if origin is tuple else st.dictionaries(*parts, max_size=2)
     if annotation is types.NoneType:
         return st.none()
     raise LookupError(f"no values of {annotation!r} are known")
