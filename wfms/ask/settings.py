@@ -26,7 +26,7 @@ class AskSettings(ServiceSettings):
     #: who is found not to look do not count.
     settle: float = Field(default=90.0, ge=0)
     #: Under which browsers reach its pages: `https://ask.example.org`. Links that people make begin
-    #: so; where it is empty, they begin with the address of the web pages.
+    #: so; where it is empty, they begin with `/ask/`, below the address of the web pages.
     public_url: str = ""
     #: Requests that one browser may send in a minute to one instance; 0: any number.
     requests_of_a_browser: int = Field(default=240, ge=0)

@@ -58,7 +58,19 @@ async def test_nobody_is_shown_an_item_twice_and_no_more_are_lent_than_wanted(
     shown = [await browser.next(wanted=5) for browser in browsers]
     assert [len(found.items) for found in shown] == [5, 5, 0, 0]
     assert [found.over for found in shown] == [False] * 4
-    assert (await browsers[0].next(wanted=5)).items == []
+    has = [item.id for item in shown[0].items]
+    assert (await browsers[0].next(wanted=5, has=has)).items == []
+
+
+async def test_what_was_lost_on_the_way_comes_again(asking: Asking) -> None:
+    asking.task(texts(5), agree=1)
+    await asking.take_in()
+    browser = await asking.browser()
+    first = await browser.next(wanted=3)
+    kept, *lost = first.items
+    again = await browser.next(wanted=3, has=[kept.id])
+    assert {item.id for item in again.items} == {item.id for item in lost}
+    assert await browser.answer_all("yes") == 5
 
 
 async def test_all_at_once_each_item_is_asked_of_two(asking: Asking) -> None:

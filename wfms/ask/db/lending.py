@@ -100,6 +100,14 @@ FROM now_so WHERE items.uid = now_so.uid AND state IN ('{item.OPEN}', '{item.DEC
     AND known_answer IS NULL
 """)
 
+LOST = statement("""
+-- Items that the browser was lent and does not have: the answer that brought them was lost.
+UPDATE shown SET lent_until = now() + $3::interval
+FROM items WHERE items.uid = item_uid AND device_uid = $1 AND lent_until IS NOT NULL
+    AND NOT (item_uid = ANY($2::uuid[])) AND items.state = '{item.OPEN}'
+RETURNING items.uid, items.content
+""")
+
 RUN_OUT = """
 -- Items that browsers had for too long: they may go to others, and their answers still count.
 SELECT item_uid FROM shown WHERE lent_until <= now() AND lent_until > '-infinity'
@@ -158,6 +166,14 @@ async def still_lent(
     """Of these, what is still asked of this browser; it has them for as long again."""
     rows = await connection.fetch(LENT, device, list(items), desk.lend)
     return {row["item_uid"] for row in rows}
+
+
+async def lost(
+    connection: Connection, desk: Desk, device: UUID, has: Sequence[UUID]
+) -> list[LentItem]:
+    """What the browser is to have beside what it ``has``."""
+    rows = await connection.fetch(LOST, device, list(has), desk.lend)
+    return [LentItem(row["uid"], row["content"]) for row in rows]
 
 
 async def lock_items(connection: Connection, items: Sequence[UUID]) -> dict[UUID, AskItemState]:

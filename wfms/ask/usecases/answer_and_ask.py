@@ -7,6 +7,7 @@ from uuid import UUID
 
 from sluice.contracts.ask import Ask, Show
 from sluice.contracts.asking import (
+    MOST_AT_ONCE,
     AnswerFate,
     AskNext,
     FateOfAnswer,
@@ -24,6 +25,7 @@ from wfms.ask.db.lending import (
     is_anything_open,
     lend,
     lock_items,
+    lost,
     settle,
     shown_to,
     still_lent,
@@ -112,12 +114,16 @@ def _fate(
 async def _lend(
     connection: Connection, desk: Desk, visitor: Visitor, asked: AskNext
 ) -> list[LentItem]:
-    """``has`` what is still asked for counts; an excluded browser gets what is known already."""
+    """What it should have and has not comes again, before anything new; an excluded browser gets
+    what is known already."""
     device, ask = visitor.device, visitor.ask
     if asked.has:
         await still_lent(connection, desk, device.uid, asked.has)
     if asked.wanted == 0:
         return []
+    again = await lost(connection, desk, device.uid, asked.has)
+    if again:
+        return again[:MOST_AT_ONCE]
     if device.standing is DeviceStanding.EXCLUDED:
         return await lend(connection, desk, device.uid, number=asked.wanted, gold=True)
     golden = 0
