@@ -38,7 +38,7 @@ _POLICY = (
 )
 _SAFE = {
     "Content-Security-Policy": _POLICY,
-    "X-ItemContent-Type-Options": "nosniff",
+    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
 #: Asked for again each time: its parts are of one version.

@@ -1,0 +1,106 @@
+"""Who may answer: a browser that came by a link, which ends; and of what it is shown alone."""
+
+import base64
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.integration.ask.conftest import Asking
+from wfms.ask.api.answering import cookie_of
+from wfms.ask.api.browser_rate import BrowserRate, TooFast
+from wfms.ask.db.devices import AskingPlace
+from wfms.ask.usecases.let_in import LinkEnded, enter
+from wfms.ask.usecases.make_link import close_link, links_to
+
+PAGE = "/ask/mass%20times/look"
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+async def test_without_a_link_nothing_is_asked(asking: Asking) -> None:
+    asking.task([b"x"])
+    await asking.take_in()
+    browser = await asking.browser()
+    known = dict(browser.http.cookies)
+    browser.http.cookies.clear()
+    for what in ("next", "undo"):
+        assert (await browser.post(what, {})).status_code == httpx.codes.UNAUTHORIZED
+    assert (await browser.http.get(f"{PAGE}/about")).status_code == httpx.codes.UNAUTHORIZED
+    for name in known:
+        browser.http.cookies.set(name, "guessed", path=PAGE)
+    assert (await browser.post("next", {})).status_code == httpx.codes.UNAUTHORIZED
+
+
+async def test_the_cookie_of_one_step_opens_no_other(asking: Asking) -> None:
+    asking.task([b"x"])
+    await asking.take_in()
+    browser = await asking.browser()
+    [token] = dict(browser.http.cookies).values()
+    browser.http.cookies.set(cookie_of("mass times", "other"), token)
+    answer = await browser.http.get("/ask/mass%20times/other/about")
+    assert answer.status_code == httpx.codes.UNAUTHORIZED
+
+
+async def test_a_link_that_was_ended_lets_nobody_in_any_more(asking: Asking) -> None:
+    asking.task([b"x"])
+    await asking.take_in()
+    key = await asking.key()
+    browser = await asking.browser(key)
+    assert len((await browser.next()).items) == 1
+    [link] = await links_to(asking.context, AskingPlace("mass times", "look", "everyone"))
+    await close_link(asking.context, link.uid)
+    assert (await browser.post("next", {})).status_code == httpx.codes.GONE
+    with pytest.raises(LinkEnded):
+        await enter(asking.context, key, kept=None, browser="")
+
+
+async def test_a_link_ends_by_itself(asking: Asking) -> None:
+    asking.task([b"x"])
+    await asking.take_in()
+    browser = await asking.browser()
+    await asking.rows_of("UPDATE links SET until = now() RETURNING 1")
+    assert (await browser.post("next", {})).status_code == httpx.codes.GONE
+
+
+async def test_a_link_of_one_group_shows_nothing_of_another(asking: Asking) -> None:
+    mine, hers = asking.task([b"mine"]), asking.task([b"hers"])
+    asking.rows.tasks[hers] = asking.rows.tasks[hers].model_copy(update={"owner_group": "beta"})
+    await asking.take_in()
+    assert mine in asking.rows.tasks
+    found = await (await asking.browser()).next(wanted=5)
+    assert [item.text for item in found.items] == ["mine"]
+
+
+async def test_the_page_of_somebody_else_answers_nothing(asking: Asking) -> None:
+    asking.task([b"x"])
+    await asking.take_in()
+    browser = await asking.browser()
+    for what, body in (("next", {}), ("undo", {"item": str(uuid4())})):
+        answer = await browser.http.post(f"{PAGE}/{what}", json=body)
+        assert answer.status_code == httpx.codes.FORBIDDEN
+
+
+async def test_an_image_is_shown_to_whom_its_item_was_alone(asking: Asking) -> None:
+    asking.task([PNG], show="image", agree=1)
+    await asking.take_in()
+    first, second = await asking.browser(), await asking.browser()
+    [item] = (await first.next()).items
+    seen = await first.http.get(f"{PAGE}/{item.image}")
+    assert (seen.content, seen.headers["content-type"]) == (PNG, "image/png")
+    assert seen.headers["x-content-type-options"] == "nosniff"
+    assert (await second.http.get(f"{PAGE}/{item.image}")).status_code == httpx.codes.NOT_FOUND
+
+
+async def test_who_asks_too_often_waits() -> None:
+    rate = BrowserRate(requests=2, newcomers=1)
+    for _ in range(2):
+        await rate.require_browser("a")
+    with pytest.raises(TooFast):
+        await rate.require_browser("a")
+    await rate.require_browser("b")
+    await rate.require_address("10.0.0.1")
+    with pytest.raises(TooFast):
+        await rate.require_address("10.0.0.1")
+    await rate.require_address("10.0.0.2")
