@@ -62,6 +62,8 @@ class Ask(Contract):
     undo: bool = True
     gold: Annotated[str | None, Field(exclude_if=absent)] = None
     gold_every: Annotated[int, Field(ge=2, le=1000)] = 10
-    link: Annotated[int | None, Field(ge=1, le=MOST_LINK_DAYS, exclude_if=absent)] = None
+    link: Annotated[
+        Annotated[int, Field(ge=1, le=MOST_LINK_DAYS)] | None, Field(exclude_if=absent)
+    ] = None
     instructions: Annotated[str, Field(max_length=10_000)] = ""
     help: Annotated[str, Field(max_length=10_000)] = ""

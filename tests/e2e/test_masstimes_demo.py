@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sluice.contracts.states import ChainState
+
 pytestmark = [
     pytest.mark.long("its templates, programs and page have quick tests of their own"),
     pytest.mark.xdist_group("e2e-masstimes-demo"),
@@ -33,7 +35,7 @@ def test_from_parishes_to_a_table_and_once_more(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     summary = json.loads((home / "summary.json").read_bytes())
-    assert summary["status"] == "finished"
+    assert summary["status"] == ChainState.FINISHED
     assert summary["parishes"] == SITES
     assert summary["cheats_found"] == CHEATS
     assert summary["second_run"] == {"fetched": 10, "changed": 10}
