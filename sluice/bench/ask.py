@@ -66,8 +66,8 @@ class _Seen:
     waits: list[float]
 
 
-def bench_ask(items: int = 2000, people: int = 200) -> BenchResult:
-    """Two answers to each of ``items``, by ``people`` at once who answer as fast as they get items.
+def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> BenchResult:
+    """Two answers to each of ``items``, by ``people`` at once who look ``think`` seconds at each.
     Raises ``RuntimeError`` where somebody is shown an item twice."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-ask-") as folder:
         files = [Path(folder) / f"{number}.txt" for number in range(items)]
@@ -77,7 +77,7 @@ def bench_ask(items: int = 2000, people: int = 200) -> BenchResult:
             address = asyncio.run(_asked(url, files))
             # In a process of its own, as browsers are.
             with ProcessPoolExecutor(1) as pool:
-                seen, seconds = pool.submit(_answer, url, address, people).result()
+                seen, seconds = pool.submit(_answer, url, address, people, think).result()
     waits = [wait for one in seen for wait in one.waits]
     answers = sum(len(one.items) for one in seen)
     twice = [item for one in seen for item, number in Counter(one.items).items() if number > 1]
@@ -91,6 +91,7 @@ def bench_ask(items: int = 2000, people: int = 200) -> BenchResult:
         details={
             "items": items,
             "people": people,
+            "seconds that each looks": think,
             "answers": answers,
             "next item, median ms": round(1000 * percentile(waits, 0.5), 1),
             "next item, p99 ms": round(1000 * percentile(waits, 0.99), 1),
@@ -119,11 +120,13 @@ async def _asked(url: str, files: list[Path]) -> str:
     return link.url
 
 
-def _answer(url: str, address: str, people: int) -> tuple[list[_Seen], float]:
-    return asyncio.run(_answer_all(url, address, people))
+def _answer(url: str, address: str, people: int, think: float) -> tuple[list[_Seen], float]:
+    return asyncio.run(_answer_all(url, address, people, think))
 
 
-async def _answer_all(url: str, address: str, people: int) -> tuple[list[_Seen], float]:
+async def _answer_all(
+    url: str, address: str, people: int, think: float
+) -> tuple[list[_Seen], float]:
     """What each has seen, and seconds from the first to the last answer."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     browsers = [
@@ -136,14 +139,14 @@ async def _answer_all(url: str, address: str, people: int) -> tuple[list[_Seen],
         path = address.partition("?")[0]
         start = time.monotonic()
         last = [start]
-        seen = await asyncio.gather(*(_person(browser, path, last) for browser in browsers))
+        seen = await asyncio.gather(*(_person(browser, path, last, think) for browser in browsers))
         return list(seen), last[0] - start
     finally:
         for browser in browsers:
             await browser.aclose()
 
 
-async def _person(browser: httpx.AsyncClient, path: str, last: list[float]) -> _Seen:
+async def _person(browser: httpx.AsyncClient, path: str, last: list[float], think: float) -> _Seen:
     """One answer with each request, which brings one item more. ``last``: when anybody answered."""
     seen = _Seen([], [])
     held = (await _next(browser, path, AskNext(wanted=_AHEAD), seen)).items
@@ -154,6 +157,7 @@ async def _person(browser: httpx.AsyncClient, path: str, last: list[float]) -> _
             await asyncio.sleep(0.2)
             held = (await _next(browser, path, AskNext(wanted=_AHEAD), None)).items
             continue
+        await asyncio.sleep(think)
         item = held.pop(0)
         given = GivenAnswer(item=item.id, answer="yes", seconds=1)
         has = [one.id for one in held]

@@ -158,11 +158,12 @@ def polite_crawl(
 def asking(
     items: Annotated[int, typer.Option(min=10, help="That people are asked about.")] = 2000,
     people: Annotated[int, typer.Option(min=1, help="That answer at the same time.")] = 200,
+    think: Annotated[float, typer.Option(min=0, help="Seconds that each looks at one.")] = 1.0,
 ) -> None:
-    """People who answer through the page's requests, as fast as they get items."""
+    """People who answer through the page's requests."""
     from sluice.bench.ask import bench_ask  # noqa: PLC0415 - starts a whole system
 
-    plain_errors(lambda: bench_ask(items, people)).show()
+    plain_errors(lambda: bench_ask(items, people, think)).show()
 
 
 @app.command("stragglers")
