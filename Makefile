@@ -92,7 +92,7 @@ style: install
 	@$(BIN)/python scripts/check_limits.py
 
 # Three processes for two cores: they wait a third of their time.
-test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the long ones (thirteen minutes on two cores)
+test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the long ones (twenty minutes on two cores)
 	@scripts/install-test-needs.sh
 	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS)
 

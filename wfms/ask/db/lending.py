@@ -43,12 +43,11 @@ WITH free AS (
 SELECT uid, content FROM free
 """)
 
-LENT = """
+RENEW = """
 -- Those of $2 that the browser has still to answer, lent anew.
 UPDATE shown SET lent_until = now() + $3::interval
 FROM items WHERE items.uid = item_uid AND device_uid = $1 AND item_uid = ANY($2::uuid[])
     AND lent_until IS NOT NULL AND items.ended_at IS NULL
-RETURNING item_uid
 """
 
 LOCK_ITEMS = """
@@ -160,12 +159,9 @@ async def lend(
     return [LentItem(row["uid"], row["content"]) for row in rows]
 
 
-async def still_lent(
-    connection: Connection, desk: Desk, device: UUID, items: Sequence[UUID]
-) -> set[UUID]:
-    """Of these, what is still asked of this browser; it has them for as long again."""
-    rows = await connection.fetch(LENT, device, list(items), desk.lend)
-    return {row["item_uid"] for row in rows}
+async def renew(connection: Connection, desk: Desk, device: UUID, items: Sequence[UUID]) -> None:
+    """What of these is still asked of this browser it has for as long again."""
+    await connection.execute(RENEW, device, list(items), desk.lend)
 
 
 async def lost(

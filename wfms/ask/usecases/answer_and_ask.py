@@ -26,9 +26,9 @@ from wfms.ask.db.lending import (
     lend,
     lock_items,
     lost,
+    renew,
     settle,
     shown_to,
-    still_lent,
     store_answers,
 )
 from wfms.ask.domain.trust import is_gold
@@ -118,7 +118,7 @@ async def _lend(
     what is known already."""
     device, ask = visitor.device, visitor.ask
     if asked.has:
-        await still_lent(connection, desk, device.uid, asked.has)
+        await renew(connection, desk, device.uid, asked.has)
     if asked.wanted == 0:
         return []
     again = await lost(connection, desk, device.uid, asked.has)
