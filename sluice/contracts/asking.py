@@ -147,17 +147,6 @@ class UndoAnswer(Contract):
     item: UUID
 
 
-class AnswerFile(Contract):
-    """What is in the file that a decided item gives. ``item``: the item itself, where that is JSON;
-    ``name``: of its file."""
-
-    answer: str
-    agreed: int
-    name: str
-    item: Any = None
-    answers: list["AnswerInFile"]
-
-
 class AnswerInFile(Contract):
     """``device``: the same for all answers of a browser to a step; ``person``: who was signed
     in."""
@@ -167,3 +156,14 @@ class AnswerInFile(Contract):
     person: str | None = None
     at: Timestamp
     seconds: float
+
+
+class AnswerFile(Contract):
+    """What is in the file that a decided item gives. ``item``: the item itself, where that is JSON;
+    ``name``: of its file."""
+
+    answer: str
+    agreed: int
+    name: str
+    item: Any = None
+    answers: list[AnswerInFile]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache, partial
+from math import inf
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from uuid import UUID
 
@@ -134,9 +135,10 @@ def _is_held(checks: list[Any], value: Any) -> bool:
 def _text(bounds: dict[str, Any]) -> st.SearchStrategy[str]:
     pattern = bounds.get("pattern")
     if pattern is not None:
-        return (
-            BY_PATTERN[pattern] if pattern in BY_PATTERN else st.from_regex(pattern, fullmatch=True)
-        )
+        if pattern in BY_PATTERN:
+            return BY_PATTERN[pattern]
+        most = bounds.get("max_length", inf)
+        return st.from_regex(pattern, fullmatch=True).filter(lambda text: len(text) <= most)
     return st.text(
         min_size=bounds.get("min_length", 0), max_size=min(12, bounds.get("max_length", 12))
     )
