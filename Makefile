@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set it; every process that starts would compile the services anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo stack stack-demo stack-bench faults test test-long check lock sbom audit clean docs bench
+.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-long check lock sbom audit clean docs bench
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -53,6 +53,11 @@ collage-demo: install ## a picture of 120 photos by old computers that die, lie 
 masstimes-demo: install ## a small web is crawled, people say what masses are, a model learns it (KEEP=1 leaves it up)
 	@scripts/install-extra.sh masstimes-train
 	@$(BIN)/python -m masstimes.demo --home var/masstimes-demo $(if $(KEEP),--keep)
+
+masstimes-stack-demo: install ## the same on the processes of docker-compose.yml
+	@scripts/install-extra.sh masstimes-train
+	@scripts/install-rabbitmq.sh
+	@$(BIN)/python -m stack masstimes-demo --folder var/masstimes-stack-demo
 
 stack: install ## the processes of docker-compose.yml on this machine, until Ctrl-C
 	@scripts/install-rabbitmq.sh

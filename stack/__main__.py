@@ -1,4 +1,4 @@
-"""``python -m stack up | demo | ocr-demo | bench``"""
+"""``python -m stack up | demo | ocr-demo | masstimes-demo | bench``"""
 
 import argparse
 import asyncio
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import uvloop
 from filelock import FileLock, Timeout
+from masstimes.demo_settings import SETTINGS
 
 from stack.compose import WrongComposeFile
 from stack.scenarios import run_bench, run_demo
@@ -43,6 +44,13 @@ def _ocr_demo(arguments: argparse.Namespace) -> int:
     pages = ["--pages", str(arguments.pages)]
     options = ["--replicas", "pilot=2", "--slots", "1", "--stop-limit", "10"]
     return run_demo(arguments.folder.resolve(), "ocr.demo", pages, options)
+
+
+def _masstimes_demo(arguments: argparse.Namespace) -> int:
+    sites = ["--sites", str(arguments.sites)]
+    told = ",".join(f"{name}={value}" for name, value in SETTINGS.items())
+    options = ["--replicas", "pilot=2", "--slots", "4", "--stop-limit", "10", "--set", told]
+    return run_demo(arguments.folder.resolve(), "masstimes.demo", sites, options)
 
 
 def _bench(arguments: argparse.Namespace) -> int:
@@ -179,6 +187,12 @@ def _add_demos(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     ocr_demo.add_argument("--folder", type=Path, required=True, help="emptied first")
     ocr_demo.add_argument("--pages", type=int, default=30, help="pages of each volume")
     ocr_demo.set_defaults(run=_ocr_demo)
+    masstimes_demo = commands.add_parser(
+        "masstimes-demo", help="run the demonstration of mass times on a stack of its own"
+    )
+    masstimes_demo.add_argument("--folder", type=Path, required=True, help="emptied first")
+    masstimes_demo.add_argument("--sites", type=int, default=60, help="of the small web")
+    masstimes_demo.set_defaults(run=_masstimes_demo)
 
 
 def _pairs(text: str) -> dict[str, str]:

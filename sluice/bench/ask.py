@@ -2,10 +2,12 @@
 long the next item takes to come."""
 
 import asyncio
+import random
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,8 +69,9 @@ class _Seen:
 
 
 def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> BenchResult:
-    """Two answers to each of ``items``, by ``people`` at once who look ``think`` seconds at each.
-    Raises ``RuntimeError`` where somebody is shown an item twice."""
+    """Two answers to each of ``items``, by ``people`` at once who look ``think`` seconds at each,
+    by half more or less: nobody keeps step with the others. Raises ``RuntimeError`` where somebody
+    is shown an item twice."""
     with tempfile.TemporaryDirectory(prefix="sluice-bench-ask-") as folder:
         files = [Path(folder) / f"{number}.txt" for number in range(items)]
         for path in files:
@@ -139,16 +142,33 @@ async def _answer_all(
         path = address.partition("?")[0]
         start = time.monotonic()
         last = [start]
-        seen = await asyncio.gather(*(_person(browser, path, last, think) for browser in browsers))
+        looks = [_looks(number, think) for number in range(people)]
+        seen = await asyncio.gather(
+            *(
+                _person(browser, path, last, look)
+                for browser, look in zip(browsers, looks, strict=True)
+            )
+        )
         return list(seen), last[0] - start
     finally:
         for browser in browsers:
             await browser.aclose()
 
 
-async def _person(browser: httpx.AsyncClient, path: str, last: list[float], think: float) -> _Seen:
+def _looks(number: int, think: float) -> Iterator[float]:
+    """Seconds until the person comes, then those that it looks at each item."""
+    drawn = random.Random(number)  # noqa: S311 - no secret
+    yield drawn.uniform(0, think)
+    while True:
+        yield drawn.uniform(0.5, 1.5) * think
+
+
+async def _person(
+    browser: httpx.AsyncClient, path: str, last: list[float], looks: Iterator[float]
+) -> _Seen:
     """One answer with each request, which brings one item more. ``last``: when anybody answered."""
     seen = _Seen([], [])
+    await asyncio.sleep(next(looks))
     held = (await _next(browser, path, AskNext(wanted=_AHEAD), seen)).items
     while True:
         if not held:
@@ -157,7 +177,7 @@ async def _person(browser: httpx.AsyncClient, path: str, last: list[float], thin
             await asyncio.sleep(0.2)
             held = (await _next(browser, path, AskNext(wanted=_AHEAD), None)).items
             continue
-        await asyncio.sleep(think)
+        await asyncio.sleep(next(looks))
         item = held.pop(0)
         given = GivenAnswer(item=item.id, answer="yes", seconds=1)
         has = [one.id for one in held]

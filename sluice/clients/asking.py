@@ -9,6 +9,7 @@ from sluice.contracts.asking import (
     AnsweredJobs,
     AskedJobs,
     AskedTasks,
+    RefusedJob,
     TakenAnswers,
 )
 
@@ -29,12 +30,14 @@ class AskingCalls(ServiceClient):
             params={"after": after, "limit": limit},
         )
 
-    async def answered(self, uid: UUID, jobs: Sequence[AnsweredJob]) -> TakenAnswers:
+    async def answered(
+        self, uid: UUID, jobs: Sequence[AnsweredJob], refused: Sequence[RefusedJob] = ()
+    ) -> TakenAnswers:
         """Repeating it is fine. Raises ``NotFound``; ``Unprocessable``, whose field ``jobs`` has
         the ids of those whose files cannot be taken, with commas between: then none was."""
         return await self.call(
             "POST",
             f"{API}/asked/{uid}/answers",
-            body=AnsweredJobs(jobs=list(jobs)),
+            body=AnsweredJobs(jobs=list(jobs), refused=list(refused)),
             answer=TakenAnswers,
         )

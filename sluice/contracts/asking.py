@@ -17,6 +17,8 @@ from sluice.contracts.tasks import TaskOutput
 
 #: Answers of one request, items of one answer.
 MOST_AT_ONCE = 50
+#: Characters.
+MOST_REASON = 1000
 
 
 class AskedTask(Contract):
@@ -63,8 +65,18 @@ class AnsweredJob(Contract):
     answered_at: Timestamp
 
 
+class RefusedJob(Contract):
+    """Nobody can be asked: its file is nothing that can be shown. ``reason``: as a sentence that a
+    person understands."""
+
+    id: int
+    reason: Annotated[str, Field(min_length=1, max_length=MOST_REASON)]
+    asked_at: Timestamp
+
+
 class AnsweredJobs(Contract):
-    jobs: Annotated[list[AnsweredJob], Field(min_length=1, max_length=1024)]
+    jobs: Annotated[list[AnsweredJob], Field(max_length=1024)] = Field(default_factory=list)
+    refused: Annotated[list[RefusedJob], Field(max_length=1024)] = Field(default_factory=list)
 
 
 class TakenAnswer(Contract):
@@ -75,6 +87,8 @@ class TakenAnswer(Contract):
 
 
 class TakenAnswers(Contract):
+    """Of those that were answered, then of those that were refused."""
+
     jobs: list[TakenAnswer]
 
 

@@ -37,6 +37,8 @@ def main() -> int:
             frames=arguments.frames,
             seconds=0.9 * seconds,
             pause=pause,
+            looks=6,
+            look_files=10,
             stamps=24,
             stamp_files=10,
             stamp_pause=4.0,

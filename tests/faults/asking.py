@@ -17,7 +17,7 @@ PATIENCE = 60.0
 #: Seconds between two looks.
 PERIOD = 0.2
 #: What a service answers that others keep from answering.
-_PASSING = {502, 503, 504}
+PASSING = {502, 503, 504}
 #: How often in a row somebody is to be refused.
 _TIMES = 8
 #: Seconds for which a process may stand still in the middle of an answer.
@@ -88,7 +88,7 @@ async def refused(ask: Ask, what: str, *, within: float) -> None:
             status, said = httpx.codes.SERVICE_UNAVAILABLE, repr(error)
         refused = status == httpx.codes.UNAUTHORIZED
         times = times + 1 if refused else 0
-        late = asked > (PATIENCE if status in _PASSING else within)
+        late = asked > (PATIENCE if status in PASSING else within)
         if (not refused and late) or status == httpx.codes.INTERNAL_SERVER_ERROR:
             raise WentWrong(f"{what}: {status} {said}, {asked:.1f} s after that was over")
         await asyncio.sleep(PERIOD)

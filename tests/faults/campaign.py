@@ -16,6 +16,7 @@ from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
 from stack.running_stack import RunningStack, started
 from tests.e2e.systems import LEASE, NO_CONTAINERS, QUICK_LEASES
+from tests.faults.audience import QUICK_ANSWERS, Audience, audience
 from tests.faults.broker import Tap
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.load import count_messages
@@ -41,6 +42,7 @@ ENVIRONMENT = {
     "SLUICE_WMS_LOSSES": "50",
     "SLUICE_DMS_SWEEP_AGAIN_SECONDS": "20",
     "SLUICE_DMS_MAX_BACKOFF_SECONDS": "10",
+    **QUICK_ANSWERS,
     **NO_CONTAINERS,
 }
 #: Passed on to the pilots.
@@ -58,6 +60,7 @@ class Size:
     work_limit: float
     rest_limit: float
     slots: int = 4
+    people: int = 4
     disk_megabytes: int = 2048
 
 
@@ -104,7 +107,11 @@ class _Campaign:
     async def run(self, seed: int, schedule: Sequence[Fault]) -> Report:
         tap = Tap(self._stack.management_url, DESTINATIONS)
         await tap.open()
-        async with self._all_people() as people, self._feeder(people.script.badge) as feed:
+        async with (
+            self._all_people() as people,
+            self._feeder(people.script.badge) as feed,
+            self._audience() as looking,
+        ):
             progress = Progress(self._stack.databases)
             injector = Injector(
                 self._stack,
@@ -116,12 +123,13 @@ class _Campaign:
             )
             try:
                 async with asyncio.timeout(self._size.work_limit):
-                    await self._go_on(injector, schedule, feed, progress)
+                    await self._go_on(injector, schedule, (feed, looking), progress)
             except TimeoutError:
                 pass  # what is missing is for the checker to say
             worked = progress.now()
         await _insist(tap.close)
         state, findings = await self._look()
+        findings += [Finding("people who answer", what) for what in looking.wrong]
         struck = sorted(injector.struck, key=lambda one: one.began)
         return Report(
             seed=seed,
@@ -141,19 +149,29 @@ class _Campaign:
         )
 
     async def _go_on(
-        self, injector: Injector, schedule: Sequence[Fault], feed: Feeder, progress: Progress
+        self,
+        injector: Injector,
+        schedule: Sequence[Fault],
+        crowd: tuple[Feeder, Audience],
+        progress: Progress,
     ) -> None:
         """Until all faults have ended, and all work has."""
+        feed, looking = crowd
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(feed.watch())
+            group.create_task(looking.answer(self._size.people))
             async with asyncio.TaskGroup() as ending:
                 ending.create_task(injector.run(schedule))
                 ending.create_task(feed.bring_in_all(self._work))
                 ending.create_task(progress.watch(len(self._work)))
             watching.cancel()
+            looking.leave()
 
     def _feeder(self, badge: Badge | None = None) -> AbstractAsyncContextManager[Feeder]:
         return feeder(self._stack.url("operator"), self._stack.url("dms"), badge=badge)
+
+    def _audience(self) -> AbstractAsyncContextManager[Audience]:
+        return audience(self._stack.url("ask"), self._stack.url("operator"), self._work)
 
     @asynccontextmanager
     async def _all_people(self) -> AsyncIterator[People]:

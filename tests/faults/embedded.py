@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tests.e2e.systems import LiveSystem, live_system
+from tests.faults.audience import QUICK_ANSWERS, audience
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.expectation import Expectation
 from tests.faults.checker.load import count_stored_messages
@@ -23,8 +24,10 @@ _DATABASES = {
     "chains": "wfms_chains",
     "watcher": "wfms_watcher",
     "intake": "wfms_intake",
+    "ask": "wfms_ask",
 }
-_ENVIRONMENT = {"SLUICE_DMS_SWEEP_AGAIN_SECONDS": "3"}
+_ENVIRONMENT = {"SLUICE_DMS_SWEEP_AGAIN_SECONDS": "3", **QUICK_ANSWERS}
+_PEOPLE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,16 @@ def carried_work(folder: Path) -> Iterator[EndState]:
     with live_system("--pilots", "2", "--slots", "2", environment=_ENVIRONMENT) as system:
 
         async def carry() -> tuple[Snapshot, list[Finding]]:
-            async with feeder(system.url, f"{system.url}/services/dms") as feed:
+            async with (
+                feeder(system.url, f"{system.url}/services/dms") as feed,
+                audience(system.url, system.url, work) as people,
+                asyncio.TaskGroup() as group,
+            ):
                 await feed.store_templates()
                 await feed.bring_in_all(work)
+                group.create_task(people.answer(_PEOPLE))
+                await people.leave_when_answered()
+            assert people.wrong == []
             system.kill_a_pilot(0)
             queues = _database(system, "transport")
             databases = {service: _database(system, name) for service, name in _DATABASES.items()}

@@ -58,7 +58,8 @@ class Fault:
 GUEST, PARTNER = SITES = ("guest", "partner")
 #: Service → replicas, as the suite starts them.
 REPLICAS = {
-    **{"dms": 1, "wms": 2, "operator": 1, "intake": 2, "chains": 2, "watcher": 2, "pilot": 3},
+    **{"dms": 1, "wms": 2, "operator": 1, "intake": 2, "chains": 2, "watcher": 2, "ask": 2},
+    "pilot": 3,
     **dict.fromkeys(SITES, 1),
 }
 SERVICES = [name for name in REPLICAS if name not in {"pilot", *SITES}]
@@ -69,7 +70,7 @@ LINKS = [
     "operator>dms", "operator>wms", "operator>chains", "intake>dms", "intake>operator",
     "intake>chains",
     "chains>dms", "chains>wms", "chains>watcher", "watcher>wms", "watcher>dms", "watcher>chains",
-    "wms>dms", "pilot>wms",
+    "wms>dms", "pilot>wms", "ask>wms", "operator>ask",
 ]  # fmt: skip
 
 #: Queues and events whose messages are repeated.
@@ -103,13 +104,13 @@ _TARGETS = {
 
 #: Kind → its share in all faults; of 66, each way of a tool to misbehave is there.
 _SHARES = {
-    Kind.KILL: 18,
+    Kind.KILL: 22,
     Kind.FREEZE: 6,
     Kind.RESTART_DATABASE_FAST: 2,
     Kind.RESTART_DATABASE_IMMEDIATE: 2,
     Kind.RESTART_BROKER: 2,
-    Kind.CUT: 5,
-    Kind.RESET: 5,
+    Kind.CUT: 4,
+    Kind.RESET: 4,
     Kind.DELAY: 4,
     Kind.BLACK_HOLE: 5,
     Kind.DUPLICATE: 4,
@@ -120,7 +121,7 @@ _SHARES = {
     Kind.SITE: 2,
     Kind.ENROLMENT: 2,
     Kind.TOKEN: 2,
-    Kind.PROVIDER: 2,
+    Kind.PROVIDER: 3,
 }
 #: In the first third, while there is work for every pilot.
 _EARLY = {Kind.SITE}

@@ -14,12 +14,13 @@ from tests.faults.checker.checks import CHECKS, look, name_of
 from tests.faults.checker.load import read_storages
 from tests.faults.embedded import EndState, carried_work
 from tests.faults.spoils import SPOILS, Spoil
+from tests.faults.spoils_of_answers import ANSWER_SPOILS
 from tests.faults.spoils_of_files import FILE_SPOILS
 from tests.faults.spoils_of_releases import RELEASE_SPOILS
 from tests.faults.spoils_of_sites import SITE_SPOILS
 
 #: Of rows.
-ROW_SPOILS = SPOILS | RELEASE_SPOILS | SITE_SPOILS
+ROW_SPOILS = SPOILS | ANSWER_SPOILS | RELEASE_SPOILS | SITE_SPOILS
 
 pytestmark = [
     pytest.mark.long("it is about the fault campaign itself"),
@@ -47,6 +48,7 @@ _FILLED = [
     *(("dms", table) for table in ("storages", "storage_usage", "periods", "runs")),
     *(("wms", table) for table in ("tasks", "jobs", "attempts", "pilots", "limits")),
     *(("chains", table) for table in ("chains", "steps", "datasets")),
+    *(("ask", table) for table in ("items", "shown")),
     *(("watcher", table) for table in ("watches", "releases")),
 ]
 

@@ -31,6 +31,7 @@ SIZE = Size(
         seconds=0.9 * FAULTS * SPACING,
         pause=2.5,
         slow=1,
+        looks=3,
         stamps=4,
         stamp_files=10,
         stamp_pause=2.0,

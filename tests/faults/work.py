@@ -23,6 +23,7 @@ from spd.verify import main as spd_verify
 from tests.faults import fickle
 from tests.faults.checker.expectation import (
     INPUT,
+    Asked,
     ExpectedFile,
     ExpectedRun,
     Limit,
@@ -33,6 +34,7 @@ from tests.faults.checker.expectation import (
 PERIOD = "2026-A"
 DIGEST_WORKFLOW = Path(__file__).with_name("digest.cwl")
 STAMP_WORKFLOW = Path(__file__).with_name("stamp.cwl")
+LOOK_WORKFLOW = Path(__file__).with_name("look.cwl")
 SPD_WORKFLOW = Path(__file__).resolve().parents[2] / "templates" / "spd" / "workflow.cwl"
 #: In the command line of each process of the tool that stays loaded, and of no other's.
 MARKER = f"fickle-{uuid4()}"
@@ -67,12 +69,14 @@ SPD = Pipeline(
     ),
     outputs=("merge/merged", "merge_monitoring/merged"),
 )
+LOOK = Pipeline("look", steps=(Step("look", INPUT, ("answer",)),), outputs=("look/answer",))
 WORKFLOWS = {
     DIGEST.template: DIGEST_WORKFLOW,
     STAMP.template: STAMP_WORKFLOW,
+    LOOK.template: LOOK_WORKFLOW,
     SPD.template: SPD_WORKFLOW,
 }
-PIPELINES = (DIGEST, STAMP, SPD)
+PIPELINES = (DIGEST, STAMP, SPD, LOOK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,8 @@ class Plan:
     how many seconds it all arrives, the stamps over ``stamp_seconds``. ``pause``, ``stamp_pause``:
     seconds that a job of the large one takes, and one of that tool. ``slow``: small data sets of
     ``slow_files`` that come in the last third, and whose jobs take ``slow_pause`` seconds: so much
-    longer than others of their step that pilots with nothing to do begin them, too."""
+    longer than others of their step that pilots with nothing to do begin them, too. ``looks``: data
+    sets of ``look_files`` that people are asked about, over ``seconds``."""
 
     files: int
     stream: int
@@ -108,6 +113,8 @@ class Plan:
     slow: int = 0
     slow_files: int = 4
     slow_pause: float = 10.0
+    looks: int = 1
+    look_files: int = 6
 
 
 def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
@@ -137,6 +144,9 @@ def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
                 folder, name, files=plan.stamp_files, at=at, seed=seed, pause=plan.stamp_pause
             )
         )
+    for number in range(plan.looks):
+        at, name = plan.seconds * number / plan.looks, f"looks-{number:02d}"
+        arrivals.append(look_arrival(folder, name, files=plan.look_files, at=at, seed=seed))
     arrivals.append(spd_arrival(folder, 1, frames=plan.frames, at=0.0, seed=seed))
     arrivals.append(
         spd_arrival(
@@ -173,6 +183,34 @@ def stamp_arrival(
     return Arrival(expected, paths, at, meta={"type": "stamp", "pause": pause})
 
 
+def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -> Arrival:
+    """Of numbers, each with the name of its file as its title."""
+    place = folder / name
+    place.mkdir(parents=True)
+    words, paths = dict[str, str](), list[Path]()
+    for number in range(files):
+        path = place / f"{name}-{number:05d}.json"
+        drawn = int(sha256(f"{seed} {path.name}".encode())[:8], 16)
+        path.write_text(json.dumps({"title": path.name, "text": str(drawn)}))
+        words[path.name] = "odd" if drawn % 2 else "even"
+        paths.append(path)
+    expected = ExpectedRun(
+        f"{seed}-{name}",
+        LOOK,
+        files=_brought(paths),
+        # Who answered when stands in them.
+        outputs={"look/answer": [ExpectedFile(path.name, None) for path in paths]},
+        asked=Asked(words),
+    )
+    return Arrival(expected, paths, at, meta={"type": "look"})
+
+
+def asked_in(arrivals: Iterable[Arrival]) -> dict[str, Asked]:
+    """By the names of files."""
+    asked = [arrival.expected.asked for arrival in arrivals]
+    return {name: one for one in asked if one is not None for name in one.words}
+
+
 def workflow_text(template: str) -> str:
     """As it is uploaded."""
     program = f"# {MARKER}\n{Path(fickle.__file__).read_text()}"
@@ -186,7 +224,11 @@ def _small_files(place: Path, files: int, seed: int) -> tuple[list[Path], list[E
         path = place / f"{place.name}-{number:05d}.txt"
         path.write_text(f"{seed} {place.name} {number}\n" * (1 + number % 7))
         paths.append(path)
-    return paths, [ExpectedFile(path.name, sha256(path.read_bytes())) for path in paths]
+    return paths, _brought(paths)
+
+
+def _brought(paths: Iterable[Path]) -> list[ExpectedFile]:
+    return [ExpectedFile(path.name, sha256(path.read_bytes())) for path in paths]
 
 
 def _joined(
@@ -229,7 +271,7 @@ def spd_arrival(
     expected = ExpectedRun(
         f"{seed}-run-{number}",
         SPD,
-        files=[ExpectedFile(path.name, sha256(path.read_bytes())) for path in paths],
+        files=_brought(paths),
         outputs=_spd_outputs(
             [path for path in paths if path.name not in refused],
             number,

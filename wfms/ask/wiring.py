@@ -27,6 +27,7 @@ from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.end_lendings import end_old_lendings
 from wfms.ask.usecases.give_answers import give_answers
 from wfms.ask.usecases.judge_devices import judge_devices
+from wfms.ask.usecases.refuse_items import refuse_items
 from wfms.ask.usecases.take_in_items import take_in_items
 
 NAME = "wfms.ask"
@@ -65,6 +66,7 @@ def build(settings: AskSettings, *, links: Links, transport: Transport) -> Servi
         loop("take_in", take_in_items),
         loop("judge", judge_devices),
         loop("give", give_answers),
+        loop("refuse", refuse_items),
         loop("lendings", end_old_lendings),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import JobState
+from sluice.contracts.tasks import PEOPLE
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.tasks import IS_ASKED
@@ -13,10 +14,12 @@ from wms.db.tasks import IS_ASKED
 _RESET_JOBS = statement(f"""
 -- Failed and held jobs of the task ($2: only this one, NULL: all) with higher numbers than $3 start
 -- anew, those of a step that people do as asked; rows tell their state before and class of error.
+-- What people ($4) cannot be asked stays so: their service has seen the file.
 WITH troubled AS (
     SELECT id, state, error_class FROM jobs
     WHERE task_uid = $1 AND state IN ('{{job.FAILED}}', '{{job.HELD}}')
         AND ($2::bigint IS NULL OR id = $2) AND seq > $3
+        AND NOT EXISTS (SELECT FROM attempts WHERE job_id = jobs.id AND pilot = $4)
 ), moved AS (
     UPDATE jobs AS j SET
         state = CASE WHEN (SELECT {IS_ASKED} FROM tasks WHERE uid = $1)
@@ -59,7 +62,7 @@ async def reset_jobs(
 ) -> list[ResetJob]:
     """Failed and held jobs of the task with numbers ``above`` this one (of them ``job`` alone, if
     one is given) are ready again, or asked; under the task's lock."""
-    rows = await connection.fetch(_RESET_JOBS, task, job, above)
+    rows = await connection.fetch(_RESET_JOBS, task, job, above, PEOPLE)
     return [ResetJob(JobState(row["state"]), row["error_class"]) for row in rows]
 
 

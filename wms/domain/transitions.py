@@ -33,7 +33,7 @@ JOB_MOVES: Moves[JobState] = {
         {JobState.READY, JobState.HELD, JobState.FINISHED, JobState.FAILED, JobState.CANCELED}
     ),
     JobState.HELD: frozenset({JobState.READY, JobState.ASKED, JobState.CANCELED}),
-    JobState.ASKED: frozenset({JobState.FINISHED, JobState.CANCELED}),
+    JobState.ASKED: frozenset({JobState.FINISHED, JobState.FAILED, JobState.CANCELED}),
     JobState.FAILED: frozenset({JobState.READY, JobState.ASKED}),
     JobState.FINISHED: frozenset(),
     JobState.CANCELED: frozenset(),

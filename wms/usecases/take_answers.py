@@ -1,10 +1,11 @@
-"""Takes what people have answered: their jobs finish, as if a pilot had reported it."""
+"""Takes what people have answered, and what they cannot be asked: their jobs end, as if a pilot had
+reported it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from sluice.contracts.asking import AnsweredJob, TakenAnswer
+from sluice.contracts.asking import AnsweredJob, RefusedJob, TakenAnswer
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
@@ -25,17 +26,22 @@ _FIRST = 1
 
 
 async def take_answers(
-    context: WmsContext, uid: UUID, answers: Sequence[AnsweredJob]
+    context: WmsContext,
+    uid: UUID,
+    answers: Sequence[AnsweredJob],
+    refused: Sequence[RefusedJob] = (),
 ) -> list[TakenAnswer]:
     """Precondition: the task exists; an answer may come twice, or too late.
 
     Effect: where that is asked for, the files are looked at. Each job that is still asked is
-    finished, its file registered (invariant 3); the task ends if that decides it. All others change
-    nothing and are answered so. Messages: those of ``settle_attempts``. Raises ``NotFound``;
+    finished, its file registered (invariant 3), or has failed, where nobody can be asked: its input
+    is at fault. The task ends if that decides it. All others change nothing and are answered so.
+    Messages: those of ``settle_attempts``. Raises ``NotFound``;
     ``Unprocessable``, with the jobs that are still asked and whose file is not there, or is none of
     the task's: then nothing has changed.
     """
-    reports = {report.id: report for report in possible(reversed([*map(_report, answers)]))}
+    given = [*map(_report, answers), *map(_refusal, refused)]
+    reports = {report.id: report for report in possible(reversed(given))}
     look = context.look_at_outputs
     faults = NO_FAULTS if look is None else await look([*reports.values()])
     while True:
@@ -44,7 +50,7 @@ async def take_answers(
             break
         except ReaderCame:
             continue
-    return [TakenAnswer(id=one.id, answer=taken.get(one.id, ReportAnswer.STALE)) for one in answers]
+    return [TakenAnswer(id=one.id, answer=taken.get(one.id, ReportAnswer.STALE)) for one in given]
 
 
 async def _take(
@@ -78,6 +84,18 @@ def _report(answer: AnsweredJob) -> AttemptReport:
     )
 
 
+def _refusal(refused: RefusedJob) -> AttemptReport:
+    return AttemptReport(
+        id=refused.id,
+        attempt=_FIRST,
+        outcome=AttemptOutcome.FAILED,
+        error_class=ErrorClass.TOOL_REFUSED,
+        message=refused.reason,
+        started_at=refused.asked_at,
+        ended_at=refused.asked_at,
+    )
+
+
 def _ended(
     known: KnownTask, jobs: Iterable[tuple[JobInFlight, AttemptReport]], faults: OutputFaults
 ) -> list[EndedAttempt]:
@@ -85,7 +103,7 @@ def _ended(
     ended, wrong = [], {}
     for job, report in jobs:
         try:
-            ended.append(_finished(known, job, report, fault=faults.get((job.id, _FIRST))))
+            ended.append(_end(known, job, report, fault=faults.get((job.id, _FIRST))))
         except InvalidReport as invalid:
             wrong[job.id] = invalid.message
     if not wrong:
@@ -98,7 +116,7 @@ def _ended(
     )
 
 
-def _finished(
+def _end(
     known: KnownTask, job: JobInFlight, report: AttemptReport, *, fault: str | None
 ) -> EndedAttempt:
     """Nothing is learnt of the time it took: no pilot worked. Raises ``InvalidReport``."""
@@ -106,11 +124,13 @@ def _finished(
     if fault is not None:
         raise InvalidReport(ErrorClass.STAGE_OUT_FAILED, fault)
     files = output_files(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
-    end = AttemptEnding(AttemptOutcome.FINISHED)
+    end = AttemptEnding(report.outcome, report.error_class)
     return EndedAttempt(
         job=replace(job, leased_at=report.started_at or job.leased_at),
-        outcome=AttemptOutcome.FINISHED,
+        outcome=report.outcome,
         verdict=attempt_verdict(known, job, end, losses=0),
-        reported=AttemptOutcome.FINISHED,
+        reported=report.outcome,
+        error=report.error_class,
+        message=report.message.replace("\0", ""),
         files=files,
     )

@@ -42,6 +42,7 @@ from masstimes.demo_chains import (
     summaries,
     tell_always,
 )
+from masstimes.demo_settings import SETTINGS
 from masstimes.knowledge import gold, known_of
 from masstimes.small_web.commands import WEB
 from masstimes.table.files import read_table
@@ -61,14 +62,6 @@ PEOPLE = {Manner.CAREFUL: 6, Manner.CARELESS: 2, Manner.ALWAYS_YES: 1, Manner.BY
 GOLD = 50
 #: That the table has to reach, on sites whose candidates were learned from.
 LEAST = 0.85
-_SETTINGS = {
-    # In the sandbox no tool reaches this machine's own addresses, where the small web is.
-    "SLUICE_PILOT_SANDBOX": "off",
-    "SLUICE_ASK_SETTLE": "3",
-    "SLUICE_ASK_UNDO": "1",
-    "SLUICE_ASK_PERIOD": "0.5",
-    "SLUICE_ASK_REQUESTS_OF_A_BROWSER": "0",
-}
 
 
 @dataclass
@@ -270,23 +263,33 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
+@contextmanager
+def _system(arguments: argparse.Namespace, home: Home) -> Iterator[str]:
+    """Where one is; its own is stopped at the end."""
+    if arguments.url:
+        yield arguments.url.rstrip("/")
+        return
+    running = start_detached(
+        home, ["--port", "0", "--pilots", "2"], ours=not arguments.keep, settings=SETTINGS
+    )
+    out.print(f"Sluice is up at {running.url}")
+    try:
+        yield running.url
+    finally:
+        if arguments.keep:
+            out.print(f"Sluice is still up: `sluice down --home {home.root}` stops it")
+        else:
+            stop_system(running)
+
+
 def _run(arguments: argparse.Namespace, folder: Path) -> int:
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     started = time.monotonic()
-    home = Home(folder / SYSTEM)
-    with small_web(folder / "web", arguments.sites, arguments.seed) as web:
-        running = start_detached(
-            home,
-            ["--port", "0", "--pilots", "2"],
-            ours=not arguments.keep,
-            settings=_SETTINGS,
-        )
-        out.print(f"Sluice is up at {running.url}")
-        try:
-            summary = asyncio.run(_carry(running.url, folder, web, arguments))
-        finally:
-            if not arguments.keep:
-                stop_system(running)
+    with (
+        small_web(folder / "web", arguments.sites, arguments.seed) as web,
+        _system(arguments, Home(folder / SYSTEM)) as url,
+    ):
+        summary = asyncio.run(_carry(url, folder, web, arguments))
     wrong = list(wrong_with(summary))
     state = ChainState.FAILED if wrong else ChainState.FINISHED
     seconds = round(time.monotonic() - started, 1)
@@ -296,8 +299,6 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
     _print(told)
     for sentence in wrong:
         err.print(f"error: {sentence}")
-    if arguments.keep:
-        out.print(f"Sluice is still up: `sluice down --home {home.root}` stops it")
     return 1 if wrong else 0
 
 
@@ -309,6 +310,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--sites", type=int, default=60, help="default: %(default)s")
     add("--seed", type=int, default=1, help="of web, people and model")
     add("--keep", action="store_true", help="leave the system up at the end")
+    add("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")
     arguments = parser.parse_args(argv)
     folder = arguments.home.resolve()
     if (earlier := Home(folder / SYSTEM).running()) is not None:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urljoin
 from uuid import UUID
 
-from sluice.cli.connection import Connection, client
+from sluice.cli.connection import Connection
 from sluice.cli.output import out
 from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer.download import fetch_files
@@ -22,15 +22,18 @@ from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
-from sluice.contracts.asking_watch import AskDevices, AskingStep, AskingSteps, AskLink, NewLink
+from sluice.clients.operator.asking import AskingOf
+from sluice.contracts.asking_watch import AskDevices, AskingStep, NewLink
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.naming import own_name
 from sluice.contracts.owners import EVERYONE
+from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ChainState, EntryKind
 
 #: The step that asks, and its template.
 ANNOTATE, ASK = "annotate", "ask"
+_ASKING = AskingOf(EVERYONE, ANNOTATE, ASK)
 #: Seconds until a chain has to have begun that begins by itself.
 _PATIENCE = 120.0
 _LOOK = 0.25
@@ -108,31 +111,22 @@ async def fetch(connection: Connection, chain: Chain, folder: Path) -> None:
 
 async def make_link(connection: Connection) -> str:
     """By which whoever has it may answer."""
-    path = f"/services/ask/api/v1/asking/steps/{EVERYONE}/{ANNOTATE}/{ASK}/links"
-    async with client(connection.url, seconds=30) as http:
-        deadline = time.monotonic() + _PATIENCE
-        while time.monotonic() < deadline:
-            answer = await http.post(path, json=NewLink(days=1).model_dump())
-            if answer.status_code != 404:  # the service does not know of the step yet
-                answer.raise_for_status()
-                made = AskLink.model_validate_json(answer.content)
-                return urljoin(connection.url, str(made.url))
-            await asyncio.sleep(_LOOK)
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        with suppress(NotFound):  # the service does not know of the step yet
+            made = await connection.operator.make_ask_link(_ASKING, NewLink(days=1))
+            return urljoin(connection.url, str(made.url))
+        await asyncio.sleep(_LOOK)
     raise WentWrong(f"step {ASK} of {ANNOTATE} asks nothing")
 
 
 async def progress(connection: Connection) -> AskingStep:
-    async with client(connection.url, seconds=30) as http:
-        answer = (await http.get("/services/ask/api/v1/asking/steps")).raise_for_status()
-    [step] = AskingSteps.model_validate_json(answer.content).steps
+    [step] = (await connection.operator.asking_steps()).steps
     return step
 
 
 async def devices(connection: Connection) -> AskDevices:
-    path = f"/services/ask/api/v1/asking/steps/{EVERYONE}/{ANNOTATE}/{ASK}/devices"
-    async with client(connection.url, seconds=30) as http:
-        answer = (await http.get(path)).raise_for_status()
-    return AskDevices.model_validate_json(answer.content)
+    return await connection.operator.ask_devices(_ASKING)
 
 
 async def tell_always(connection: Connection, every: float = 10.0) -> None:

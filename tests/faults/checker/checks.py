@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tests.faults.checker import (
+    answer_checks,
     catalogue_checks,
     chain_checks,
     job_checks,
@@ -50,6 +51,9 @@ CHECKS: tuple[Check, ...] = (
     storage_checks.check_readable_datasets_whole,
     storage_checks.check_nothing_deleted_early,
     storage_checks.check_events_true,
+    answer_checks.check_answers_kept,
+    answer_checks.check_items_given,
+    answer_checks.check_answers_in_files,
     release_checks.check_files_released_after_reading,
     release_checks.check_counts_of_released,
     release_checks.check_releases_done,

@@ -1,7 +1,8 @@
 """What must be there at the end, as the one who made the data knows it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 #: The data set that a chain starts from, as a step's source.
@@ -53,10 +54,19 @@ class ExpectedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What people say of the files that the first step asks about. ``words``: by name. ``taken``:
+    how many browsers were told that the service has their answer; counted while it runs."""
+
+    words: Mapping[str, str]
+    taken: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedRun:
     """One data set through one pipeline. ``files``: name and sha256, in order. ``refused``: those
     that the first step refuses. ``outputs``: by ``<step>/<port>``, in order. ``truth``: of a
-    detector run, what its merged events must be."""
+    detector run, what its merged events must be. ``asked``: where its first step asks people."""
 
     dataset: str
     pipeline: Pipeline
@@ -64,6 +74,7 @@ class ExpectedRun:
     outputs: Mapping[str, Sequence[ExpectedFile]]
     refused: frozenset[str] = frozenset()
     truth: Path | None = None
+    asked: Asked | None = None
 
     @property
     def jobs(self) -> int:

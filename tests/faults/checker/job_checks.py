@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tests.faults.checker.view import StepView, View, job_inputs, stored_inputs
 
-_JOB_STATES = ("ready", "leased", "running", "finished", "failed", "canceled", "held")
+_JOB_STATES = ("ready", "leased", "running", "finished", "failed", "canceled", "held", "asked")
 #: How an attempt ends beside which another one was quicker.
 _GIVEN_UP = "canceled"
 #: What an attempt says when a file it needed was not there any more, or was another one.

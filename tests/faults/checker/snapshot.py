@@ -34,6 +34,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         *("outbox", "inbox"),
     ),
     "chains": ("chains", "steps", "inputs", "datasets", "outbox", "inbox"),
+    "ask": ("questions", "items", "shown", "outbox", "inbox"),
     "watcher": ("watches", "releases", "outbox", "inbox"),
     "intake": ("handovers", "unmatched", "outbox", "inbox"),
 }

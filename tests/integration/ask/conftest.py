@@ -14,7 +14,7 @@ import pytest
 
 from sluice.clients.wms import WmsClient
 from sluice.contracts.ask import Ask
-from sluice.contracts.asking import AskedJob, AskedTask, AskNext, GivenAnswer, NextItems
+from sluice.contracts.asking import AskedJob, AskedTask, AskNext, GivenAnswer, NextItems, RefusedJob
 from sluice.contracts.asking_watch import NewLink
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.tasks import TaskOutput
@@ -33,6 +33,7 @@ from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import AskContext, AskRules
 from wfms.ask.usecases.give_answers import give_answers
 from wfms.ask.usecases.make_link import make_link
+from wfms.ask.usecases.refuse_items import refuse_items
 from wfms.ask.usecases.take_in_items import take_in_items
 
 #: What is decided is given at once, and may be taken back until then.
@@ -123,6 +124,12 @@ class Asking:
     async def take_in(self) -> None:
         while await take_in_items(self.context):
             pass
+
+    async def refuse(self) -> list[RefusedJob]:
+        """What was refused so far."""
+        while await refuse_items(self.context):
+            pass
+        return self.rows.refused
 
     async def give(self) -> list[dict[str, Any]]:
         """What is in the files of all that was given so far."""

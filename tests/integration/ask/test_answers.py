@@ -210,16 +210,38 @@ async def test_jobs_that_come_later_are_asked_too(asking: Asking) -> None:
     assert len(await asking.give()) == 3
 
 
-async def test_a_file_that_cannot_be_shown_waits_with_its_reason(asking: Asking) -> None:
-    uid = asking.task([b"good", b"\xff\xfe\x00bad", b"x" * 300_000], agree=1)
-    gone = asking.rows.jobs[uid][0].input
-    asking.file_of(gone.url).unlink()
+async def test_a_file_that_cannot_be_shown_is_refused_with_its_reason(asking: Asking) -> None:
+    uid = asking.task([b"gone", b"\xff\xfe\x00bad", b"x" * 300_000, b"good"], agree=1)
+    gone, *bad, good = asking.rows.jobs[uid]
+    asking.file_of(gone.input.url).unlink()
     await asking.take_in()
-    rows = await asking.rows_of("SELECT room, reason FROM items ORDER BY seq")
-    assert [room for room, _ in rows] == [0] * 3
-    assert "no UTF-8" in rows[1][1]
-    assert "at most 262144 are shown" in rows[2][1]
-    assert (await (await asking.browser()).next()).over
+    assert [room for (room,) in await asking.rows_of("SELECT room FROM items ORDER BY seq")] == [
+        *[0] * 3,
+        1,
+    ]
+    asking.rows.lose_answer = True
+    refused = list(await asking.refuse())
+    assert [one.id for one in refused] == [gone.id, *(job.id for job in bad)] * 2
+    assert "there is no such file" in refused[0].reason
+    assert "no UTF-8" in refused[1].reason
+    assert "at most 262144 are shown" in refused[2].reason
+    assert await asking.refuse() == refused, "they are told no more"
+    states = await asking.rows_of("SELECT state FROM items ORDER BY seq")
+    assert states == [(AskItemState.WITHDRAWN,)] * 3 + [(AskItemState.OPEN,)]
+    browser = await asking.browser()
+    assert await browser.answer_all("yes") == 1
+    assert [one["name"] for one in await asking.give()] == [good.input.name]
+
+
+async def test_what_nobody_can_be_asked_about_of_a_task_that_ended_is_let_be(
+    asking: Asking,
+) -> None:
+    uid = asking.task([b"\xff\xfe\x00bad"], agree=1)
+    await asking.take_in()
+    del asking.rows.tasks[uid]
+    assert await asking.refuse() == []
+    await asking.take_in()
+    assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.WITHDRAWN,)]
 
 
 async def test_an_answer_that_is_none_is_refused(asking: Asking) -> None:

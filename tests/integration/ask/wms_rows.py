@@ -12,6 +12,7 @@ from sluice.contracts.asking import (
     AskedJobs,
     AskedTask,
     AskedTasks,
+    RefusedJob,
     TakenAnswer,
     TakenAnswers,
 )
@@ -24,12 +25,14 @@ from tests.callers import open_to_all
 
 @dataclass
 class AskedRows:
-    """``answered``: what the service gave, in order; a second time it is ``again``."""
+    """``answered``: what the service gave, in order; a second time it is ``again``.
+    ``refused``: as often as it was."""
 
     tasks: dict[UUID, AskedTask] = field(default_factory=dict)
     jobs: dict[UUID, list[AskedJob]] = field(default_factory=dict)
     answered: list[AnsweredJob] = field(default_factory=list)
     again: list[int] = field(default_factory=list)
+    refused: list[RefusedJob] = field(default_factory=list)
     lose_answer: bool = False
 
     def app(self) -> FastAPI:
@@ -47,7 +50,7 @@ class AskedRows:
         async def jobs(uid: UUID, after: int = 0, limit: int = 200) -> AskedJobs:
             if uid not in self.tasks:
                 raise NotFound(f"there is no task {uid}")
-            done = {job.id for job in self.answered}
+            done = {job.id for job in self.answered} | {job.id for job in self.refused}
             waiting = [job for job in self.jobs[uid] if job.id > after and job.id not in done]
             return AskedJobs(jobs=waiting[:limit])
 
@@ -56,6 +59,7 @@ class AskedRows:
             if uid not in self.tasks:
                 raise NotFound(f"there is no task {uid}")
             taken = TakenAnswers(jobs=[self._take(job) for job in given.jobs])
+            self.refused += given.refused
             if self.lose_answer:
                 self.lose_answer = False
                 raise ConnectionResetError("the answer was lost")

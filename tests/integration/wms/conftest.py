@@ -17,6 +17,7 @@ from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
+from tests.integration.wms.asking import Asking
 from tests.integration.wms.moves import hold_to_legal_moves
 from tests.integration.wms.stage import Stage
 from wms.usecases.context import Terms, WmsContext
@@ -81,3 +82,8 @@ def dms(dms_and_database: tuple[DmsClient, Database]) -> DmsClient:
 def catalogue(dms_and_database: tuple[DmsClient, Database]) -> Database:
     """Of the same DMS: for what comes to it as messages."""
     return dms_and_database[1]
+
+
+@pytest.fixture
+def asking(stage: Stage, dms: DmsClient, tmp_path: Path) -> Asking:
+    return Asking(stage, dms, tmp_path)

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.clients.dms import DmsClient
 from sluice.contracts.asking import AnsweredJob
 from sluice.contracts.plan import Boundary, MergeGroups
 from sluice.contracts.problems import NotFound, Unprocessable
@@ -43,11 +42,6 @@ from wms.usecases.look_at_outputs import LookAtOutputs
 from wms.usecases.read_tasks import read_job, read_jobs
 from wms.usecases.retry_jobs import retry_task
 from wms.usecases.take_answers import take_answers
-
-
-@pytest.fixture
-def asking(stage: Stage, dms: DmsClient, tmp_path: Path) -> Asking:
-    return Asking(stage, dms, tmp_path)
 
 
 async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: Asking) -> None:

@@ -37,8 +37,7 @@ FROM steps CROSS JOIN LATERAL (
 """)
 
 ITEMS = """
-SELECT template, step, owner_group, state, count(*) AS number,
-    count(*) FILTER (WHERE reason <> '' AND ended_at IS NULL) AS unreadable FROM items
+SELECT template, step, owner_group, state, count(*) AS number FROM items
 WHERE template = ANY($1::text[]) AND known_answer IS NULL
 GROUP BY template, step, owner_group, state
 """

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from email.utils import formatdate, parsedate_to_datetime
 from typing import Any
 
-from masstimes.small_web.asgi import Exchange, exchange
+from masstimes.small_web.asgi import Exchange, exchange, now
 from masstimes.small_web.dioceses import diocese_pages
 from masstimes.small_web.pages_of_site import Site, SmallPage
 from masstimes.small_web.parishes import SERVICE
@@ -43,7 +42,7 @@ class Application:
     async def __call__(self, scope: dict[str, Any], receive: object, send: object) -> None:
         if scope["type"] != "http":
             return
-        request, start = exchange(scope, receive, send), time.time()
+        request, start = exchange(scope, receive, send), now()
         try:
             if scope["server"][0].startswith("127."):
                 await self._answer(request)
@@ -56,7 +55,7 @@ class Application:
                     "path": request.target,
                     "start": start,
                     "answered": request.answered,
-                    "end": request.ended or time.time(),
+                    "end": request.ended or now(),
                     "whole": request.ended > 0,
                     "status": request.status,
                     "bytes": request.sent,

@@ -41,7 +41,7 @@ def unkind(requests: Sequence[Line], *, delays: float, pace: Pace | None = None)
         if pause < 0:
             yield f"{after['host']}{after['path']}: {-pause:.3f} s before {before['path']} ended"
         elif before["whole"] and pause < delay * delays:
-            yield f"{after['host']}{after['path']}: after {pause:.3f} s, not {delay * delays:.3f} s"
+            yield f"{after['host']}{after['path']}: after {pause:.6f} s, not {delay * delays:.6f} s"
 
 
 def _work(arguments: argparse.Namespace) -> None:

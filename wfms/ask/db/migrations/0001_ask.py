@@ -158,6 +158,7 @@ INDEXES = (
     " WHERE known_answer IS NOT NULL",
     "CREATE INDEX items_decided ON items (decided_at) WHERE state IN ('decided')",
     "CREATE INDEX items_giving ON items (task_uid) WHERE state IN ('giving')",
+    "CREATE INDEX items_refused ON items (task_uid, seq) WHERE reason <> '' AND ended_at IS NULL",
     "CREATE INDEX items_to_judge ON items (position)"
     " WHERE NOT judged AND state IN ('decided', 'giving', 'given')",
     "CREATE INDEX items_of_task ON items (task_uid, state)",

@@ -1,0 +1,172 @@
+"""People who answer while faults happen, each in a browser as the page makes it: what was answered
+is sent until the service says that it has it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from uuid import UUID
+
+import httpx
+
+from sluice.cli.connection import client
+from sluice.clients.operator import OperatorClient
+from sluice.clients.operator.asking import AskingOf
+from sluice.contracts.asking import AnswerFate, AskNext, GivenAnswer, NextItems
+from sluice.contracts.asking_watch import NewLink
+from sluice.contracts.owners import EVERYONE
+from tests.faults.asking import PASSING, Ask, WentWrong, insist, until
+from tests.faults.checker.expectation import Asked
+from tests.faults.work import LOOK, Arrival, asked_in
+
+#: Where the defaults would make a run wait for minutes.
+QUICK_ANSWERS = {
+    "SLUICE_ASK_PERIOD": "0.5",
+    "SLUICE_ASK_UNDO": "0",
+    "SLUICE_ASK_SETTLE": "2",
+    "SLUICE_ASK_LEND": "15",
+}
+#: So many say the same before an item is decided.
+_AGREE = 2
+#: Of the links; beyond each jump of a clock.
+_DAYS = 7
+#: Seconds for an answer of the service.
+_LIMIT = 10.0
+#: Until there is something to answer.
+_PATIENCE = 300.0
+#: Seconds that somebody looks at what he has.
+_LOOKS = 0.5
+#: Items that a browser has at a time.
+_WANTED = 3
+_HEADERS = {"Sluice-Ask": "1"}
+
+
+class Browser:
+    """``answered``: items whose answers are with the service."""
+
+    def __init__(self, http: httpx.AsyncClient, page: str, asked: Mapping[str, Asked]) -> None:
+        """``page``: its path, with the link's key. ``asked``: by the names of files."""
+        self._http = http
+        self._page = page
+        self._asked = asked
+        self.answered = set[UUID]()
+        self._given = dict[UUID, tuple[str, GivenAnswer]]()
+
+    async def enter(self) -> None:
+        """Raises ``WentWrong``."""
+        await self._insist(lambda: self._http.get(self._page), "a browser opens its link")
+
+    async def answer_all(self, leaving: asyncio.Event) -> None:
+        """What it is asked, until it is to leave, and has nothing left that it answered. Raises
+        ``WentWrong``."""
+        while not leaving.is_set() or self._given:
+            found = await self._next(0 if leaving.is_set() else _WANTED)
+            for item in found.items:
+                if item.id in self.answered:
+                    raise WentWrong(f"{item.title} was shown again to who has answered it")
+                word = self._asked[item.title].words[item.title]
+                given = GivenAnswer(item=item.id, answer=word, seconds=_LOOKS)
+                self._given[item.id] = (item.title, given)
+            await asyncio.sleep(_LOOKS)
+
+    async def take_and_go(self) -> None:
+        """It answers nothing of what it is shown: others get it. Raises ``WentWrong``."""
+
+        async def is_shown() -> bool:
+            return bool((await self._next(_WANTED)).items)
+
+        await until(is_shown, _PATIENCE)
+
+    async def _next(self, wanted: int) -> NextItems:
+        asked = AskNext(answers=[given for _, given in self._given.values()], wanted=wanted)
+        content = asked.model_dump_json()
+        headers = {**_HEADERS, "Content-Type": "application/json"}
+        path = f"{self._page.partition('?')[0]}/next"
+        answer = await self._insist(
+            lambda: self._http.post(path, content=content, headers=headers), "a browser answers"
+        )
+        found = NextItems.model_validate_json(answer.content)
+        for fate in found.fates:
+            self._note(fate.item, fate.fate)
+        return found
+
+    def _note(self, item: UUID, fate: AnswerFate) -> None:
+        name, _ = self._given.pop(item)
+        if fate is AnswerFate.UNKNOWN:
+            raise WentWrong(f"the service does not know that it has shown {name}")
+        if fate is not AnswerFate.LATE:
+            self.answered.add(item)
+            self._asked[name].taken[name] += 1
+
+    async def _insist(self, ask: Ask, what: str) -> httpx.Response:
+        """Whatever keeps it from the service is waited for."""
+        last: httpx.Response | None = None
+
+        async def is_answered() -> bool:
+            nonlocal last
+            with suppress(httpx.TransportError):
+                last = await ask()
+            return last is not None and last.status_code not in PASSING
+
+        if not await until(is_answered) or last is None:
+            raise WentWrong(f"{what}: no answer")
+        if not last.is_success:
+            raise WentWrong(f"{what}: {last.status_code} {last.text[:200]}")
+        return last
+
+
+class Audience:
+    """``url``: below which the pages are. ``wrong``: what the system did to them that it must
+    not do."""
+
+    def __init__(self, url: str, watcher: OperatorClient, arrivals: Sequence[Arrival]) -> None:
+        self._url = url
+        self._watcher = watcher
+        self._asked = asked_in(arrivals)
+        self._leaving = asyncio.Event()
+        self.wrong: list[str] = []
+
+    async def answer(self, people: int) -> None:
+        """So many at once, and one who goes without a word, until they are to ``leave``."""
+        try:
+            await until(self._is_asked, _PATIENCE)
+            async with asyncio.TaskGroup() as group:
+                for number in range(people + 1):
+                    group.create_task(self._come(is_gone=number == 0))
+        except* WentWrong as errors:
+            self.wrong += map(str, errors.exceptions)
+
+    async def leave_when_answered(self) -> None:
+        """Every item was, by as many as have to agree. Raises ``WentWrong``."""
+
+        async def answered() -> bool:
+            return all(one.taken[name] >= _AGREE for name, one in self._asked.items())
+
+        if not await until(answered, _PATIENCE):
+            raise WentWrong("people could not answer what they were to be asked")
+        self.leave()
+
+    def leave(self) -> None:
+        self._leaving.set()
+
+    async def _come(self, *, is_gone: bool) -> None:
+        place = AskingOf(EVERYONE, LOOK.template, LOOK.steps[0].name)
+        link = await insist(lambda: self._watcher.make_ask_link(place, NewLink(days=_DAYS)))
+        page = httpx.URL(str(link.url)).raw_path.decode()
+        async with httpx.AsyncClient(
+            base_url=self._url, follow_redirects=True, timeout=_LIMIT
+        ) as http:
+            browser = Browser(http, page, self._asked)
+            await browser.enter()
+            await (browser.take_and_go() if is_gone else browser.answer_all(self._leaving))
+
+    async def _is_asked(self) -> bool:
+        """Whether there is anything to answer, or nobody waits for it any more."""
+        steps = (await insist(self._watcher.asking_steps)).steps
+        return self._leaving.is_set() or any(step.items for step in steps)
+
+
+@asynccontextmanager
+async def audience(url: str, operator: str, arrivals: Sequence[Arrival]) -> AsyncIterator[Audience]:
+    """``url``: below which the pages are; ``operator``: of the service where links are made."""
+    async with client(operator, seconds=_LIMIT) as http:
+        yield Audience(url, OperatorClient(http), arrivals)

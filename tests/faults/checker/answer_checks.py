@@ -1,0 +1,98 @@
+"""What people answered: every answer that the service took is there, once, and nothing else is."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.faults.checker.expectation import Asked
+from tests.faults.checker.snapshot import Row, group
+from tests.faults.checker.view import RunView, StepView, View
+
+#: So many say the same before an item is decided.
+_AGREE = 2
+
+
+def check_answers_kept(view: View) -> Iterator[str]:
+    """Each browser that was told so finds its answer in the books, and no other does."""
+    for run, _, asked, items in _asked(view):
+        for name, item in items.items():
+            answers = [row for row in _shown(view, item) if row["answer"] is not None]
+            if len(answers) != asked.taken[name]:
+                yield (
+                    f"{run.expected.dataset}: {asked.taken[name]} browsers were told that their"
+                    f" answer to {name} was taken; the books have {len(answers)}"
+                )
+            for row in answers:
+                if row["answer"] != asked.words[name]:
+                    yield f"{run.expected.dataset}: {name} was answered with {row['answer']}"
+
+
+def check_items_given(view: View) -> Iterator[str]:
+    """Each job was one item, which is decided and with its chain."""
+    for run, step, asked, items in _asked(view):
+        own = [row for row in view.state.rows("ask", "items") if _is_of(row, step)]
+        jobs = Counter(row["job_id"] for row in own)
+        if jobs != Counter(job["id"] for job in step.jobs):
+            yield f"{run.expected.dataset}: people were asked about {len(own)} items"
+        for name in asked.words.keys() - items.keys():
+            yield f"{run.expected.dataset}: nobody was asked about {name}"
+        for name, item in items.items():
+            if (item["state"], item["answer"]) != ("given", asked.words[name]):
+                yield (
+                    f"{run.expected.dataset}: {name} is {item['state']} as {item['answer']}:"
+                    f" {item['reason']}"
+                )
+
+
+def check_answers_in_files(view: View) -> Iterator[str]:
+    """A file has all answers that were taken, each browser's once."""
+    for run, step, asked, items in _asked(view):
+        for file in view.files(step.written["answer"]):
+            name = file.own_name
+            where = f"{run.expected.dataset}: the file of {name}"
+            browsers = {str(row["device_uid"]) for row in _answers(view, items, name)}
+            for place in file.places:
+                content = _read(place)
+                answers = content.get("answers", [])
+                said = Counter((one["device"], one["answer"]) for one in answers)
+                due = Counter(dict.fromkeys(((one, asked.words[name]) for one in browsers), 1))
+                if said != due or len(answers) < _AGREE:
+                    yield f"{where} has {dict(said)}, not {dict(due)}"
+                if (content.get("answer"), content.get("agreed")) != (
+                    asked.words[name],
+                    len(answers),
+                ):
+                    yield f"{where} says {content.get('answer')} by {content.get('agreed')}"
+
+
+def _asked(view: View) -> Iterator[tuple[RunView, StepView, Asked, dict[str, Row]]]:
+    """With the items by the names of their files."""
+    for run in view.runs:
+        if run.expected.asked is not None:
+            step = next(iter(run.steps.values()))
+            items = [row for row in view.state.rows("ask", "items") if _is_of(row, step)]
+            by_name = {row["content"]["title"]: row for row in items}
+            yield run, step, run.expected.asked, by_name
+
+
+def _is_of(item: Row, step: StepView) -> bool:
+    return bool(item["task_uid"] == step.task["uid"])
+
+
+def _answers(view: View, items: dict[str, Row], name: str) -> list[Row]:
+    if name not in items:
+        return []
+    return [row for row in _shown(view, items[name]) if row["answer"] is not None]
+
+
+def _shown(view: View, item: Row) -> list[Row]:
+    return group(view.state.rows("ask", "shown"), "item_uid").get(item["uid"], [])
+
+
+def _read(place: str) -> dict[str, Any]:
+    """Nothing where it is not there any more: other checks say that."""
+    path = Path(place)
+    found: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {}
+    return found

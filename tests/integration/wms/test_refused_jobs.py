@@ -1,0 +1,43 @@
+"""Jobs that people cannot be asked about: they fail, for good."""
+
+import pytest
+
+from sluice.contracts.asking import RefusedJob
+from sluice.contracts.plan import Boundary
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import ErrorClass, JobState, ReportAnswer, TaskState
+from tests.integration.wms.asking import Asking, answered
+from tests.integration.wms.stage import NOW
+from wms.usecases.read_tasks import read_job
+from wms.usecases.retry_jobs import retry_job, retry_task
+from wms.usecases.take_answers import take_answers
+
+
+async def test_a_job_of_which_nobody_can_be_asked_fails_and_is_not_tried_again(
+    asking: Asking,
+) -> None:
+    task = await asking.task(files=3, boundary=Boundary(minimum=0.5))
+    first, second, third = await asking.jobs(task)
+    no = RefusedJob(id=first.id, reason="it is no UTF-8", asked_at=NOW)
+    taken = await take_answers(asking.stage.context, task.uid, [answered(task, second)], [no, no])
+    assert [(one.id, one.answer) for one in taken] == [
+        (second.id, ReportAnswer.ACCEPTED),
+        *[(first.id, ReportAnswer.ACCEPTED)] * 2,
+    ]
+    counts = {JobState.ASKED: 1, JobState.FINISHED: 1, JobState.FAILED: 1}
+    assert await asking.check(task) == counts
+    found = await read_job(asking.stage.context, first.id)
+    assert (found.error_class, found.message) == (ErrorClass.TOOL_REFUSED, "it is no UTF-8")
+    assert [attempt.who for attempt in found.attempts] == ["people"]
+    await retry_task(asking.stage.context, task.uid)
+    with pytest.raises(Conflict, match="nobody can be asked about its file: it is no UTF-8"):
+        await retry_job(asking.stage.context, first.id)
+    assert await asking.check(task) == counts
+    [again] = await take_answers(asking.stage.context, task.uid, [], [no])
+    assert again.answer is ReportAnswer.STALE
+    await asking.answer(task, answered(task, third))
+    status = await asking.stage.status(task)
+    assert (status.state, status.failed) == (TaskState.FINISHED, 1)
+    sent = await asking.stage.sent()
+    dataset = task.main_output.dat_out_uid
+    assert sorted(sent.files[dataset]) == [(n, f"answer-{n}.1.json") for n in (1, 2)]

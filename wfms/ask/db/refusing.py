@@ -1,0 +1,44 @@
+"""Statements on items that nobody can be asked about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sluice.servicekit.database import Connection
+from wfms.ask.db.statement import statement
+
+REFUSED = """
+-- By the index items_refused.
+SELECT uid, task_uid, job_id, reason, asked_at FROM items
+WHERE reason <> '' AND ended_at IS NULL AND known_answer IS NULL ORDER BY task_uid, seq LIMIT $1
+"""
+
+TOLD = statement("""
+UPDATE items SET state = '{item.WITHDRAWN}', ended_at = now()
+WHERE uid = ANY(ARRAY(
+    SELECT uid FROM items WHERE uid = ANY($1::uuid[]) AND state = '{item.OPEN}'
+    ORDER BY uid FOR UPDATE))
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedItem:
+    uid: UUID
+    task: UUID
+    job: int
+    reason: str
+    asked_at: datetime
+
+
+async def refused_items(connection: Connection, *, most: int) -> list[RefusedItem]:
+    """By task."""
+    return [
+        RefusedItem(row["uid"], row["task_uid"], row["job_id"], row["reason"], row["asked_at"])
+        for row in await connection.fetch(REFUSED, most)
+    ]
+
+
+async def told(connection: Connection, items: Sequence[UUID]) -> None:
+    """The WMS knows of them."""
+    await connection.execute(TOLD, list(items))
