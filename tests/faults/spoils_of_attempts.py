@@ -47,10 +47,23 @@ def three_leases_at_once(state: Snapshot) -> None:
 
 
 def an_attempt_behind_the_winner(state: Snapshot) -> None:
-    """That was not given up."""
+    """That did not begin beside it."""
+    _one_behind(state, seconds=1)
+
+
+def an_attempt_that_failed_beside_the_winner(state: Snapshot) -> None:
+    """Which is as it should be."""
+    _one_behind(state, seconds=-0.001)
+
+
+def _one_behind(state: Snapshot, *, seconds: float) -> None:
+    """It begins so much later than the winner ended, and fails."""
     attempts = state.rows("wms", "attempts")
     winner = next(row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED)
-    attempts.append(winner | {"attempt": winner["attempt"] + 1, "outcome": AttemptOutcome.FAILED})
+    began = winner["ended_at"] + timedelta(seconds=seconds)
+    failed = {"outcome": AttemptOutcome.FAILED, "pilot": "another", "log_url": None}
+    times = {"leased_at": began, "started_at": began, "ended_at": began}
+    attempts.append(winner | {"attempt": winner["attempt"] + 1} | failed | times)
 
 
 def attempt_ends_before_it_starts(state: Snapshot) -> None:

@@ -15,6 +15,7 @@ from tests.faults.checker.load import read_storages
 from tests.faults.embedded import EndState, carried_work
 from tests.faults.spoils import SPOILS, Spoil
 from tests.faults.spoils_of_answers import ANSWER_SPOILS
+from tests.faults.spoils_of_attempts import an_attempt_that_failed_beside_the_winner
 from tests.faults.spoils_of_files import FILE_SPOILS
 from tests.faults.spoils_of_releases import RELEASE_SPOILS
 from tests.faults.spoils_of_sites import SITE_SPOILS
@@ -40,6 +41,12 @@ def test_a_good_end_is_found_good(good: EndState) -> None:
     assert outcomes >= {AttemptOutcome.FINISHED, AttemptOutcome.FAILED}
     assert good.state.files
     assert all(good.state.rows(service, table) for service, table in _FILLED)
+
+
+def test_an_attempt_may_fail_beside_the_one_that_wins(good: EndState) -> None:
+    state = copy.deepcopy(good.state)
+    an_attempt_that_failed_beside_the_winner(state)
+    assert look(state, good.expectation) == []
 
 
 #: Tables without which the checks would have nothing to look at.

@@ -29,6 +29,9 @@ FROM jobs AS j LEFT JOIN second_attempts AS s ON s.job_id = j.id
 WHERE j.id = ANY($1::bigint[]) AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
 """)
 
+#: When an attempt has ended: who ends it may have begun, and waited for a lock, before it was given
+#: away or began.
+OVER = "greatest(now(), leased_at, started_at)"
 #: Parts of statements: the attempts that have ended ($1), and that this is written down.
 ENDED = """ended AS (
     SELECT * FROM jsonb_to_recordset($1) AS e(
@@ -37,13 +40,14 @@ ENDED = """ended AS (
         message text, peak_memory double precision, cpu_seconds double precision, log_url text,
         duration double precision, leased_at timestamptz, started_at timestamptz, pilot uuid)
 )"""
-WRITTEN = """written AS (
-    INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, reported,
-        exit_code, error_class, message, peak_memory, cpu_seconds, log_url)
+WRITTEN = f"""written AS (
+    INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, ended_at, outcome,
+        reported, exit_code, error_class, message, peak_memory, cpu_seconds, log_url)
     SELECT id, attempt, pilot, leased_at,
         CASE WHEN duration IS NULL THEN started_at
             ELSE greatest(leased_at, now() - make_interval(secs => duration)) END,
-        outcome, reported, exit_code, error_class, message, peak_memory, cpu_seconds, log_url
+        {OVER}, outcome, reported, exit_code, error_class, message, peak_memory, cpu_seconds,
+        log_url
     FROM ended
 )"""
 
@@ -96,25 +100,25 @@ WITH {ENDED}, {WRITTEN}, moved AS (
 SELECT count(*) FROM moved
 """)
 
-CANCEL_IN_FLIGHT = statement("""
+CANCEL_IN_FLIGHT = statement(f"""
 -- The task has ended: what pilots have of it is no longer wanted, and their reports will be stale.
 WITH stopped AS (
-    UPDATE jobs SET state = '{job.CANCELED}', ended_at = now(), lease_until = NULL, message = $2
-    WHERE task_uid = $1 AND state IN ('{job.LEASED}', '{job.RUNNING}')
+    UPDATE jobs SET state = '{{job.CANCELED}}', ended_at = now(), lease_until = NULL, message = $2
+    WHERE task_uid = $1 AND state IN ('{{job.LEASED}}', '{{job.RUNNING}}')
     RETURNING id, attempt, pilot, leased_at, started_at
 )
-INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, message)
-SELECT id, attempt, pilot, leased_at, started_at, '{outcome.CANCELED}', $2 FROM stopped
+INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, ended_at, outcome, message)
+SELECT id, attempt, pilot, leased_at, started_at, {OVER}, '{{outcome.CANCELED}}', $2 FROM stopped
 """)
 
-_CANCEL_SECOND = statement("""
+_CANCEL_SECOND = statement(f"""
 -- The second attempts of task $1 likewise.
 WITH stopped AS (DELETE FROM second_attempts WHERE task_uid = $1 RETURNING *), counted AS (
     UPDATE jobs AS j SET attempt = s.attempt FROM stopped AS s
     WHERE j.id = s.job_id AND j.attempt < s.attempt
 )
-INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, message)
-SELECT job_id, attempt, pilot, leased_at, started_at, '{outcome.CANCELED}', $2
+INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, ended_at, outcome, message)
+SELECT job_id, attempt, pilot, leased_at, started_at, {OVER}, '{{outcome.CANCELED}}', $2
 FROM stopped WHERE lease_until IS NOT NULL
 """)
 

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from sluice.contracts.pilots import JobToken
 from sluice.servicekit.database import Connection
-from wms.db.attempts import ENDED, WRITTEN, EndedAttempt, attempt_row
+from wms.db.attempts import ENDED, OVER, WRITTEN, EndedAttempt, attempt_row
 from wms.db.leases import ClaimedJob, ExtendedLease
 from wms.db.statement import statement
 
@@ -72,17 +72,17 @@ WITH {ENDED}, {WRITTEN}, marked AS (
 SELECT count(*) FROM marked
 """
 
-_END_TWINS = statement("""
+_END_TWINS = statement(f"""
 -- The jobs have ended, or begin anew: the other attempts at them go. What lives of them is
 -- canceled; the next attempt has a higher number than both.
 WITH gone AS (
     DELETE FROM second_attempts WHERE job_id = ANY($1::bigint[]) RETURNING *
 ), counted AS (
     UPDATE jobs AS j SET attempt = g.attempt FROM gone AS g
-    WHERE j.id = g.job_id AND j.attempt < g.attempt AND j.state <> '{job.FINISHED}'
+    WHERE j.id = g.job_id AND j.attempt < g.attempt AND j.state <> '{{job.FINISHED}}'
 )
-INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, outcome, message)
-SELECT job_id, attempt, pilot, leased_at, started_at, '{outcome.CANCELED}', $2
+INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, ended_at, outcome, message)
+SELECT job_id, attempt, pilot, leased_at, started_at, {OVER}, '{{outcome.CANCELED}}', $2
 FROM gone WHERE lease_until IS NOT NULL
 """)
 

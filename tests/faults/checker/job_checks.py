@@ -83,18 +83,24 @@ def check_failures_expected(view: View) -> Iterator[str]:
 
 
 def check_one_winner(view: View) -> Iterator[str]:
-    """Invariant 3: one attempt of a finished job succeeded, only such as was given up lies behind
-    it, and every attempt is in the books."""
+    """Invariant 3: one attempt of a finished job succeeded, only such as began beside it lies
+    behind it, and every attempt is in the books."""
     for run, step in view.steps():
         for job in step.jobs:
             attempts = step.attempts[job["id"]]
             where = f"{run.expected.dataset}: job {job['id']} of {step.step.name}"
             numbers = [row["attempt"] for row in attempts]
-            behind = [row for row in attempts if row["attempt"] > job["attempt"]]
-            given_up = [row for row in behind if row["outcome"] == _GIVEN_UP]
-            if numbers != list(range(1, job["attempt"] + len(given_up) + 1)):
+            won = [row for row in attempts if row["outcome"] == "finished"]
+            over = max((row["ended_at"] for row in won), default=None)
+            behind = [
+                row
+                for row in attempts
+                if row["attempt"] > job["attempt"]
+                and (row["outcome"] == _GIVEN_UP or (over is not None and row["leased_at"] < over))
+            ]
+            if numbers != list(range(1, job["attempt"] + len(behind) + 1)):
                 yield f"{where} has attempts {numbers}, and counts {job['attempt']}"
-            winners = [row["attempt"] for row in attempts if row["outcome"] == "finished"]
+            winners = [row["attempt"] for row in won]
             if winners != ([job["attempt"]] if job["state"] == "finished" else []):
                 yield f"{where} is {job['state']} and was won by attempts {winners}"
     known = {job["id"] for job in view.state.rows("wms", "jobs")}
