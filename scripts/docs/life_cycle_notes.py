@@ -245,7 +245,10 @@ NOTES: dict[str, CycleNotes] = {
         " known stay open for good.",
         {
             AskItemState.OPEN: (
-                "the answer by which enough people agree; the end of its task",
+                (
+                    "the answer by which enough people agree; the refusing loop, where its file is"
+                    " nothing that can be shown; the end of its task"
+                ),
                 "rolled back: the browser sends its answers again, and each counts once",
             ),
             AskItemState.DECIDED: (

@@ -80,7 +80,8 @@ class AnsweredJobs(Contract):
 
 
 class TakenAnswer(Contract):
-    """``stale``: the job no longer waits for an answer, as its task has ended."""
+    """``stale``: the job no longer waits for an answer, as its task has ended, or nobody could be
+    asked."""
 
     id: int
     answer: ReportAnswer

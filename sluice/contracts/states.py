@@ -233,7 +233,7 @@ class AskItemState(StrEnum):
     DECIDED = "decided"  #: enough people agree; answers may still be taken back
     GIVING = "giving"  #: its answers stand, and its file is on its way to the WMS
     GIVEN = "given"  #: its job is finished with them
-    WITHDRAWN = "withdrawn"  #: its task ended before
+    WITHDRAWN = "withdrawn"  #: its task ended before, or its file is nothing that can be shown
 
     @property
     def final(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin
 
 import httpx
 
@@ -61,11 +61,12 @@ def asked_step(
     step = steps()[0]["step"]
     path = f"/api/v1/asking/steps/{group}/{template}/{step}"
     link = ask("POST", f"{path}/links", {"days": 2})
-    there = urlsplit(link["url"])
-    assert visit.get(f"{there.path}?{there.query}").status_code == httpx.codes.SEE_OTHER
-    found = _next(visit, there.path, {"wanted": 1})
+    there = urljoin(str(visit.base_url), link["url"])
+    page = there.partition("?")[0]
+    assert visit.get(there).status_code == httpx.codes.SEE_OTHER
+    found = _next(visit, page, {"wanted": 1})
     answer = {"item": found["items"][0]["id"], "answer": "yes", "seconds": 2}
-    _next(visit, there.path, {"answers": [answer], "wanted": 0})
+    _next(visit, page, {"answers": [answer], "wanted": 0})
     [device] = ask("GET", f"{path}/devices", None)["devices"]
     return AskedStep(group, template, step, link["uid"], device["uid"])
 

@@ -25,8 +25,9 @@ CONTAINERS = {"run-in-production", "back-up-and-restore"}
 #: Starting and stopping systems is tested by itself (``test_up_and_down``): these pages' readers
 #: have one that runs.
 ALONE = {"run-on-one-machine"}
-#: For those who change the code, look after nodes, or ask people: they show no command.
-WITHOUT_COMMANDS = {"ask-people", "change-sluice", "contain-tools"}
+#: For those who change the code, look after nodes, ask people, or have data sets collected: they
+#: show no command.
+WITHOUT_COMMANDS = {"ask-people", "change-sluice", "collect-and-schedule", "contain-tools"}
 HOW_TOS = sorted(
     page
     for page in (ROOT / "docs/how-to").glob("*.md")

@@ -20,7 +20,7 @@ pytestmark = [
     ),
 ]
 
-SITES, CHEATS = 12, 2
+SITES, CHEATS = 24, 2
 
 
 @pytest.mark.timeout(900)

@@ -18,10 +18,9 @@ from wms.usecases.context import WmsContext
 
 async def retry_task(context: WmsContext, uid: UUID) -> TaskStatus:
     """Precondition: the task exists and has not ended. Effect: its failed and held jobs are ready
-    at once, with their ``retry`` attempts before them again; without such jobs nothing changes.
-    Those stay as they are without whose files a later step has made its groups, or of which people
-    cannot be asked. Messages: none.
-    Raises ``NotFound``, ``Conflict``."""
+    (or asked) at once, with their ``retry`` attempts before them again; without such jobs nothing
+    changes. Those stay as they are without whose files a later step has made its groups, or of
+    which people cannot be asked. Messages: none. Raises ``NotFound``, ``Conflict``."""
     async with context.database.transaction() as transaction:
         await _retry(transaction, await _lock(transaction, uid), None)
         status = await task_status(transaction.connection, uid)
@@ -31,20 +30,22 @@ async def retry_task(context: WmsContext, uid: UUID) -> TaskStatus:
 
 async def retry_job(context: WmsContext, job_id: int) -> Job:
     """The same for one job. Raises ``NotFound``; ``Conflict`` where it is neither failed nor held,
-    its task has ended, or a later step has gone on without its file."""
+    its task has ended, people cannot be asked about its file, or a later step has gone on without
+    it."""
     async with context.database.transaction() as transaction:
         uid = await task_of_job(transaction.connection, job_id)
         locked = await _lock(transaction, uid)
         moved = await _retry(transaction, locked, job_id)
         job = await job_with_attempts(transaction.connection, job_id)
-        if not moved and any(attempt.by_people for attempt in job.attempts):
+        tried = JobState.FAILED, JobState.HELD
+        if not moved and job.state in tried and any(one.by_people for one in job.attempts):
             raise Conflict(
                 f"job {job_id} cannot be tried again: nobody can be asked about its file:"
                 f" {job.message}",
                 job=job_id,
                 state=job.state,
             )
-        if not moved and job.state in {JobState.FAILED, JobState.HELD}:
+        if not moved and job.state in tried:
             raise Conflict(
                 f"job {job_id} cannot be tried again: a later step has made its groups of the files"
                 " around it; a rerun of the chain gives it another round",

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import structlog
 from fastapi import APIRouter, Query
+from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.access import CallingService
-from sluice.contracts.owners import ALL
+from sluice.contracts.owners import ALL, GroupName
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.quotas import HolderKind, HolderName, Holdings, QuotaHolder, SetMost
 from sluice.servicekit.access.asking import Asking
@@ -16,6 +17,8 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
 from sluice.servicekit.quotas.counted import Counted
+
+_GROUP_NAME = TypeAdapter[str](GroupName)
 
 log = structlog.get_logger(__name__)
 
@@ -42,11 +45,21 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
     async def set_(kind: HolderKind, name: HolderName, new: SetMost) -> None:
         """Sets how much a group, or a person, may have of what is counted here. It counts from now
         on for what is added; what there is stays. Repeating it is fine."""
+        _require_name(kind, name)
         async with database.transaction() as transaction:
             await counted.set(transaction.connection, QuotaHolder(kind, name), new.most)
         log.info("quota.set", kind=kind, name=name, most=new.most)
 
     return router
+
+
+def _require_name(kind: HolderKind, name: str) -> None:
+    """Raises ``Unprocessable``."""
+    try:
+        if kind is HolderKind.GROUP:
+            _GROUP_NAME.validate_python(name)
+    except ValidationError as error:
+        raise Unprocessable(error.errors()[0]["msg"]) from error
 
 
 def sees(by: Person | None, holder: QuotaHolder) -> bool:

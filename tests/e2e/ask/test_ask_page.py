@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.e2e.ask.conftest import PATH, PHONE, AskSite, answer, item_of, press, shown_id
+from tests.e2e.ask.conftest import DESKTOP, PATH, PHONE, AskSite, answer, item_of, press, shown_id
 from wfms.ask.usecases.context import AskRules
 
 pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
@@ -308,6 +308,39 @@ async def test_nothing_is_wider_than_the_window_and_all_has_a_name(ask_site: Ask
             await page.set_viewport_size({"width": width, "height": height})
             assert await page.evaluate("document.documentElement.scrollWidth") <= width
         assert await unnamed(page) == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["opens", "closes", "neither"],
+        ["yes", "no", "cannot say"],
+        ["indistinguishable", "no", "unclear"],
+        ["uncertain", "Gottesdienst", "confession", "no"],
+    ],
+)
+async def test_words_of_answers_are_whole(ask_site: AskSite, words: list[str]) -> None:
+    await ask_site.lay(HOURS[:1], answers=words, agree=2)
+    for options in (PHONE, DESKTOP):
+        async with ask_site.person(**options) as person:
+            page = await person.open()
+            await item_of(page).wait_for()
+            for width in (390, 320, 1400):
+                await page.set_viewport_size({"width": width, "height": 844})
+                assert await page.evaluate("document.documentElement.scrollWidth") <= width
+                assert await page.evaluate(_BROKEN) == [], width
+
+
+#: Words of answers that stand in two lines.
+_BROKEN = """[...document.querySelectorAll('.answer span')].flatMap((span) => {
+    const text = span.firstChild;
+    return [...text.data.matchAll(/\\S+/g)].filter((word) => {
+        const range = document.createRange();
+        range.setStart(text, word.index);
+        range.setEnd(text, word.index + word[0].length);
+        return range.getClientRects().length > 1;
+    }).map((word) => word[0]);
+})"""
 
 
 async def unnamed(page: Page) -> int:

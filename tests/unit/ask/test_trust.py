@@ -33,12 +33,18 @@ def same(word: str) -> Answerer:
     return lambda _right, _draw: word
 
 
-def answers_until_found(answerer: Answerer, draw: Random, *, most: int, gold: bool) -> int | None:
-    """After how many it is excluded; None: after none. A third of the items are yes."""
+def without_error(right: str, _: Random) -> str:
+    return right
+
+
+def answers_until_found(
+    answerer: Answerer, draw: Random, *, most: int, gold: bool, yes: float = 1 / 3
+) -> int | None:
+    """After how many it is excluded; None: after none. ``yes``: part of the items that are."""
     kind = (KnownBy.GOLD if gold else KnownBy.PEERS).value
     evidence: dict[str, dict[str, Counter[str]]] = {kind: {word: Counter() for word in ANSWERS}}
     for number in range(1, most + 1):
-        right = "yes" if draw.random() < 1 / 3 else "no"
+        right = "yes" if draw.random() < yes else "no"
         evidence[kind][right][answerer(right, draw)] += 1
         if score(evidence, len(ANSWERS)) > LIMIT:
             return number
@@ -61,6 +67,19 @@ def test_who_looks_is_left_in_peace(answerer: Answerer, gold: bool) -> None:
         answers_until_found(answerer, Random(seed), most=120, gold=gold) for seed in range(400)
     ]
     assert sum(number is not None for number in found) <= 8  # two in a hundred
+
+
+@pytest.mark.parametrize("gold", [True, False])
+@pytest.mark.parametrize("yes", [0.0, 0.02, 0.1, 0.9, 1.0])
+@pytest.mark.parametrize("answerer", [without_error, careful])
+def test_so_is_who_looks_where_nearly_all_are_alike(
+    answerer: Answerer, yes: float, gold: bool
+) -> None:
+    found = [
+        answers_until_found(answerer, Random(seed), most=300, gold=gold, yes=yes)
+        for seed in range(50)
+    ]
+    assert sum(number is not None for number in found) <= 1
 
 
 def test_nothing_known_says_nothing() -> None:

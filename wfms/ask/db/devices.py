@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -46,6 +46,10 @@ MOVE_TO_LINK = """
 UPDATE devices SET link_uid = $2
 WHERE digest = $1 AND template = $3 AND step = $4 AND owner_group = $5
 """
+
+#: Of PostgreSQL's advisory locks, those of browsers; taken before all that a request locks.
+BROWSER_ALONE = "SELECT pg_advisory_xact_lock(1634956139, hashtext($1::uuid::text))"
+DEVICE_NOW = "SELECT shown, given, standing FROM devices WHERE uid = $1"
 
 COUNT = """
 UPDATE devices SET shown = shown + $2, given = given + $3, last_at = now() WHERE uid = $1
@@ -218,6 +222,15 @@ async def device_by_digest(connection: Connection, digest: bytes) -> KnownDevice
     if row is None:
         return None
     return KnownDevice(**{**row, "standing": DeviceStanding(row["standing"])})
+
+
+async def browser_alone(connection: Connection, device: KnownDevice) -> KnownDevice:
+    """Until the end of the transaction no other request of the browser is worked on: as it is
+    now."""
+    await connection.execute(BROWSER_ALONE, device.uid)
+    [row] = await connection.fetch(DEVICE_NOW, device.uid)
+    standing = DeviceStanding(row["standing"])
+    return replace(device, shown=row["shown"], given=row["given"], standing=standing)
 
 
 async def move_to_link(connection: Connection, digest: bytes, link: StoredLink) -> bool:

@@ -15,7 +15,9 @@ STEPS = statement("""
 WITH steps AS (
     SELECT template, step, owner_group,
         (array_agg(ask ORDER BY opened_at DESC))[1] AS ask,
-        count(*) FILTER (WHERE ended_at IS NULL) AS tasks, max(reason) AS reason
+        count(*) FILTER (WHERE ended_at IS NULL) AS tasks,
+        coalesce(max(concat_ws('; ', nullif(gold_reason, ''), nullif(reason, '')))
+            FILTER (WHERE ended_at IS NULL), '') AS reason
     FROM questions
     WHERE (ended_at IS NULL OR ended_at > now() - interval '30 days')
         AND ($1::text[] IS NULL OR owner_group = ANY($1::text[]))

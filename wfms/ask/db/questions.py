@@ -35,6 +35,7 @@ WHERE task_uid = $1 AND NOT gold_read RETURNING 1
 """
 
 SAY_WHY = "UPDATE questions SET reason = $2 WHERE task_uid = $1 AND reason <> $2"
+SAY_OF_GOLD = "UPDATE questions SET gold_reason = $2 WHERE task_uid = $1"
 
 INSERT_ITEMS = """
 INSERT INTO items (uid, task_uid, template, step, owner_group, job_id, seq, file, content,
@@ -153,6 +154,11 @@ async def add_items(
 async def say_why(connection: Connection, task: UUID, reason: str) -> None:
     """Why no more items of it are taken in."""
     await connection.execute(SAY_WHY, task, reason)
+
+
+async def say_of_gold(connection: Connection, task: UUID, reason: str) -> None:
+    """What is wrong with its items whose answers are known; "": nothing."""
+    await connection.execute(SAY_OF_GOLD, task, reason)
 
 
 async def end_question(connection: Connection, task: UUID) -> bool:

@@ -11,6 +11,8 @@ from typing import Any
 import nh3
 
 from sluice.contracts.ask import Show
+from wfms.ask.domain.images import is_whole
+from wfms.ask.domain.json_values import DEEPEST, trouble_in
 
 #: Bytes of a file with text, and with an image.
 LARGEST_TEXT, LARGEST_IMAGE = 256 * 1024, 20 * 1024 * 1024
@@ -119,7 +121,7 @@ def content_of(data: bytes, show: Show) -> ItemContent:
     if found is not None:
         return _of_object(found, show)
     if show is Show.IMAGE:
-        media_type(data)
+        _require_whole(data)
         return ItemContent()
     text = _text(data)
     return ItemContent(text=text) if show is Show.TEXT else ItemContent(html=clean(text))
@@ -133,11 +135,21 @@ def image_of(data: bytes) -> tuple[bytes, str]:
     """The bytes of the image that an item shows, and their media type. Raises ``Unreadable``."""
     found = _object(data)
     if found is not None:
-        try:
-            data = base64.b64decode(str(found.get("image", "")), validate=True)
-        except (ValueError, binascii.Error) as error:
-            raise Unreadable(f"'image' is no base64 ({error})") from error
+        data = _image_in(found)
     return data, media_type(data)
+
+
+def _image_in(found: Mapping[str, Any]) -> bytes:
+    try:
+        return base64.b64decode(str(found.get("image", "")), validate=True)
+    except (ValueError, binascii.Error) as error:
+        raise Unreadable(f"'image' is no base64 ({error})") from error
+
+
+def _require_whole(data: bytes) -> None:
+    """Raises ``Unreadable``."""
+    if not is_whole(data, media_type(data)):
+        raise Unreadable("it is an image that is cut off")
 
 
 def media_type(data: bytes) -> str:
@@ -157,7 +169,7 @@ def _of_object(found: Mapping[str, Any], show: Show) -> ItemContent:
     if not isinstance(title, str):
         raise Unreadable("'title' is no text")
     if show is Show.IMAGE:
-        image_of(json.dumps(found).encode())
+        _require_whole(_image_in(found))
         kept = {key: value for key, value in found.items() if key != "image"}
         return ItemContent(box=_box(found.get("box")), title=title, known=known, item=kept)
     shown = found.get(show.value)
@@ -170,14 +182,20 @@ def _of_object(found: Mapping[str, Any], show: Show) -> ItemContent:
 
 
 def _object(data: bytes) -> dict[str, Any] | None:
-    """None: it is something else."""
+    """None: it is something else. Raises ``Unreadable``."""
     if data.lstrip()[:1] != b"{":
         return None
     try:
         found = json.loads(data)
-    except (ValueError, RecursionError):
+    except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    except RecursionError:
+        raise Unreadable(f"values lie in one another more than {DEEPEST} deep") from None
+    if not isinstance(found, dict):
+        return None
+    if (trouble := trouble_in(found)) is not None:
+        raise Unreadable(f"{trouble}: it could not be kept as it is")
+    return found
 
 
 def _text(data: bytes) -> str:

@@ -1,11 +1,13 @@
 """Who answers without looking: a sequential test (Wald, 1945) of what a browser answered against
 what was right.
 
-Two explanations are compared. Who looks gives the right answer but for an error now and then. Who
-does not look gives each answer as often as he gives it at all, whatever is right (the confusion
-matrices are those of Dawid and Skene, 1979, with equal rows). The score is the logarithm of how
-much better the second explains the answers; where it passes ``LIMIT``, the browser is excluded.
-By Wald's bound no more than one in ``exp(LIMIT)`` of those who look ever gets there.
+Two explanations are compared. Who looks gives the right answer but for an error now and then: as
+often as explains the answers best, up to ``ERRORS``, so that who makes none where one answer is
+nearly always right is not taken for who always gives it. Who does not look gives each answer as
+often as he gives it at all, whatever is right (the confusion matrices are those of Dawid and Skene,
+1979, with equal rows). The score is the logarithm of how much better the second explains the
+answers; where it passes ``LIMIT``, the browser is excluded. By Wald's bound about one in
+``exp(LIMIT)`` of those who look ever gets there.
 """
 
 import math
@@ -24,7 +26,7 @@ class KnownBy(StrEnum):
     PEERS = "peers"  #: what the others agree on, who may be wrong
 
 
-#: How often who looks differs from the reference.
+#: How often who looks differs from the reference, at most.
 ERRORS: Mapping[KnownBy, float] = {KnownBy.GOLD: 0.12, KnownBy.PEERS: 0.22}
 
 #: Kind of reference -> what was right -> what was answered -> how often.
@@ -40,7 +42,7 @@ def score(evidence: Evidence, answers: int) -> float:
     total = sum(given.values())
     found = 0.0
     for reference, rows in evidence.items():
-        error = ERRORS[KnownBy(reference)]
+        error = _error(KnownBy(reference), evidence)
         for right, row in rows.items():
             for answer, number in row.items():
                 # Half an answer more of each kind (Jeffreys), so that none is impossible.
@@ -48,6 +50,12 @@ def score(evidence: Evidence, answers: int) -> float:
                 looking = 1 - error if answer == right else error / (answers - 1)
                 found += number * (math.log(blind) - math.log(looking))
     return found
+
+
+def _error(reference: KnownBy, evidence: Evidence) -> float:
+    """Of who looks, as with ``blind`` half an error and half a right answer more."""
+    right, number = right_of(evidence, reference)
+    return min(ERRORS[reference], (number - right + 0.5) / (number + 1))
 
 
 def others_agree_on(answers: Mapping[str, int], own: str) -> str | None:

@@ -1,7 +1,7 @@
 """Takes a browser's answers, and lends it the next items."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,7 @@ from sluice.contracts.asking import (
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import AskItemState, DeviceStanding
 from sluice.servicekit.database import Connection
-from wfms.ask.db.devices import KnownDevice, count
+from wfms.ask.db.devices import KnownDevice, browser_alone, count
 from wfms.ask.db.lending import (
     Desk,
     LentItem,
@@ -59,16 +59,19 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) 
     """Precondition: none; answers may come again, late, or to what was never shown.
 
     Effect: answers to what this browser was shown and is still asked count, once; what is agreed on
-    by them is decided; new items are lent, none twice to one browser. One that is excluded is told
+    by them is decided; new items are lent, none twice to one browser, whose requests are worked on
+    one by one. One that is excluded is told
     the same, and nothing of it counts. Messages: none. Raises ``Unprocessable`` for an answer that
     is none of those asked for.
     """
     for given in asked.answers:
         if given.answer not in visitor.ask.answers:
             raise Unprocessable(f"{given.answer!r} is none of the answers: {visitor.ask.answers}")
-    desk, device = visitor.desk(context), visitor.device
+    desk = visitor.desk(context)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
+        visitor = replace(visitor, device=await browser_alone(connection, visitor.device))
+        device = visitor.device
         fates = await _take(connection, device, asked.answers)
         taken = sum(fate.fate is AnswerFate.TAKEN for fate in fates)
         items = await _lend(connection, desk, visitor, asked)

@@ -10,7 +10,7 @@ import orjson
 from sluice.contracts.asking import AnsweredJob, AnswerFile, AnswerInFile
 from sluice.contracts.naming import output_name, own_name
 from sluice.contracts.pilots import OutputFile
-from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
+from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import ReportAnswer
 from sluice.contracts.tasks import TaskOutput
 from sluice.storage.errors import StorageError
@@ -18,6 +18,7 @@ from sluice.storage.operations import put_bytes
 from wfms.ask.db.giving import GivingItem, answers_to, freeze, given, giving_items, tasks_giving
 from wfms.ask.db.questions import open_questions
 from wfms.ask.usecases.context import AskContext
+from wfms.ask.usecases.one_by_one import HeldUp, one_by_one
 
 #: Items that are given at once; files written at the same time.
 PAGE, WRITERS = 200, 8
@@ -29,17 +30,15 @@ async def give_answers(context: AskContext) -> bool:
     """Precondition: none; several instances may do it at once.
 
     Effect: what was decided long enough ago stands, and its file is written, always with the same
-    in it; the WMS knows of it. True: there is more. Messages: none. Raises ``NotAvailable``.
+    in it; the WMS knows of it. What holds one task up holds up no other. True: there is more.
+    Messages: none. Raises ``NotAvailable``.
     """
     async with context.database.connection() as connection:
         await freeze(connection, older=context.rules.settle, most=PAGE)
         tasks = await tasks_giving(connection)
         outputs = {one.task_uid: one.output for one in await open_questions(connection)}
-    more = False
-    for task in tasks:
-        if task in outputs:
-            more |= await _give(context, task, outputs[task])
-    return more
+    own = [task for task in tasks if task in outputs]
+    return await one_by_one(own, lambda task: _give(context, task, outputs[task]))
 
 
 async def _give(context: AskContext, task: UUID, output: TaskOutput) -> bool:
@@ -50,9 +49,9 @@ async def _give(context: AskContext, task: UUID, output: TaskOutput) -> bool:
         jobs = await _written(items, answers, output)
         taken = await context.wms.answered(task, jobs)
     except StorageError as error:
-        raise NotAvailable(f"answers cannot be written: {error}") from error
+        raise HeldUp(f"answers cannot be written: {error}") from error
     except Unprocessable as refusal:
-        raise NotAvailable(f"the WMS does not find what was written: {refusal.detail}") from refusal
+        raise HeldUp(f"the WMS does not find what was written: {refusal.detail}") from refusal
     except NotFound:
         return False  # it has ended since: the next look withdraws its items
     fates = {one.id: one.answer is ReportAnswer.STALE for one in taken.jobs}

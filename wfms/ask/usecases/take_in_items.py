@@ -18,10 +18,12 @@ from wfms.ask.db.questions import (
     end_question,
     insert_question,
     open_questions,
+    say_of_gold,
     say_why,
 )
 from wfms.ask.domain.contents import ItemContent, Unreadable, content_of, largest
 from wfms.ask.usecases.context import AskContext
+from wfms.ask.usecases.one_by_one import one_by_one
 
 #: Jobs of one page, files read at the same time.
 PAGE, READERS = 200, 8
@@ -34,7 +36,8 @@ async def take_in_items(context: AskContext) -> bool:
 
     Effect: tasks of the WMS that ask are known here, their jobs are items (those whose files are
     nothing that can be shown, too, with the reason), and of tasks that ended what was not given is
-    withdrawn. True: there may be more at once. Messages: none. Raises ``NotAvailable``.
+    withdrawn. What fails with one task keeps none from its turn. True: there may be more at once.
+    Messages: none. Raises ``NotAvailable``.
     """
     asked = (await context.wms.asked_tasks()).tasks
     living = {task.uid for task in asked}
@@ -44,14 +47,15 @@ async def take_in_items(context: AskContext) -> bool:
             if task.uid not in known and _has_gold(task):
                 await insert_question(connection, task)
         questions = await open_questions(connection)
-    more = False
-    for question in questions:
+
+    async def take_in(question: OpenQuestion) -> bool:
         if question.task_uid in living:
-            more |= await _take_in(context, question)
-        else:
-            async with context.database.transaction() as transaction:
-                await end_question(transaction.connection, question.task_uid)
-    return more
+            return await _take_in(context, question)
+        async with context.database.transaction() as transaction:
+            await end_question(transaction.connection, question.task_uid)
+        return False
+
+    return await one_by_one(questions, take_in)
 
 
 def _has_gold(task: AskedTask) -> bool:
@@ -116,8 +120,7 @@ async def _take_in_gold(context: AskContext, question: OpenQuestion) -> None:
     async with context.database.transaction() as transaction:
         if items is not None:
             await add_items(transaction.connection, question, items, read_to=None)
-        if reason:
-            await say_why(transaction.connection, question.task_uid, reason)
+        await say_of_gold(transaction.connection, question.task_uid, reason)
 
 
 def _whole(file: InputFile) -> bytes:
@@ -141,13 +144,19 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
         if question.ask.show is Show.IMAGE:
             stored["line"] = number
         yield NewItem(
-            uuid5(_GOLD, name),
+            _like_others(uuid5(_GOLD, name)),
             None,
             number,
             file,
             stored,
             known=content.known,
         )
+
+
+def _like_others(uid: UUID) -> UUID:
+    """Nobody can tell by it that the answer is known: the bits that say how it was made are as
+    those of ``uuid4``."""
+    return UUID(int=uid.int, version=4)
 
 
 def _stored(content: ItemContent) -> dict[str, object]:

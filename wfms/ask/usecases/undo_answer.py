@@ -5,7 +5,7 @@ from uuid import UUID
 from sluice.contracts.asking import ShownItem
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import AskItemState
-from wfms.ask.db.devices import count
+from wfms.ask.db.devices import browser_alone, count
 from wfms.ask.db.lending import lock_items, settle, shown_item, take_back
 from wfms.ask.usecases import answer_and_ask
 from wfms.ask.usecases.answer_and_ask import Visitor
@@ -21,6 +21,7 @@ async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> Show
     desk, device = visitor.desk(context), visitor.device
     async with context.database.transaction() as transaction:
         connection = transaction.connection
+        await browser_alone(connection, device)
         states = await lock_items(connection, [item])
         if (
             not visitor.ask.undo

@@ -2,6 +2,7 @@
 
 const FLASH = 160; // ms
 const SHORT = 24; // characters that a button has room for beside others
+const WORD = 10; // of them without a break
 const FEW = 4; // buttons that may be large
 
 export class Dock {
@@ -16,7 +17,8 @@ export class Dock {
   fill({ answers, undo }, keys) {
     this.back.hidden = !undo;
     this.answers.dataset.count = answers.length;
-    this.answers.classList.toggle("long", answers.some((answer) => answer.length > SHORT));
+    const isLong = (answer) => answer.length > SHORT || answer.split(/[\s-]+/).some((word) => word.length > WORD);
+    this.answers.classList.toggle("long", answers.some(isLong));
     this.answers.classList.toggle("many", answers.length > FEW);
     this.buttons = answers.map((answer, index) => this.button(answer, index, keys[index]));
     this.answers.replaceChildren(...this.buttons);

@@ -1,0 +1,21 @@
+"""Whether an image ends as its format says: what is cut off would be shown in part."""
+
+#: The last chunk of PNG (third edition, section 11.2.5), with its checksum.
+_PNG_END = b"IEND\xae\x42\x60\x82"
+#: Markers of JPEG (ITU-T T.81, table B.1): a scan begins, the image ends. Neither is in a scan.
+_SCAN, _JPEG_END = b"\xff\xda", b"\xff\xd9"
+#: GIF89a, section 27.
+_GIF_END = b"\x3b"
+
+
+def is_whole(data: bytes, kind: str) -> bool:
+    """``kind``: its media type. What follows the end is nobody's."""
+    match kind:
+        case "image/png":
+            return _PNG_END in data
+        case "image/jpeg":
+            return data.rfind(_JPEG_END) > data.rfind(_SCAN) > 0
+        case "image/gif":
+            return data.rstrip(b"\0\r\n").endswith(_GIF_END)
+        case _:  # WebP: the length that RIFF tells
+            return len(data) >= 8 + int.from_bytes(data[4:8], "little")

@@ -1,0 +1,45 @@
+"""What of JSON can be kept, and comes back as it was."""
+
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+#: Of values within values.
+DEEPEST = 50
+#: What a number without a fraction may be.
+_LEAST, _MOST = -(2**63), 2**64 - 1
+
+
+def trouble_in(value: Any) -> str | None:
+    """Why the value cannot be kept, which ends a sentence; None: it can."""
+    for part, depth in _parts(value):
+        match part:
+            case str() if "\0" in part or not _is_unicode(part):
+                return "a text has a NUL in it, or half of a pair of surrogates"
+            case bool():
+                pass
+            case float() if not isfinite(part):
+                return "a number is not finite"
+            case int() if not _LEAST <= part <= _MOST:
+                return "a number has more than 64 bits"
+            case dict() | list() if depth > DEEPEST:
+                return f"values lie in one another more than {DEEPEST} deep"
+    return None
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _parts(value: Any) -> Iterator[tuple[Any, int]]:
+    """All values and keys, each with how deep it lies; none below what lies too deep."""
+    waiting = [(value, 1)]
+    while waiting:
+        part, depth = waiting.pop()
+        yield part, depth
+        inner: list[Any] = []
+        if isinstance(part, dict):
+            inner = [*part.keys(), *part.values()]
+        elif isinstance(part, list):
+            inner = part
+        waiting += [(one, depth + 1) for one in inner]
