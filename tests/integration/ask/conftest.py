@@ -142,8 +142,8 @@ class Asking:
     def file_of(url: str) -> Path:
         return Path(url.removeprefix("file://"))
 
-    async def key(self, **link: Any) -> str:
-        place = AskingPlace(TEMPLATE, STEP, GROUP)
+    async def key(self, *, group: str = GROUP, **link: Any) -> str:
+        place = AskingPlace(TEMPLATE, STEP, group)
         _, key = await make_link(self.context, place, NewLink(**link), by="ada")
         return key
 
@@ -175,17 +175,18 @@ async def asking_on(
     rules: AskRules = AT_ONCE,
     *,
     requests: int = 0,
+    newcomers: int = 0,
     address: str = "http://ask.test",
 ) -> AsyncIterator[Asking]:
-    """The service on an empty database. ``requests``: of a browser in a minute; 0: any number.
-    ``address``: what links begin with."""
+    """The service on an empty database. ``requests``: of a browser in a minute; ``newcomers``: of
+    an address; 0: any number. ``address``: what links begin with."""
     await Migrator(url, "wfms.ask.db.migrations").start()
     database = Database(url, source="wfms.ask", audited=True)
     rows = AskedRows()
     transport = httpx.ASGITransport(rows.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://wms.test") as wms:
         context = AskContext(database, WmsClient(wms), rules)
-        rate = BrowserRate(requests=requests, newcomers=0)
+        rate = BrowserRate(requests=requests, newcomers=newcomers)
         routers = [
             page_router(context, rate, secure=False),
             answering_router(context, rate),

@@ -2,13 +2,15 @@
 
 import json
 from random import Random
+from typing import Any
 from uuid import UUID
 
 import httpx
 
-from sluice.contracts.asking import GivenAnswer
+from sluice.contracts.asking import AnswerFate, GivenAnswer
 from sluice.contracts.states import DeviceStanding
 from tests.integration.ask.conftest import Asking, Browser
+from wfms.ask.domain.trust import KnownBy
 from wfms.ask.usecases.judge_devices import judge_devices
 
 
@@ -122,3 +124,66 @@ async def test_a_person_decides_and_nothing_changes_that(asking: Asking) -> None
     assert told["score"] > told["limit"]
     assert told["set_by"] == "somebody"
     assert told["gold"][0] < told["gold"][1]
+
+
+async def told(asking: Asking) -> list[dict[str, Any]]:
+    """What people who watch are told of the browsers, in the order in which they came."""
+    address = "/api/v1/asking/steps/everyone/mass times/look/devices"
+    devices = (await asking.browsers[0].http.get(address)).json()["devices"]
+    return sorted(devices, key=lambda device: str(device["first_at"]))
+
+
+async def test_a_cheat_is_found_by_what_the_others_say_alone(asking: Asking) -> None:
+    """Nothing is known before."""
+    asking.task([item(n, "yes" if n % 3 == 0 else "no") for n in range(30)])
+    await asking.take_in()
+    cheat, *honest = [await asking.browser() for _ in range(3)]
+    assert await cheat.answer_all("yes") == 30
+    for browser in honest:
+        await look(asking, browser, error=0.0, draw=Random(0), most=60)
+    assert await standings(asking) == [DeviceStanding.EXCLUDED, *[DeviceStanding.COUNTED] * 2]
+    first, *others = await told(asking)
+    assert first["gold"] == [0, 0]
+    assert first["peers"] == [10, 30]
+    assert first["score"] > first["limit"]
+    assert all(other["peers"][0] == other["peers"][1] for other in others)
+    await look(asking, honest[1], error=0.0, draw=Random(0), most=60)
+    given = await asking.give()
+    assert len(given) == 30
+    assert all(file["answer"] == file["item"]["right"] for file in given)
+
+
+async def test_each_answer_is_counted_once_however_often_it_is_judged(asking: Asking) -> None:
+    asking.task(
+        [item(n, "yes" if n % 2 else "no") for n in range(20)], gold=known(12), gold_every=2
+    )
+    await asking.take_in()
+    browsers = [await asking.browser() for _ in range(2)]
+    for number, browser in enumerate(browsers):
+        await look(asking, browser, error=0.1, draw=Random(number), most=60)
+    sql = "SELECT uid, evidence, score FROM devices ORDER BY uid"
+    await standings(asking)
+    once = await asking.rows_of(sql)
+    assert [sorted(evidence) for _, evidence, _ in once] == [sorted(KnownBy)] * 2
+    for _ in range(3):
+        await standings(asking)
+    assert await asking.rows_of(sql) == once
+
+
+async def test_what_an_excluded_browser_answers_is_no_word_of_the_others(asking: Asking) -> None:
+    """Neither what it said before, nor what it says of what it had then."""
+    asking.task([item(n, "no") for n in range(3)])
+    await asking.take_in()
+    cheat, *honest = [await asking.browser() for _ in range(3)]
+    before, *has = (await cheat.next()).items
+    await cheat.next(GivenAnswer(item=before.id, answer="yes"), wanted=0)
+    [(uid,)] = await asking.rows_of("SELECT uid FROM devices WHERE given > 0")
+    asked = {"standing": DeviceStanding.EXCLUDED, "reason": "it is a program"}
+    done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/standing", json=asked)
+    assert done.status_code == httpx.codes.OK, done.text
+    after = [GivenAnswer(item=one.id, answer="yes") for one in has]
+    assert [fate.fate for fate in (await cheat.next(*after)).fates] == [AnswerFate.TAKEN] * 2
+    for browser in honest:
+        assert await browser.answer_all("no") == 3
+    await standings(asking)
+    assert [device["peers"] for device in await told(asking)] == [[0, 0], [3, 3], [3, 3]]

@@ -1,12 +1,15 @@
 """Who may answer: a browser that came by a link, which ends; and of what it is shown alone."""
 
 import base64
+from pathlib import Path
 from uuid import uuid4
 
 import httpx
 import pytest
 
-from tests.integration.ask.conftest import Asking
+from tests.callers import for_anybody
+from tests.conftest import DatabaseFactory
+from tests.integration.ask.conftest import Asking, asking_on
 from wfms.ask.api.answering import cookie_of
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.db.devices import AskingPlace
@@ -73,6 +76,25 @@ async def test_a_link_of_one_group_shows_nothing_of_another(asking: Asking) -> N
     assert [item.text for item in found.items] == ["mine"]
 
 
+async def test_by_a_link_of_another_group_a_known_browser_is_another_one(asking: Asking) -> None:
+    """What it keeps of the first group shows nothing of the second, and ends with its own link."""
+    asking.task([b"mine"])
+    hers = asking.task([b"hers"])
+    asking.rows.tasks[hers] = asking.rows.tasks[hers].model_copy(update={"owner_group": "beta"})
+    await asking.take_in()
+    browser = await asking.browser()
+    [(name, old)] = dict(browser.http.cookies).items()
+    await browser.http.get(PAGE, params={"key": await asking.key(group="beta")})
+    assert dict(browser.http.cookies)[name] != old
+    assert [item.text for item in (await browser.next(wanted=5)).items] == ["hers"]
+    browser.http.cookies.clear()
+    browser.http.cookies.set(name, old)
+    assert [item.text for item in (await browser.next(wanted=5)).items] == ["mine"]
+    [link] = await links_to(asking.context, AskingPlace("mass times", "look", "everyone"))
+    await close_link(asking.context, link.uid)
+    assert (await browser.post("next", {})).status_code == httpx.codes.GONE
+
+
 async def test_the_page_of_somebody_else_answers_nothing(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
@@ -104,3 +126,27 @@ async def test_who_asks_too_often_waits() -> None:
     with pytest.raises(TooFast):
         await rate.require_address("10.0.0.1")
     await rate.require_address("10.0.0.2")
+
+
+async def test_more_new_browsers_of_an_address_than_may_come_are_told_so(
+    make_database: DatabaseFactory, tmp_path: Path
+) -> None:
+    async with asking_on(await make_database(), tmp_path, newcomers=2) as asking:
+        asking.task([b"x"])
+        await asking.take_in()
+        key = await asking.key()
+        for _ in range(2):
+            await asking.browser(key)
+        app = for_anybody(asking.app)
+        url = f"http://ask.test{PAGE}?key={key}"
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as third:
+            refused = await third.get(url)
+            assert refused.status_code == httpx.codes.TOO_MANY_REQUESTS
+            assert "that was too fast: go on in " in refused.json()["detail"]
+            page = await third.get(url, headers={"Accept": "text/html"})
+            assert page.status_code == httpx.codes.TOO_MANY_REQUESTS
+            assert page.headers["content-type"].startswith("text/html")
+            assert not third.cookies
+        elsewhere = httpx.ASGITransport(app, client=("10.0.0.2", 1))
+        async with httpx.AsyncClient(transport=elsewhere) as other:
+            assert (await other.get(url)).status_code == httpx.codes.SEE_OTHER

@@ -16,7 +16,7 @@ from sluice.contracts.asking import (
     TakenAnswer,
     TakenAnswers,
 )
-from sluice.contracts.problems import NotFound
+from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import ReportAnswer
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
@@ -26,7 +26,8 @@ from tests.callers import open_to_all
 @dataclass
 class AskedRows:
     """``answered``: what the service gave, in order; a second time it is ``again``.
-    ``refused``: as often as it was."""
+    ``refused``: as often as it was. ``stale``: jobs that wait for no answer any more.
+    ``find_nothing``: of what is given next, the files are not found."""
 
     tasks: dict[UUID, AskedTask] = field(default_factory=dict)
     jobs: dict[UUID, list[AskedJob]] = field(default_factory=dict)
@@ -34,6 +35,8 @@ class AskedRows:
     again: list[int] = field(default_factory=list)
     refused: list[RefusedJob] = field(default_factory=list)
     lose_answer: bool = False
+    stale: set[int] = field(default_factory=set)
+    find_nothing: bool = False
 
     def app(self) -> FastAPI:
         router = open_to_all(self._routes())
@@ -58,6 +61,9 @@ class AskedRows:
         async def answers(uid: UUID, given: AnsweredJobs) -> TakenAnswers:
             if uid not in self.tasks:
                 raise NotFound(f"there is no task {uid}")
+            if self.find_nothing:
+                self.find_nothing = False
+                raise Unprocessable("there are no such files")
             taken = TakenAnswers(jobs=[self._take(job) for job in given.jobs])
             self.refused += given.refused
             if self.lose_answer:
@@ -68,6 +74,8 @@ class AskedRows:
         return router
 
     def _take(self, job: AnsweredJob) -> TakenAnswer:
+        if job.id in self.stale:
+            return TakenAnswer(id=job.id, answer=ReportAnswer.STALE)
         if job.id in {one.id for one in self.answered}:
             self.again.append(job.id)
             return TakenAnswer(id=job.id, answer=ReportAnswer.ALREADY)

@@ -1,0 +1,122 @@
+"""What is decided stands after a while: until then it may be taken back, and from then on nothing
+changes it."""
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import httpx
+
+from sluice.contracts.asking import AnswerFate, GivenAnswer
+from sluice.contracts.problems import NotAvailable
+from sluice.contracts.states import AskItemState
+from tests.integration.ask.conftest import Asking, Browser
+from wfms.ask.usecases.end_lendings import end_old_lendings
+from wfms.ask.usecases.give_answers import give_answers
+
+ANSWERS = "/api/v1/asking/steps/everyone/mass times/look/answers"
+
+
+def be_patient(asking: Asking) -> None:
+    """What is decided waits for a minute, and may be taken back for as long."""
+    minute = timedelta(minutes=1)
+    rules = replace(asking.context.rules, undo=minute, settle=minute)
+    object.__setattr__(asking.context, "rules", rules)
+
+
+async def states(asking: Asking) -> list[AskItemState]:
+    return [AskItemState(row) for (row,) in await asking.rows_of("SELECT state FROM items")]
+
+
+async def answered(asking: Asking, browser: Browser) -> dict[str, str]:
+    """What to send to take back what this browser answered."""
+    [item] = (await browser.next()).items
+    await browser.next(GivenAnswer(item=item.id, answer="yes"), wanted=0)
+    assert await states(asking) == [AskItemState.DECIDED]
+    return {"item": str(item.id)}
+
+
+async def test_an_answer_is_not_taken_back_when_the_time_for_it_is_over(asking: Asking) -> None:
+    be_patient(asking)
+    asking.task([b"Sunday 9:00"], agree=1)
+    await asking.take_in()
+    browser = await asking.browser()
+    back = await answered(asking, browser)
+    age = "UPDATE shown SET answered_at = answered_at - $1::interval RETURNING 1"
+    await asking.rows_of(age, timedelta(seconds=30))
+    assert (await browser.post("undo", back)).is_success
+    await browser.next(GivenAnswer(item=UUID(back["item"]), answer="yes"), wanted=0)
+    await asking.rows_of(age, timedelta(seconds=61))
+    refused = await browser.post("undo", back)
+    assert refused.status_code == httpx.codes.NOT_FOUND
+    assert refused.json()["detail"] == "this answer cannot be taken back any more"
+    assert await states(asking) == [AskItemState.DECIDED]
+    assert (await browser.next()).given == 1
+
+
+async def test_where_a_step_says_so_no_answer_is_taken_back(asking: Asking) -> None:
+    be_patient(asking)
+    asking.task([b"Sunday 9:00"], agree=1, undo=False)
+    await asking.take_in()
+    browser = await asking.browser()
+    back = await answered(asking, browser)
+    assert (await browser.post("undo", back)).status_code == httpx.codes.NOT_FOUND
+    assert await states(asking) == [AskItemState.DECIDED]
+    assert (await browser.next()).given == 1
+
+
+async def test_what_is_decided_waits_before_it_is_given(asking: Asking) -> None:
+    be_patient(asking)
+    asking.task([b"Sunday 9:00"], agree=1)
+    await asking.take_in()
+    await answered(asking, await asking.browser())
+    age = "UPDATE items SET decided_at = decided_at - $1::interval RETURNING 1"
+    for waited in (0, 30):
+        await asking.rows_of(age, timedelta(seconds=waited))
+        assert await asking.give() == []
+        assert await states(asking) == [AskItemState.DECIDED]
+    await asking.rows_of(age, timedelta(seconds=31))
+    assert [file["answer"] for file in await asking.give()] == ["yes"]
+    assert await states(asking) == [AskItemState.GIVEN]
+
+
+async def test_what_the_wms_waits_for_no_more_is_withdrawn(asking: Asking) -> None:
+    uid = asking.task([b"Sunday 9:00", b"Monday 8:00"], agree=1)
+    await asking.take_in()
+    browser = await asking.browser()
+    await browser.answer_all("yes")
+    stale, _ = asking.rows.jobs[uid]
+    asking.rows.stale.add(stale.id)
+    assert [file["name"] for file in await asking.give()] == ["1.txt"]
+    rows = await asking.rows_of("SELECT job_id = $1, state FROM items ORDER BY seq", stale.id)
+    assert rows == [(True, AskItemState.WITHDRAWN), (False, AskItemState.GIVEN)]
+    [step] = (await browser.http.get("/api/v1/asking/steps")).json()["steps"]
+    assert step["items"] == {AskItemState.WITHDRAWN: 1, AskItemState.GIVEN: 1}
+    asking.rows.stale.clear()
+    assert len(await asking.give()) == 1, "it is not given later either"
+
+
+async def test_an_answer_to_what_is_being_given_is_late_and_nowhere(asking: Asking) -> None:
+    """The file, which is written again, has the same in it."""
+    asking.task([b"Sunday 9:00"], agree=1)
+    await asking.take_in()
+    slow = await asking.browser()
+    [item] = (await slow.next()).items
+    await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
+    await end_old_lendings(asking.context)
+    quick = await asking.browser()
+    assert await quick.answer_all("yes") == 1
+    asking.rows.find_nothing = True
+    with suppress(NotAvailable):
+        await give_answers(asking.context)
+    assert await states(asking) == [AskItemState.GIVING]
+    found = await slow.next(GivenAnswer(item=item.id, answer="no"))
+    assert [fate.fate for fate in found.fates] == [AnswerFate.LATE]
+    assert found.given == 0
+    [file] = await asking.give()
+    assert (file["answer"], file["agreed"]) == ("yes", 1)
+    assert [answer["answer"] for answer in file["answers"]] == ["yes"]
+    lines = (await slow.http.get(ANSWERS)).text.splitlines()
+    assert [json.loads(line)["answer"] for line in lines] == ["yes"]

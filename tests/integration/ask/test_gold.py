@@ -1,0 +1,50 @@
+"""Items whose answers are known: read once for all tasks of a step, and asked as all others."""
+
+from sluice.contracts.asking import AnswerFate, GivenAnswer
+from sluice.contracts.states import AskItemState
+from tests.integration.ask.conftest import Asking
+from wfms.ask.usecases.judge_devices import judge_devices
+
+KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
+STEP = "/api/v1/asking/steps"
+
+
+async def test_what_is_known_and_is_no_answer_of_the_step_is_refused(asking: Asking) -> None:
+    """Everybody would be wrong about it; the rest is asked all the same."""
+    gold = [{"text": "Office 8:00", "answer": "no"}, {"text": "Choir 9:00", "answer": "perhaps"}]
+    uid = asking.task([b"Sunday 9:00"], gold=gold, agree=1)
+    jobs, asking.rows.jobs[uid] = asking.rows.jobs[uid], []
+    await asking.take_in()
+    browser = await asking.browser()
+    [step] = (await browser.http.get(STEP)).json()["steps"]
+    assert "gold.jsonl: line 2: 'answer' is none of ['yes', 'no']" in step["reason"]
+    asking.rows.jobs[uid] = jobs
+    await asking.take_in()
+    assert await asking.rows_of("SELECT known_answer FROM items") == [(None,)]
+    assert await browser.answer_all("yes") == 1
+
+
+async def test_what_is_known_outlives_the_task_that_brought_it(asking: Asking) -> None:
+    first = asking.task([b"Sunday 9:00"] * 20, gold=KNOWN, gold_every=2)
+    await asking.take_in()
+    asking.task([b"Monday 9:00"] * 20, gold=KNOWN, gold_every=2)
+    await asking.take_in()
+    count = "SELECT count(*), min(state), max(state) FROM items WHERE known_answer IS NOT NULL"
+    now = (len(KNOWN), AskItemState.OPEN, AskItemState.OPEN)
+    assert await asking.rows_of(count) == [now]
+    del asking.rows.tasks[first]
+    await asking.take_in()
+    assert await asking.rows_of(count) == [now]
+    browser = await asking.browser()
+    found = await browser.next(wanted=20)
+    assert not any((one.text or "").startswith("Sunday") for one in found.items)
+    golden = sum((one.text or "").startswith("Office") for one in found.items)
+    assert golden > 0
+    answers = [GivenAnswer(item=one.id, answer="no") for one in found.items]
+    fates = (await browser.next(*answers, wanted=0)).fates
+    assert [fate.fate for fate in fates] == [AnswerFate.TAKEN] * len(answers)
+    await judge_devices(asking.context)
+    [device] = (await browser.http.get(f"{STEP}/everyone/mass times/look/devices")).json()[
+        "devices"
+    ]
+    assert device["gold"] == [golden, golden]
