@@ -1,6 +1,7 @@
 """Finds the step that asks, the link and the browser that somebody means."""
 
 import asyncio
+from shlex import quote
 from uuid import UUID
 
 from sluice.cli.connection import Connection
@@ -18,6 +19,8 @@ async def find_asking(
     found = [each for each in places if (each.template, each.step) == (template, step)]
     if group is not None:
         found = [each for each in found if each.group == group]
+    if not found and not any((each.template, each.step) == (template, step) for each in places):
+        await _refuse_unasked(connection, template, step)
     if not found:
         known = ", ".join(sorted({f"{each.template} {each.step}" for each in places}))
         of = "" if group is None else f" of group {group}"
@@ -29,6 +32,21 @@ async def find_asking(
         groups = ", ".join(sorted(each.group for each in found))
         raise Conflict(f"{template} {step} asks people of several groups: --group {groups}")
     return found[0]
+
+
+async def _refuse_unasked(connection: Connection, template: str, step: str) -> None:
+    """Raises ``NotFound`` where the template has such a step, by which nothing was asked."""
+    try:
+        plan = (await connection.operator.template(template)).plan
+    except NotFound:
+        return
+    if any(each.name == step and each.needs.ask is not None for each in plan.steps):
+        raise NotFound(
+            f"no chain has asked anything by step {step!r} of template {template!r} yet, or not"
+            " within 30 days; there is a link as soon as one asks: sluice template show"
+            f" {quote(template)} says when chains of it begin, and sluice chain start DATASET"
+            f" {quote(template)} begins one now"
+        )
 
 
 async def find_link(connection: Connection, text: str) -> UUID:

@@ -109,7 +109,11 @@ def _wants_text(condition: Condition) -> bool:
 def missing_parameters_text(missing: Mapping[str, str]) -> str:
     """Parameters that find no value, in words; ``missing`` as of ``bind``."""
     listed = ", ".join(f"{name} (from metadata {key!r})" for name, key in missing.items())
-    return f"matches, but the data set has no value for its parameters {listed}"
+    given = " ".join(f"--param {name}=…" for name in missing)
+    return (
+        f"matches, but the data set has no value for its parameters {listed}; by hand they are"
+        f" given so: sluice chain start DATASET TEMPLATE {given}"
+    )
 
 
 def holds(condition: Condition, value: Any) -> bool:

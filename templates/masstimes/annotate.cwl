@@ -31,16 +31,18 @@ steps:
   ask:
     sluice:ask:
       question: Czy zaznaczona godzina to początek mszy? · Is the marked time the beginning of a mass?
-      instructions: |
+      instructions: >-
         Widzisz fragment strony parafii, a w nim zaznaczoną godzinę. Czy o tej godzinie zaczyna się
         msza święta, w niedzielę albo w dzień powszedni? Godziny kancelarii, spowiedzi, różańca,
         nabożeństw, prób i spotkań, numery, daty i ceny to „nie” (no).
 
+
         You see a piece of a parish's page, with a time marked in it. Does a mass begin at this
         time, on Sundays or on weekdays? Hours of the office, of confession, of the rosary and
         other services, of rehearsals and meetings, numbers, dates and prices are “no”.
-      help: |
+      help: >-
         Msza w jednym dniu roku, na przykład w Wigilię, to „nie”: pytamy o stały porządek.
+
 
         A mass on one day of the year, as on Christmas Eve, is “no”: we ask for what is so every
         week.

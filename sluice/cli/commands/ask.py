@@ -26,8 +26,8 @@ GroupOption = Annotated[
     str | None,
     typer.Option("--group", metavar="GROUP", help="Whose step; needed where it is several's."),
 ]
-DeviceArgument = Annotated[
-    str, typer.Argument(metavar="DEVICE", help="A browser's uid, or the uid's beginning.")
+BrowserArgument = Annotated[
+    str, typer.Argument(metavar="BROWSER", help="Its uid, or the uid's beginning.")
 ]
 ReasonOption = Annotated[str, typer.Option(help="Why, for the others.")]
 
@@ -143,30 +143,30 @@ def list_devices(
     if system.as_json:
         print_json(found)
         return
-    columns = ["device", "who", "answers", "gold", "agrees", "seconds", "score", "standing", "why"]
+    columns = ["browser", "who", "answers", "gold", "agrees", "seconds", "score", "standing", "why"]
     print_table(columns, [_device_row(each) for each in found], empty="nobody has answered yet")
 
 
 @app.command("exclude")
 @with_system
-def exclude(system: System, device: DeviceArgument, *, reason: ReasonOption = "") -> None:
+def exclude(system: System, browser: BrowserArgument, *, reason: ReasonOption = "") -> None:
     """Take back all that a browser answered: it counts no more, and what too few others agree on is
     asked again. What its chain has been given stays."""
-    _set(system, device, DeviceStanding.EXCLUDED, reason)
+    _set(system, browser, DeviceStanding.EXCLUDED, reason)
 
 
 @app.command("admit")
 @with_system
-def admit(system: System, device: DeviceArgument, *, reason: ReasonOption = "") -> None:
+def admit(system: System, browser: BrowserArgument, *, reason: ReasonOption = "") -> None:
     """Have a browser's answers count again, and keep it from being excluded by itself."""
-    _set(system, device, DeviceStanding.COUNTED, reason)
+    _set(system, browser, DeviceStanding.COUNTED, reason)
 
 
-def _set(system: System, device: str, standing: DeviceStanding, reason: str) -> None:
+def _set(system: System, browser: str, standing: DeviceStanding, reason: str) -> None:
     new = plain_errors(lambda: SetStanding(standing=standing, reason=reason))
 
     async def change(connection: Connection) -> AskDevice:
-        uid = await find_device(connection, device)
+        uid = await find_device(connection, browser)
         return await connection.operator.set_standing(uid, new)
 
     found = system.ask(change)

@@ -1,9 +1,7 @@
 """`sluice template …`"""
 
-import json
 import os
 import sys
-from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -11,7 +9,8 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.commands.template_due import due_lines, taken
+from sluice.cli.commands.template_description import description
+from sluice.cli.commands.template_due import due_lines
 from sluice.cli.commands.template_publish import (
     named_as_written,
     publish,
@@ -24,13 +23,9 @@ from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
-from sluice.cli.owners import whose
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files
-from sluice.contracts.chain_requirements import required
-from sluice.contracts.matching import condition_text
 from sluice.contracts.numbers import counted
-from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, TemplateList
 
@@ -261,57 +256,6 @@ def _run_id(name: str) -> UUID | None:
         return UUID(name)
     except ValueError:
         return None
-
-
-def description(template: Template) -> Iterator[str]:
-    """A template for people, line by line."""
-    plan = template.plan
-    if template.version == RUN_VERSION:
-        yield (
-            f"{template.name}, of a run, last run {template.created_at:%Y-%m-%d %H:%M}: nothing is"
-            " matched with it"
-        )
-    else:
-        yield (
-            f"{template.name}, version {template.version}, stored"
-            f" {template.created_at:%Y-%m-%d %H:%M}"
-        )
-    if template.disabled_since:
-        yield f"disabled since {template.disabled_since:%Y-%m-%d %H:%M}: nothing goes through it"
-    if owned := whose(template.owner, template.group, template.shared_with):
-        yield owned
-    if plan.doc:
-        yield plan.doc
-    yield from _listed("steps", [f"{step.name} ({step.in_words})" for step in plan.steps])
-    yield from taken(plan)
-    demands = [f"{name} {condition_text(condition)}" for name, condition in required(plan).items()]
-    yield from _listed("requires when a chain is made", demands)
-    yield from _listed(
-        "parameters",
-        [f"{key}: {_parameter(parameter)}" for key, parameter in plan.parameters.items()],
-    )
-    yield from _listed("assets", [f"{key}: {ref}" for key, ref in plan.assets.items()])
-    yield from _listed("secrets", [f"{key}: {ref}" for key, ref in plan.secrets.items()])
-    yield from _listed("files", sorted(template.files or {}))
-    yield from _listed("warnings", [str(finding) for finding in template.warnings])
-
-
-def _listed(heading: str, lines: list[str]) -> Iterator[str]:
-    if lines:
-        yield f"{heading}:"
-        yield from (f"  {line}" for line in lines)
-
-
-def _parameter(parameter: Parameter) -> str:
-    kind = parameter.type if isinstance(parameter.type, str) else json.dumps(parameter.type)
-    value = (
-        " (has to be given)"
-        if parameter.required
-        else ""
-        if parameter.default is None
-        else f" = {parameter.default!r}"
-    )
-    return f"{kind}{value}" + (f"  {parameter.doc}" if parameter.doc else "")
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:

@@ -15,6 +15,7 @@ from sluice.clients.operator.asking import AskingOf
 from sluice.contracts.asking_watch import NewLink, SetStanding
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import DeviceStanding
+from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
 from tests.callers import for_anybody
@@ -211,6 +212,21 @@ async def test_the_commands_go_from_a_link_to_its_answers(
     assert "opens nothing any more" in await sluice("ask", "end", link["uid"][:8])
     assert "ended" in (await sluice("ask", "links", TEMPLATE, STEP)).splitlines()[1].split()
     assert json.loads(await sluice("ask", "list", "--json"))["steps"][0]["given"] == 3
+
+
+async def test_of_a_step_that_has_asked_nothing_yet_the_command_says_how_to_begin(
+    watched: Watched, sluice: Command
+) -> None:
+    pack = Path(__file__).parents[3] / "templates" / "masstimes"
+    cwl = (pack / "annotate.cwl").read_text()
+    await watched.operator.client.store_template(NewTemplate(name="annotate", cwl=cwl))
+    said = " ".join((await sluice("ask", "link", "annotate", "ask", code=1)).split())
+    assert "no chain has asked anything by step 'ask' of template 'annotate' yet" in said
+    assert "sluice chain start DATASET annotate begins one now" in said
+    said = " ".join((await sluice("ask", "link", "annotate", "other", code=1)).split())
+    assert "no step 'other' of template 'annotate' asks people" in said
+    shown = await sluice("template", "show", "annotate")
+    assert "gold: File  (asset:mt-gold, if no other is given)" in shown
 
 
 async def test_the_commands_say_what_they_do_not_find(watched: Watched, sluice: Command) -> None:

@@ -83,7 +83,8 @@ async def test_why_each_template_does_not_take_a_data_set_by_rest(
         "lacks": {
             "linear": "wants type = 'raw', which is 'calibration'",
             "other": "matches, but the data set has no value for its parameters limit (from "
-            "metadata 'lines')",
+            "metadata 'lines'); by hand they are given so: sluice chain start DATASET TEMPLATE"
+            " --param limit=…",
         },
         "odd": {
             "linear": "wants type = 'raw', which is '<odd>'",

@@ -69,3 +69,19 @@ def test_the_other_programs_start_without_scrapy() -> None:
         [sys.executable, "-c", f"{wanted}; {found}"], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_sites_without_an_address_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sites = {f"p{number}": "parish.example" for number in range(6)}
+    parishes = [{"id": each, "name": each, "site": site} for each, site in sites.items()]
+    source, out = tmp_path / "parishes.json", tmp_path / "out"
+    source.write_text(json.dumps(parishes))
+    assert crawl_main([str(source), "--out", str(out)]) == 0
+    told = capsys.readouterr().err
+    assert "6 of 6 parishes have no address to begin at (p0, p1, p2, p3, p4 and 1 more)" in told
+    assert "begins with http:// or https://" in told
+    summary = (out / "p0.summary.json").read_text()
+    assert summary.endswith("}\n")
+    assert json.loads(summary)["ended"] == "no-address"

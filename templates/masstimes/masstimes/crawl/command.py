@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -28,7 +29,10 @@ from masstimes.crawl.limits import Limits
 from masstimes.crawl.parishes import ParishSite, read_parishes
 from masstimes.crawl.site import SiteCrawl, write_results
 
+_PROGRAM = "mt-crawl"
 _DEFAULT = Limits()
+#: Parishes without an address, of which the message says the ids.
+_NAMED = 5
 _KNOWN = "what the run before knew of pages: its folder, or files of it"
 
 
@@ -93,7 +97,8 @@ class _Crawling:
     def _write(self, parish: str, journal: Journal, known: dict[str, KnownPage]) -> None:
         summary = write_results(parish, journal, self._out, known=known, known_out=self._known_out)
         write_complete(
-            self._out / f"{parish}.summary.json", json.dumps(summary, ensure_ascii=False).encode()
+            self._out / f"{parish}.summary.json",
+            f"{json.dumps(summary, ensure_ascii=False)}\n".encode(),
         )
 
     async def flush_always(self, every: float) -> None:
@@ -109,6 +114,7 @@ class _Crawling:
 def _work(arguments: argparse.Namespace) -> None:
     parishes = read_parishes(arguments.parishes)
     _check(arguments, parishes)
+    _tell_without_address(parishes)
     crawling = _Crawling(arguments, parishes)
     waiting = crawling.waiting()
     if not waiting:
@@ -150,12 +156,24 @@ def _check(arguments: argparse.Namespace, parishes: Sequence[ParishSite]) -> Non
             folder.mkdir(parents=True, exist_ok=True)
 
 
+def _tell_without_address(parishes: Sequence[ParishSite]) -> None:
+    without = [parish.id for parish in parishes if not parish.start]
+    if without:
+        more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
+        print(
+            f"{_PROGRAM}: {len(without)} of {len(parishes)} parishes have no address to begin at"
+            f" ({', '.join(without[:_NAMED])}{more}); a site is one where it begins with http:// or"
+            " https://",
+            file=sys.stderr,
+        )
+
+
 def _user_agent(contact: str) -> str:
     return f"sluice-masstimes/1 (+{contact or 'a trial on this machine'})"
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="mt-crawl", description="Crawl the sites of parishes, politely.")
+    parser = Parser(prog=_PROGRAM, description="Crawl the sites of parishes, politely.")
     add: Any = parser.add_argument
     add("parishes", nargs="+", type=Path, metavar="FILE", help='JSON: {"id", "name", "site"}')
     add("--out", type=Path, required=True, metavar="FOLDER", help="ID.jsonl, ID.summary.json")

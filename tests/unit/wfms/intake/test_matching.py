@@ -114,6 +114,7 @@ def test_bound_parameters() -> None:
     missing = decide(dataset({"gain": 2.0}), [bound])
     assert isinstance(missing, NotMatched)
     assert "cut (from metadata 'threshold')" in missing.reason
+    assert missing.reason.endswith("sluice chain start DATASET TEMPLATE --param cut=…")
 
 
 def test_what_a_template_requires_keeps_a_data_set_unmatched() -> None:

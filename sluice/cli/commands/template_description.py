@@ -1,0 +1,68 @@
+"""What `sluice template show` says of a template."""
+
+import json
+from collections.abc import Iterator
+
+from sluice.cli.commands.template_due import taken
+from sluice.cli.owners import whose
+from sluice.contracts.chain_requirements import required
+from sluice.contracts.matching import condition_text
+from sluice.contracts.plan import Plan
+from sluice.contracts.templates import RUN_VERSION, Template
+
+
+def description(template: Template) -> Iterator[str]:
+    """A template for people, line by line."""
+    plan = template.plan
+    if template.version == RUN_VERSION:
+        yield (
+            f"{template.name}, of a run, last run {template.created_at:%Y-%m-%d %H:%M}: nothing is"
+            " matched with it"
+        )
+    else:
+        yield (
+            f"{template.name}, version {template.version}, stored"
+            f" {template.created_at:%Y-%m-%d %H:%M}"
+        )
+    if template.disabled_since:
+        yield f"disabled since {template.disabled_since:%Y-%m-%d %H:%M}: nothing goes through it"
+    if owned := whose(template.owner, template.group, template.shared_with):
+        yield owned
+    if plan.doc:
+        yield plan.doc
+    yield from _listed("steps", [f"{step.name} ({step.in_words})" for step in plan.steps])
+    yield from taken(plan)
+    demands = [f"{name} {condition_text(condition)}" for name, condition in required(plan).items()]
+    yield from _listed("requires when a chain is made", demands)
+    yield from _listed(
+        "parameters",
+        [f"{key}: {_parameter(plan, key)}" for key in plan.parameters],
+    )
+    yield from _listed("assets", [f"{key}: {ref}" for key, ref in plan.assets.items()])
+    yield from _listed("secrets", [f"{key}: {ref}" for key, ref in plan.secrets.items()])
+    yield from _listed("files", sorted(template.files or {}))
+    yield from _listed("warnings", [str(finding) for finding in template.warnings])
+
+
+def _listed(heading: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"{heading}:"
+        yield from (f"  {line}" for line in lines)
+
+
+def _parameter(plan: Plan, name: str) -> str:
+    parameter = plan.parameters[name]
+    kind = parameter.type if isinstance(parameter.type, str) else json.dumps(parameter.type)
+    default = "" if parameter.default is None else f" = {parameter.default!r}"
+    told = [kind + ("" if parameter.required else default), _comes_from(plan, name), parameter.doc]
+    return "  ".join(part for part in told if part)
+
+
+def _comes_from(plan: Plan, name: str) -> str:
+    """What it is bound to, and whether it has to be given."""
+    if name in plan.assets:
+        return f"({plan.assets[name]}, if no other is given)"
+    needed = "has to be given" if plan.parameters[name].required else ""
+    if name in plan.bind:
+        return f"(from metadata {plan.bind[name]!r}{needed and f', else {needed}'})"
+    return needed and f"({needed})"

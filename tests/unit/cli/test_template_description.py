@@ -1,0 +1,38 @@
+"""What `sluice template show` says of a template's parameters."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from sluice.cli.commands.template_description import description
+from sluice.contracts.templates import Template
+from sluice.cwl import compile_file
+
+PACK = Path(__file__).parents[3] / "templates" / "masstimes"
+
+
+def shown(name: str) -> str:
+    plan = compile_file(PACK / f"{name}.cwl", name=name)[0].plan
+    assert plan is not None
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    template = Template(id=UUID(int=1), name=name, version=1, created_at=now, plan=plan)
+    return "\n".join(description(template))
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("annotate", "gold: File  (asset:mt-gold, if no other is given)"),
+        ("crawl", "contact: string  (from metadata 'contact', else has to be given)"),
+        ("crawl", "delays: double = 1.0  (from metadata 'delays')"),
+        ("crawl", "most: int = 1000"),
+    ],
+)
+def test_parameters_say_what_they_are_bound_to(name: str, line: str) -> None:
+    assert line in shown(name)
+
+
+def test_what_is_bound_to_an_asset_has_not_to_be_given() -> None:
+    assert "has to be given" not in shown("train")
