@@ -145,8 +145,8 @@ NOTES: dict[str, CycleNotes] = {
             ),
             JobState.HELD: ("a person, by `retry`; the end of its task", "nothing is under way"),
             JobState.ASKED: (
-                "the service that asks people, with the file of what they answered; the end of its"
-                " task",
+                "the service that asks people, with the file of what they answered, or because its"
+                " own is nothing that can be shown; the end of its task",
                 "nothing is under way here, for as long as it takes; nothing runs out",
             ),
         },

@@ -80,7 +80,8 @@ async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
         raise NotFound(f"no task {uid}", task=uid)
     if task.state.final:
         raise Conflict(
-            f"task {uid} has ended ({task.state}): its jobs cannot be tried again",
+            f"task {uid} has ended ({task.state}): its jobs cannot be tried again; a rerun of the"
+            " chain gives them another round",
             task=uid,
             state=task.state,
         )

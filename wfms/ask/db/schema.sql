@@ -47,6 +47,8 @@ CREATE TABLE questions (
     read_to bigint NOT NULL DEFAULT 0,
     gold_read boolean NOT NULL DEFAULT false,
     reason text NOT NULL DEFAULT '',
+    -- What is wrong with the items whose answers are known.
+    gold_reason text NOT NULL DEFAULT '',
     opened_at timestamptz NOT NULL DEFAULT now(),
     ended_at timestamptz
 );
