@@ -82,6 +82,8 @@ def test_the_last_time_is_the_last_of_all(
         ("0 25 * * *", "is wrong: bad hour"),
         ("0 0 31 2 *", "is wrong: bad day-of-month"),
         ("x y z a b", "is wrong"),
+        (f"{'1' * 5000} 3 * * *", "has 5008 characters; 500 are enough"),
+        (f"{'1,' * 50_000}1 3 * * *", "500 are enough"),
     ],
 )
 def test_a_wrong_schedule_is_told(schedule: str, said: str) -> None:
@@ -89,7 +91,19 @@ def test_a_wrong_schedule_is_told(schedule: str, said: str) -> None:
         check_schedule(schedule)
 
 
-@pytest.mark.parametrize("zone", ["Europe/Warsw", "", "../etc/passwd", "/etc/localtime", "a\0b"])
+@pytest.mark.parametrize(
+    "zone",
+    [
+        "Europe/Warsw",
+        "",
+        "../etc/passwd",
+        "/etc/localtime",
+        "a\0b",
+        "localtime",
+        "right/UTC",
+        "Factory",
+    ],
+)
 def test_what_is_no_zone_is_told(zone: str) -> None:
     with pytest.raises(WrongScheduleError, match="is no time zone"):
         check_zone(zone)

@@ -1,6 +1,5 @@
 """Items whose answers are known: read once for all tasks of a step, and asked as all others."""
 
-import asyncio
 from uuid import RFC_4122
 
 from sluice.contracts.asking import AnswerFate, GivenAnswer
@@ -60,17 +59,3 @@ async def test_nobody_can_tell_them_by_their_ids(asking: Asking) -> None:
     rows = await asking.rows_of("SELECT uid, known_answer IS NOT NULL FROM items")
     assert {known for _, known in rows} == {True, False}
     assert {(uid.version, uid.variant) for uid, _ in rows} == {(4, RFC_4122)}
-
-
-async def test_requests_of_one_browser_are_worked_on_one_by_one(asking: Asking) -> None:
-    """Two tabs at once: nothing fails, nothing is lent twice, and no more than was wanted."""
-    asking.task([b"Sunday 9:00"] * 40, gold=KNOWN, gold_every=2)
-    await asking.take_in()
-    browser = await asking.browser()
-    answers = await asyncio.gather(*(browser.next(wanted=5) for _ in range(8)))
-    first = {item.id for item in answers[0].items}
-    assert all({item.id for item in answer.items} == first for answer in answers)
-    lent = await asking.rows_of("SELECT count(*), count(*) FILTER (WHERE gold) FROM shown")
-    [(shown,)] = await asking.rows_of("SELECT shown FROM devices")
-    assert lent[0][0] == len(first) == 5
-    assert shown >= 5

@@ -36,12 +36,15 @@ def test_photos_end_where_their_own_scan_does(more: dict[str, object]) -> None:
     """And not where that of a preview within them does."""
     if "exif" in more:
         exif = Image.Exif()
-        exif[0x010E] = drawn("JPEG").decode("latin-1")[:30_000]
+        preview = Image.new("RGB", (16, 16))
+        preview.save(out := io.BytesIO(), "JPEG")
+        exif[0x927C] = out.getvalue()  # what a camera's maker notes
         more = {"exif": exif}
     data = drawn("JPEG", **more)
     assert is_whole(data, KINDS["JPEG"])
     assert is_whole(data + b"what a camera adds", KINDS["JPEG"])
     assert not is_whole(data[:-100], KINDS["JPEG"])
+    assert ("exif" in more) == (b"\xff\xd9" in data[:-100])
 
 
 def test_what_follows_the_end_is_nobodys() -> None:

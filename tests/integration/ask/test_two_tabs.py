@@ -1,0 +1,41 @@
+"""Requests of one browser, at the same time."""
+
+import asyncio
+
+from tests.integration.ask.conftest import Asking
+from tests.waiting import eventually
+from wfms.ask.db.devices import browser_alone, device_by_digest
+from wfms.ask.usecases.let_in import digest_of
+
+KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
+
+
+async def test_nothing_fails_and_nothing_is_lent_twice(asking: Asking) -> None:
+    asking.task([b"Sunday 9:00"] * 40, gold=KNOWN, gold_every=2)
+    await asking.take_in()
+    browser = await asking.browser()
+    answers = await asyncio.gather(*(browser.next(wanted=5) for _ in range(8)))
+    first = {item.id for item in answers[0].items}
+    assert len(first) == 5
+    assert all({item.id for item in answer.items} == first for answer in answers)
+    assert await asking.rows_of("SELECT count(*) FROM shown") == [(5,)]
+
+
+async def test_one_waits_for_the_other(asking: Asking) -> None:
+    asking.task([b"Sunday 9:00"])
+    await asking.take_in()
+    browser = await asking.browser()
+    [token] = browser.http.cookies.values()
+
+    async def waits() -> bool:
+        return await asking.rows_of(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        ) == [(1,)]
+
+    async with asking.context.database.transaction() as transaction:
+        device = await device_by_digest(transaction.connection, digest_of(token))
+        assert device is not None
+        await browser_alone(transaction.connection, device)
+        other = asyncio.create_task(browser.next())
+        await eventually(waits, what="a request that waits for the other")
+    assert len((await other).items) == 1
