@@ -43,6 +43,7 @@ async def make_link(
 
 
 async def links_to(context: AskContext, place: AskingPlace) -> list[AskLink]:
+    """Precondition: whoever asks sees the step. Effect: none."""
     async with context.database.connection() as connection:
         return [told(link) for link in await links_of_step(connection, place)]
 

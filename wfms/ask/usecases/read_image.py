@@ -16,8 +16,8 @@ from wfms.ask.usecases.context import AskContext
 
 
 async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple[bytes, str]:
-    """Its bytes and their media type, of an item that this browser was shown. Raises ``NotFound``,
-    ``NotAvailable``."""
+    """Its bytes and their media type. Precondition: none. Effect: none. Raises ``NotFound`` where
+    the browser was not shown the item, or it is no image; ``NotAvailable``."""
     async with context.database.connection() as connection:
         found = await shown_item(connection, visitor.device.uid, item)
     if found is None or visitor.ask.show is not Show.IMAGE:

@@ -7,6 +7,7 @@ from wfms.ask.usecases.context import AskContext
 
 
 async def read_page(context: AskContext, visitor: Visitor) -> AskPage:
+    """Precondition: none. Effect: none."""
     ask = visitor.ask
     async with context.database.connection() as connection:
         over = not await is_anything_open(connection, visitor.desk(context))

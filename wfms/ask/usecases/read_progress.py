@@ -18,6 +18,7 @@ MOST_DEVICES = 1000
 
 
 async def read_steps(context: AskContext, sight: Sight) -> list[AskingStep]:
+    """As far as whoever asks sees their groups. Precondition: none. Effect: none."""
     async with context.database.connection() as connection:
         rows = await asking_steps(connection, sight.groups)
         items = await items_by_state(connection, sorted({row["template"] for row in rows}))
@@ -49,7 +50,7 @@ async def read_steps(context: AskContext, sight: Sight) -> list[AskingStep]:
 async def read_devices(
     context: AskContext, place: AskingPlace, *, device: UUID | None = None
 ) -> list[AskDevice]:
-    """The worst first."""
+    """The worst first. Precondition: whoever asks sees the step. Effect: none."""
     async with context.database.connection() as connection:
         rows = await devices_of_step(connection, place, device=device, most=MOST_DEVICES)
     return [_device(row) for row in rows]
@@ -78,7 +79,7 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
 async def place_of(
     context: AskContext, *, device: UUID | None = None, link: UUID | None = None
 ) -> AskingPlace | None:
-    """Where a browser answers, or a link leads."""
+    """Where a browser answers, or a link leads. Precondition: none. Effect: none."""
     async with context.database.connection() as connection:
         if device is not None:
             return await place_of_device(connection, device)
@@ -86,7 +87,8 @@ async def place_of(
 
 
 async def export_answers(context: AskContext, place: AskingPlace) -> AsyncIterator[str]:
-    """Every answer ever given, as JSON Lines, those that do not count among them."""
+    """Every answer ever given, as JSON Lines, those that do not count among them. Precondition:
+    whoever asks sees the step. Effect: none."""
     async with context.database.transaction() as transaction:
         async for row in all_answers(transaction.connection, place):
             yield _line(row)

@@ -41,10 +41,11 @@ _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def start_due(context: IntakeContext) -> bool:
-    """Effect: slices are cut for templates that are due by growth; for those whose time has come,
-    slices, or a chain of values that waits for its handing over. Schedules of templates that are
-    not there, or disabled, are forgotten, and begin anew. Messages: none. Errors: ``NotAvailable``
-    where the DMS or the operator service does not answer. False: what is new comes by itself."""
+    """Precondition: none; several instances may do it at once. Effect: slices are cut for templates
+    that are due by growth; for those whose time has come, slices, or a chain of values that waits
+    for its handing over. Schedules of templates that are not there, or disabled, are forgotten, and
+    begin anew. Messages: none. Errors: ``NotAvailable`` where the DMS or the operator service does
+    not answer. False: what is new comes by itself."""
     templates = due_templates((await context.operator.templates()).templates)
     scheduled = [each.name for each in templates if each.plan.due and each.plan.due.schedule]
     async with context.database.connection() as connection:
