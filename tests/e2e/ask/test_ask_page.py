@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.e2e.ask.conftest import DESKTOP, PATH, PHONE, AskSite, answer, item_of, press, shown_id
+from tests.waiting import eventually
 from wfms.ask.usecases.context import AskRules
 
 pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
@@ -214,10 +215,40 @@ async def test_what_can_no_longer_be_taken_back_counts_as_it_was_given(ask_site:
         page = await person.open()
         await answer(page, "yes")
         await ask_site.has("yes")
+        await eventually(lambda: nothing_unsent(page), what="the page knows that it is there")
         await page.keyboard.press("u")
         await expect(page.get_by_role("status")).to_contain_text("can’t be taken back any more")
         await expect(item_of(page)).to_contain_text("Sunday at 1:00")
         assert await ask_site.answers() == ["yes"]
+
+
+@pytest.mark.parametrize("ask_site", [AskRules(undo=timedelta(0))], indirect=True)
+async def test_so_does_what_was_taken_back_before_its_receipt_came(ask_site: AskSite) -> None:
+    """The page does not know whether the service has it, and asks again; the second answer comes to
+    nothing, and the person is told."""
+    await ask_site.lay(HOURS[:3])
+    async with ask_site.person() as person:
+        page = await person.open()
+        await item_of(page).wait_for()
+        await page.route("**/next", lose_receipt)
+        await answer(page, "yes")
+        await ask_site.has("yes")
+        await page.keyboard.press("u")
+        await expect(item_of(page)).to_contain_text("Sunday at 0:00")
+        await page.unroute("**/next")
+        await answer(page, "no")
+        await expect(page.get_by_role("status")).to_contain_text("can’t be taken back any more")
+        assert await ask_site.answers() == ["yes"]
+
+
+async def nothing_unsent(page: Page) -> bool:
+    kept = "Object.keys(localStorage).some((name) => name.includes('answer '))"
+    return not await page.evaluate(kept)
+
+
+async def lose_receipt(route: Route) -> None:
+    await route.fetch()
+    await route.abort("connectionreset")
 
 
 async def test_what_comes_before_an_item_can_be_seen_is_no_answer(ask_site: AskSite) -> None:

@@ -95,9 +95,16 @@ export class Sender {
     const given = sent.map(({ item, answer, seconds }) => ({ item, answer, seconds }));
     const came = await this.service.next({ answers: given, has, wanted });
     for (const one of sent) this.answers.settle(one.item, one.serial);
+    this.tellOfTheFirst(sent, came.fates);
     this.empty = wanted > 0 && !came.items.length;
     if (came.items.length) this.looks = 0;
     this.tell.came(came);
+  }
+
+  // What was taken back too late, while nobody knew whether the service had it, counts as it was given first.
+  tellOfTheFirst(sent, fates) {
+    const anew = new Set(sent.filter((one) => !one.tried).map((one) => one.item));
+    for (const { item, fate } of fates) if (fate === "already" && anew.has(item)) this.tell.notUndone(item);
   }
 
   async takeBack({ item, sure }) {
