@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from pack_command import BadData, MissingInput
 
 #: Of a page as it was crawled.
 CRAWLED = ("url", "previous_url", "start_url", "domain", "html", "link_text")
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 #: Values by the names above.
 Line = Mapping[str, Any]
@@ -39,6 +42,8 @@ def _line(path: Path, number: int, text: bytes, wanted: Iterable[str]) -> dict[s
     for name in wanted:
         if not isinstance(found.get(name), str):
             raise BadData(path, f"line {number} has no text {name!r}")
+        if _HALF.search(found[name]):
+            raise BadData(path, f"line {number}: {name!r} has half of a pair of surrogates in it")
     return found
 
 

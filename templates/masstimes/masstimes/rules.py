@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from masstimes.hours import HOUR, clock
 
@@ -24,6 +25,9 @@ WEEKDAY = re.compile(
 _HOUR = re.compile(rf"(?<![\d:.])(?:{HOUR})(?![\d:.]*\d)", _FLAGS)
 
 
+_DIGIT = re.compile(r"\d")
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """Times as ``07:00``, in the order of the page, each once. ``text``: in which they stand, from
@@ -38,34 +42,45 @@ def order_in(text: str) -> Order | None:
     """The first order of masses of a page: a main heading, behind it a heading of Sundays with
     times, behind that a heading of weekdays with times, and between the main heading and the last
     one no other. None: there is none."""
-    for main in MAIN.finditer(text):
-        weekday = WEEKDAY.search(text, main.end())
+    weekday: re.Match[str] | None = None
+    headings = list(MAIN.finditer(text))
+    for main, after in zip_longest(headings, headings[1:]):
+        if weekday is None or weekday.start() < main.end():
+            weekday = WEEKDAY.search(text, main.end())
         if weekday is None:
             return None
+        if after is not None and after.end() <= weekday.start():
+            continue
         between = text[main.end() : weekday.start()]
         sunday = SUNDAY.search(between)
-        if sunday is None or MAIN.search(between):
+        sundays = () if sunday is None else _times(between[sunday.end() :])
+        if not sundays:
             continue
-        sundays = _times(between[sunday.end() :])
-        behind = _lines_with_numbers(text[weekday.end() :])
+        behind = _lines_with_numbers(text, weekday.end())
         weekdays = _times(behind)
-        if sundays and weekdays:
+        if weekdays:
             return Order(
                 sundays, weekdays, f"{text[main.start() : weekday.end()]}{behind}".rstrip()
             )
     return None
 
 
-def _lines_with_numbers(text: str) -> str:
+def _lines_with_numbers(text: str, start: int) -> str:
     """As long as each has one; the rest of the heading's own line may have none."""
-    first, *others = text.split("\n")
-    kept = [first]
-    for line in others:
-        if not re.search(r"\d", line):
-            if line.strip() or re.search(r"\d", "".join(kept)):
-                break
-            continue
-        kept.append(line)
+    kept: list[str] = []
+    has_numbers = False
+    while start <= len(text):
+        end = text.find("\n", start)
+        line = text[start : len(text) if end < 0 else end]
+        numbers = _DIGIT.search(line) is not None
+        if kept and not numbers and (line.strip() or has_numbers):
+            break
+        if numbers or not kept:
+            kept.append(line)
+        has_numbers |= numbers
+        if end < 0:
+            break
+        start = end + 1
     return "\n".join(kept)
 
 

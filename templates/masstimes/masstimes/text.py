@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import html2text
+
+from masstimes.spending import at_most
+
+#: Of a core, for a page: tens of times what real ones take.
+_SECONDS, _SECONDS_A_MIB = 5.0, 10.0
+_TAG = re.compile(r"<[^<>]{0,2000}>")
 
 
 class _Text(html2text.HTML2Text):
@@ -23,5 +31,10 @@ class _Text(html2text.HTML2Text):
 
 
 def page_text(html: str) -> str:
-    """Never raises: what is no HTML is text."""
-    return _Text().handle(html)
+    """Never raises: what is no HTML is text. Without order where that cannot be read, or not in a
+    reasonable time."""
+    try:
+        with at_most(_SECONDS + _SECONDS_A_MIB * len(html) / 2**20):
+            return _Text().handle(html)
+    except Exception:  # a page may have anything in it
+        return _TAG.sub("\n", html)

@@ -170,7 +170,7 @@ def test_measures_are_of_sites_and_times(
 @pytest.mark.parametrize(
     ("program", "arguments", "told"),
     [
-        (command, ["--candidates", "{bare}"], "has no probability and mass"),
+        (command, ["--candidates", "{bare}"], "has no time, probability and mass"),
         (command, ["--orders", "{bare}"], "has no list 'sundays'"),
         (command, ["--parishes", "{bare}"], "this is no parish"),
         (measure_command, ["--table", "{bare}", "--truth", "{bare}"], "has no column"),

@@ -72,13 +72,12 @@ def answered(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example
     said: dict[str, Counter[bool]] = {}
     for path in paths:
         for line in read_candidates(path):
-            if line.get("answer") not in _ANSWERS:
+            answer = line.get("answer")
+            if not isinstance(answer, str) or answer not in _ANSWERS:
                 known = " or ".join(_ANSWERS)
-                raise BadData(
-                    path, f"{line['id']!r} has answer {line.get('answer')!r}, not {known}"
-                )
+                raise BadData(path, f"{line['id']!r} has answer {answer!r}, not {known}")
             lines[line["id"]] = line
-            said.setdefault(line["id"], Counter())[_ANSWERS[line["answer"]]] += 1
+            said.setdefault(line["id"], Counter())[_ANSWERS[answer]] += 1
     found = []
     for name in sorted(lines):
         yes, no = said[name][True], said[name][False]

@@ -10,7 +10,7 @@ from masstimes.crawl.limits import Limits
 
 _SESSIONS = (
     r"phpsessid|sessid|sessionid|session_id|session|sid|jsessionid|zenid|oscsid|cfid|cftoken"
-    r"|aspsessionid\w*"
+    r"|aspsessionid\w{0,40}"
 )
 _SESSION = re.compile(rf"(?:{_SESSIONS})=[\w.,-]*", re.IGNORECASE)
 _IN_PATH = re.compile(rf";(?:{_SESSIONS})=[^/?#;]*", re.IGNORECASE)
@@ -34,12 +34,21 @@ def address(link: str, base: str = "") -> str | None:
     except ValueError:
         return None
     scheme, host = parts.scheme.lower(), (parts.hostname or "").rstrip(".")
-    if scheme not in _PORTS or not host:
+    if scheme not in _PORTS or not _is_host(host):
         return None
-    place = host if port in (None, _PORTS[scheme]) else f"{host}:{port}"
+    named = f"[{host}]" if ":" in host else host
+    place = named if port in (None, _PORTS[scheme]) else f"{named}:{port}"
     path = quote(_IN_PATH.sub("", parts.path) or "/", safe=_KEPT)
     pairs = [pair for pair in parts.query.split("&") if pair and not _SESSION.fullmatch(pair)]
     return urlunsplit((scheme, place, path, quote("&".join(pairs), safe=_KEPT), ""))
+
+
+def _is_host(name: str) -> bool:
+    """None of its labels is empty or too long, so that it can be looked up (RFC 1035)."""
+    try:
+        return bool(name.encode("idna"))
+    except UnicodeError:
+        return False
 
 
 def key(url: str) -> str:

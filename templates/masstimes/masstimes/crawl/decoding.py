@@ -42,7 +42,7 @@ def decoded(body: bytes, content_type: str = "") -> str:
             continue
         try:
             return body.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError):  # "undefined" is an encoding, too
             continue
     return _polish(body, _said(body, content_type))
 

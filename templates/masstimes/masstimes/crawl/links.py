@@ -12,6 +12,8 @@ from masstimes.crawl.addresses import address
 
 #: Characters of a link's text.
 _TEXT = 200
+#: Of where a page sends its readers.
+_SENDING = 2000
 _SENDS_TO = re.compile(r"^\s*[\d.]*\s*[;,]\s*(?:url\s*=)?\s*['\"]?([^'\"]+)", re.IGNORECASE)
 _FOLLOWED = ("a", "area", "frame", "iframe", "meta", "base")
 
@@ -40,7 +42,7 @@ def _raw(root: lxml_html.HtmlElement, url: str) -> Iterator[tuple[str, str, str]
                 base = address(element.get("href") or "", url) or base
             case "meta":
                 if (element.get("http-equiv") or "").lower() == "refresh":
-                    sends = _SENDS_TO.search(element.get("content") or "")
+                    sends = _SENDS_TO.search((element.get("content") or "")[:_SENDING])
                     if sends is not None:
                         yield sends[1], "", base
             case "frame" | "iframe":

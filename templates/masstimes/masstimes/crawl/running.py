@@ -35,7 +35,7 @@ _PARTS: dict[str, Any] = {
         f"{_MIDDLEWARES}.useragent.UserAgentMiddleware": 500,
         f"{_MIDDLEWARES}.retry.RetryMiddleware": 550,
         f"{_MIDDLEWARES}.httpcompression.HttpCompressionMiddleware": 590,
-        f"{_MIDDLEWARES}.redirect.RedirectMiddleware": 600,
+        "masstimes.crawl.within.WithinSite": 600,
     },
     "DOWNLOADER": "masstimes.crawl.one_slot.OneSlot",
     "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",

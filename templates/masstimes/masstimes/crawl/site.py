@@ -68,7 +68,10 @@ class SiteCrawl:
             assert visit is not None
             known = self._known.get(visit.url)
             fetched = await fetch(visit, known.conditions if known else {})
-            entry = self._judged(visit, fetched, known)
+            try:
+                entry = self._judged(visit, fetched, known)
+            except Exception:  # a page may break what it likes
+                entry = Entry(visit.url, Answer(Outcome.ERROR, "unreadable"))
             self._journal.add(entry)
             self._visits.answered(entry.answer)
         self._end(ending)

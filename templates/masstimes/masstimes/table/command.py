@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,14 +18,16 @@ from masstimes.pages import read_lines
 from masstimes.table.merging import Evidence, rows
 
 _PROGRAM = "mt-table"
+_TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
 
 
 def _orders(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     for path in paths:
         for number, line in enumerate(read_lines(path, fields=("domain", "url")), 1):
             for name in ("sundays", "weekdays"):
-                if not isinstance(line.get(name), list):
-                    raise BadData(path, f"order {number} has no list {name!r}")
+                times = line.get(name)
+                if not isinstance(times, list) or not all(map(_is_time, times)):
+                    raise BadData(path, f"order {number} has no list {name!r} of times as '07:00'")
             yield line
 
 
@@ -32,12 +35,22 @@ def _candidates(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     for path in paths:
         for line in read_candidates(path):
             probability = line.get("probability")
-            if not isinstance(probability, int | float) or not isinstance(line.get("mass"), bool):
+            if (
+                not isinstance(probability, int | float)
+                or not 0 <= probability <= 1
+                or not isinstance(line.get("mass"), bool)
+                or not _is_time(line.get("time"))
+            ):
                 raise BadData(
                     path,
-                    f"{line['id']!r} has no probability and mass: give what mt-classify writes",
+                    f"{line['id']!r} has no time, probability and mass: give what mt-classify"
+                    " writes",
                 )
             yield line
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, str) and _TIME.fullmatch(value) is not None
 
 
 def _parishes(paths: Iterable[Path]) -> dict[str, str]:

@@ -27,6 +27,9 @@ SCHEMA = pa.schema(
 )
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
 def as_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
     file = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist([*rows], SCHEMA), file, compression="zstd")
@@ -37,8 +40,17 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
     text = io.StringIO()
     writer = csv.DictWriter(text, SCHEMA.names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(map(_as_text, rows))
     return text.getvalue().encode()
+
+
+def _as_text(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a spreadsheet would take for a formula has a quote before it: sentences are of foreign
+    pages (OWASP, CSV injection)."""
+    return {
+        name: f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+        for name, value in row.items()
+    }
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,110 @@
+"""What is on foreign pages, made to break who reads it, or to keep him busy for ever."""
+
+from pathlib import Path
+
+import pytest
+from masstimes.crawl.addresses import address, without_sessions
+from masstimes.crawl.decoding import decoded
+from masstimes.crawl.links import links
+from masstimes.pages import read_lines
+from masstimes.rules import order_in
+from masstimes.spending import SpentTooMuch, at_most
+from masstimes.table.files import as_csv
+from masstimes.text import page_text
+from pack_command import BadData
+
+PAGE = "http://parish.test/"
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["http://..parish.test/x", "http://a..parish.test/", f"http://{'a' * 64}.parish.test/", "//./"],
+)
+def test_what_cannot_be_looked_up_is_no_address(link: str) -> None:
+    assert address(link, PAGE) is None
+
+
+@pytest.mark.parametrize(
+    ("link", "there"),
+    [
+        ("http://[::1]:7717/a", "http://[::1]:7717/a"),
+        ("http://[::1]/", "http://[::1]/"),
+        ("http://parafia-święta.test/", "http://parafia-święta.test/"),
+    ],
+)
+def test_other_hosts_are(link: str, there: str) -> None:
+    assert address(link) == there
+
+
+def test_a_refresh_of_blanks_sends_nowhere() -> None:
+    blanks = " " * 300_000
+    assert links(f'<meta http-equiv=refresh content="{blanks}x"><a href="/b">b</a>', PAGE) == [
+        ("http://parish.test/b", "b")
+    ]
+    sends = '<meta http-equiv="Refresh" content=" 5 ; URL = \'/c\'">'
+    assert links(sends, PAGE) == [("http://parish.test/c", "")]
+
+
+def test_names_of_sessions_one_behind_the_other_are_passed_over() -> None:
+    assert without_sessions("aspsessionid" * 60_000)
+    assert without_sessions("a?ASPSESSIONIDQQ=HLKJ&b") == "a?&b"
+
+
+@pytest.mark.parametrize("encoding", ["undefined", "idna", "punycode", "unicode_escape", "utf-7"])
+def test_any_encoding_gives_a_text(encoding: str) -> None:
+    body = b"<html>\xb1\xb6 abc \xff\xfe msze"
+    assert "abc" in decoded(body, f"text/html; charset={encoding}")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<!--" * 100_000 + "Sunday 9:00",
+        "<![CDATA[" * 50_000 + "Sunday 9:00",
+        '<a href="' * 50_000 + "Sunday 9:00",
+        "<p>&#" + "9" * 10_000 + ";</p>Sunday 9:00",
+        "<![foo bar]]>Sunday 9:00",
+    ],
+)
+def test_a_page_that_cannot_be_read_in_time_is_text(
+    html: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("masstimes.text._SECONDS", 0.2)
+    monkeypatch.setattr("masstimes.text._SECONDS_A_MIB", 0.0)
+    assert "Sunday 9:00" in page_text(html)
+
+
+def test_time_that_is_spent_is_bounded() -> None:
+    def spend() -> None:
+        while True:
+            pass
+
+    with pytest.raises(SpentTooMuch), at_most(0.05):
+        spend()
+    with at_most(0.05):
+        pass
+
+
+def test_headings_by_the_thousand_are_no_order() -> None:
+    assert order_in("msza święta " * 40_000 + " w tygodniu 7:00") is None
+    many = "msza święta niedziela 7:00 w tygodniu\n" * 10_000
+    assert order_in(many.replace("7:00", "") + "\n" * 100_000) is None
+    assert order_in(many + "\n" * 100_000) is not None
+    found = order_in("msza święta " * 40_000 + "niedziela 9:00 w tygodniu 7:00")
+    assert found is not None
+    assert (found.sundays, found.weekdays) == (("09:00",), ("07:00",))
+
+
+def test_a_spreadsheet_finds_no_formula() -> None:
+    names = ("parish", "domain", "day", "time", "url", "sentence", "source")
+    row = {name: "=cmd|'/c calc'!A0" for name in names} | {"probability": 0.5}
+    others = {name: start for name, start in zip(names, "+-@\t\rab", strict=True)}
+    [_, first, *_] = as_csv([row, {**others, "probability": None}]).decode().split("\n")
+    assert first.count("'=cmd") == len(names)
+
+
+def test_half_of_a_pair_of_surrogates_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"url": "x\\ud800"}\n')
+    with pytest.raises(BadData, match="half of a pair"):
+        list(read_lines(path, fields=("url",)))
