@@ -60,9 +60,8 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) 
 
     Effect: answers to what this browser was shown and is still asked count, once; what is agreed on
     by them is decided; new items are lent, none twice to one browser, whose requests are worked on
-    one by one. One that is excluded is told
-    the same, and nothing of it counts. Messages: none. Raises ``Unprocessable`` for an answer that
-    is none of those asked for.
+    one by one. One that is excluded is told the same, and nothing of it counts. Messages: none.
+    Raises ``Unprocessable`` for an answer that is none of those asked for.
     """
     for given in asked.answers:
         if given.answer not in visitor.ask.answers:

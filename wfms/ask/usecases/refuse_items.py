@@ -20,6 +20,7 @@ async def refuse_items(context: AskContext) -> bool:
     """
     async with context.database.connection() as connection:
         items = await refused_items(connection, most=PAGE)
+    any_told = False
     for task, of_task in groupby(items, lambda item: item.task):
         own = list(of_task)
         jobs = [
@@ -32,4 +33,5 @@ async def refuse_items(context: AskContext) -> bool:
             continue  # it has ended since: the next look withdraws its items
         async with context.database.transaction() as transaction:
             await told(transaction.connection, [item.uid for item in own])
-    return len(items) == PAGE
+        any_told = True
+    return any_told and len(items) == PAGE
