@@ -262,13 +262,17 @@ class ArchiveFormat(StrEnum):
     TAR = "tar"
 
 
+#: Bytes. Round in decimals as well: what is just allowed is so when it has been written as JSON.
+MOST_MARK = 9e18
+
+
 class WaterMarks(Contract):
     """Of an input storage: from ``high`` on it counts as filling faster than it is worked off,
     until it is below ``low``. Each is a number of bytes, or a share (at most 1) of its capacity;
     without one, of what lies on it and is free on its file system."""
 
-    low: Annotated[float, Field(gt=0, le=2**63)]
-    high: Annotated[float, Field(gt=0, le=2**63)]
+    low: Annotated[float, Field(gt=0, le=MOST_MARK)]
+    high: Annotated[float, Field(gt=0, le=MOST_MARK)]
 
 
 class NewStorage(Contract):

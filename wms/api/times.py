@@ -20,6 +20,8 @@ from wms.usecases.read_times import read_chain_times, read_period_times
 
 #: Where nobody says since when.
 _LATELY = timedelta(days=1)
+#: Before which no day is.
+_EARLIEST = datetime.min.replace(tzinfo=UTC) + _LATELY
 
 
 def times_router(context: WmsContext) -> APIRouter:
@@ -40,7 +42,8 @@ def times_router(context: WmsContext) -> APIRouter:
         if chain:
             return await read_chain_times(context, chain, sight)
         now = datetime.now(UTC)
-        period = TimesPeriod(template, since or (until or now) - _LATELY, until or now)
+        end = until or now
+        period = TimesPeriod(template, since or max(end, _EARLIEST) - _LATELY, end)
         return await read_period_times(context, period, sight)
 
     @router.get("/chains/{uid}/timeline", responses=errors(NotFound))
