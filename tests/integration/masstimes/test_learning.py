@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from masstimes.classifier import classify_command, train_command
+from masstimes.crawl.decoding import decoded
 from masstimes.hours import candidates
 from masstimes.page_filter import is_wanted
 from masstimes.rules import order_in
@@ -143,7 +144,7 @@ def pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:
         for path, page in site.pages.items():
             url = f"http://{site.parish.host}{path}"
             if is_wanted(url, "") or page.masses:
-                html = page.body.decode("utf-8", "replace")
+                html = decoded(page.body, page.content_type)
                 yield site.parish.host, url, page_text(html), {m.candidate for m in page.masses}
 
 

@@ -73,21 +73,21 @@ class _Look:
 
 
 def make_site(
-    parish: Parish, layouts: tuple[Layout, ...], *, seed: int, trap: Trap | None, dead: Dead | None
+    parish: Parish, layout: Layout, *, seed: int, trap: Trap | None, dead: Dead | None
 ) -> Site:
     """The same for the same seed."""
     random = Random(f"site {seed} {parish.number}")
-    return _site(parish, random, draw_schedule(random), layouts=layouts, wrong=(trap, dead))
+    return _site(parish, random, draw_schedule(random), layout=layout, wrong=(trap, dead))
 
 
-def make_changed(site: Site, layouts: tuple[Layout, ...], *, seed: int, change: int) -> Site:
+def make_changed(site: Site, layout: Layout, *, seed: int, change: int) -> Site:
     """With other times; everything else is as in ``site``."""
     random = Random(f"site {seed} {site.parish.number}")
     draw_schedule(random)
     anew = Random(f"change {seed} {site.parish.number} {change}")
     while (schedule := draw_schedule(anew)) == site.schedule:
         pass
-    return _site(site.parish, random, schedule, layouts=layouts, wrong=(site.trap, site.dead))
+    return _site(site.parish, random, schedule, layout=layout, wrong=(site.trap, site.dead))
 
 
 def _site(
@@ -95,10 +95,9 @@ def _site(
     random: Random,
     schedule: Schedule,
     *,
-    layouts: tuple[Layout, ...],
+    layout: Layout,
     wrong: tuple[Trap | None, Dead | None],
 ) -> Site:
-    layout = random.choice(layouts)
     hand = Hand(Random(random.random()), schedule, random.choice(STYLES))
     texts = dict(_texts(random, parish, layout(hand), random.choice(_PLACES)))
     links = [(path, title) for path, (title, _) in texts.items() if path != "/"]

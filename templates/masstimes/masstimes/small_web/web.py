@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from random import Random
 from typing import Any
 
 from masstimes.small_web import layouts
+from masstimes.small_web.layouts import Layout
 from masstimes.small_web.pages_of_site import make_changed, make_site
 from masstimes.small_web.parishes import Parish, draw_parishes
 from masstimes.small_web.traps import Dead, Trap
@@ -29,15 +31,16 @@ class SmallWeb:
         self.kind = kind or ("seen" if seed == DEMO_SEED else "all")
         self._changes = 0
         self.parishes = draw_parishes(sites, seed)
+        self._layouts = _dealt(LAYOUTS[self.kind], sites, seed)
         self.sites = {
             parish.host: make_site(
                 parish,
-                LAYOUTS[self.kind],
+                layout,
                 seed=seed,
                 trap=_trap(parish) if traps else None,
                 dead=_dead(parish) if traps else None,
             )
-            for parish in self.parishes
+            for parish, layout in zip(self.parishes, self._layouts, strict=True)
         }
 
     def change(self, number: int) -> list[Parish]:
@@ -48,7 +51,10 @@ class SmallWeb:
         chosen = random.sample(alive, min(number, len(alive)))
         for site in chosen:
             self.sites[site.parish.host] = make_changed(
-                site, LAYOUTS[self.kind], seed=self.seed, change=self._changes
+                site,
+                self._layouts[site.parish.number],
+                seed=self.seed,
+                change=self._changes,
             )
         return sorted((site.parish for site in chosen), key=lambda parish: parish.number)
 
@@ -87,6 +93,14 @@ def parish_files(parishes: Sequence[Parish], port: int) -> dict[str, dict[str, s
         }
         for parish in parishes
     }
+
+
+def _dealt(layouts: Sequence[Layout], sites: int, seed: int) -> list[Layout]:
+    """As cards are: in few sites, too, each has its share."""
+    random = Random(f"layouts {seed}")
+    rounds = -(-sites // len(layouts))
+    packs = (random.sample(layouts, len(layouts)) for _ in range(rounds))
+    return list(chain.from_iterable(packs))[:sites]
 
 
 def _trap(parish: Parish) -> Trap | None:
