@@ -5,7 +5,7 @@ from datetime import datetime
 from urllib.parse import quote
 from uuid import UUID
 
-from sluice.clients.asking import AskingCalls
+from sluice.clients.asked_tasks import AskedTaskCalls
 from sluice.clients.base import API
 from sluice.clients.jobs import JobCalls
 from sluice.clients.quotas import QuotaCalls
@@ -48,7 +48,7 @@ _LEASE_GRACE = 10.0
 _COUNTING = 60.0
 
 
-class WmsClient(AskingCalls, JobCalls, QuotaCalls):
+class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
     service = "wms"
 
     async def task(self, uid: UUID, *, full: bool = False) -> TaskStatus:

@@ -32,6 +32,13 @@ def output(state: Snapshot) -> Row:
     return state.first("dms", "datasets", type="output")
 
 
+def merged(state: Snapshot) -> Row:
+    """Of the outputs the only kind whose files say which numbers they are of."""
+    return next(
+        row for row in state.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
+    )
+
+
 def file_of(state: Snapshot, dataset: Row) -> Row:
     """The row of a file of a data set."""
     member = state.first("dms", "dataset_files", dataset_uid=dataset["uid"])
@@ -242,10 +249,9 @@ def content_another(state: Snapshot) -> None:
 
 
 def name_another(state: Snapshot) -> None:
-    own = next(
-        row for row in state.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
+    state.first("dms", "dataset_files", dataset_uid=merged(state)["uid"])["name"] = (
+        "00000000.1-another.root"
     )
-    state.first("dms", "dataset_files", dataset_uid=own["uid"])["name"] = "00000000.1-another.root"
 
 
 def input_another(state: Snapshot) -> None:
@@ -259,7 +265,7 @@ def merged_out_of_order(state: Snapshot) -> None:
 
 
 def merged_range_wrong(state: Snapshot) -> None:
-    file = file_of(state, output(state))
+    file = file_of(state, merged(state))
     file["meta"] = file["meta"] | {"last_seq": 1000}
 
 

@@ -13,7 +13,7 @@ from sluice.contracts.states import AttemptOutcome
 from tests.faults.checker.checks import CHECKS, look, name_of
 from tests.faults.checker.load import read_storages
 from tests.faults.embedded import EndState, carried_work
-from tests.faults.spoils import SPOILS, Spoil
+from tests.faults.spoils import SPOILS, Spoil, merged
 from tests.faults.spoils_of_answers import ANSWER_SPOILS
 from tests.faults.spoils_of_attempts import an_attempt_that_failed_beside_the_winner
 from tests.faults.spoils_of_files import FILE_SPOILS
@@ -91,11 +91,8 @@ def test_a_spoiled_storage_is_found(
 def test_events_that_differ_from_the_truth_are_found(good: EndState) -> None:
     """One merged file is left out of the catalogue, so that its events are missing."""
     spoiled = copy.deepcopy(good.state)
-    merged = next(
-        row for row in spoiled.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
-    )
     members = spoiled.rows("dms", "dataset_files")
-    members.remove(spoiled.first("dms", "dataset_files", dataset_uid=merged["uid"]))
+    members.remove(spoiled.first("dms", "dataset_files", dataset_uid=merged(spoiled)["uid"]))
     assert "events true" in {finding.check for finding in look(spoiled, good.expectation)}
 
 

@@ -14,7 +14,7 @@ from sluice.contracts.asking import (
 )
 
 
-class AskingCalls(ServiceClient):
+class AskedTaskCalls(ServiceClient):
     """Steps that people do."""
 
     async def asked_tasks(self) -> AskedTasks:
