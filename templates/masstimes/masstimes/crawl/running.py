@@ -37,6 +37,7 @@ _PARTS: dict[str, Any] = {
         f"{_MIDDLEWARES}.httpcompression.HttpCompressionMiddleware": 590,
         "masstimes.crawl.within.WithinSite": 600,
     },
+    "ROBOTSTXT_PARSER": "masstimes.crawl.robots.FirstRules",
     "DOWNLOADER": "masstimes.crawl.one_slot.OneSlot",
     "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
     "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
