@@ -94,7 +94,8 @@ class TakenAnswers(Contract):
 
 
 class AskPage(Contract):
-    """What a page has to know before it asks. ``over``: nothing is asked here any more."""
+    """What a page has to know before it asks. ``over``: nothing is asked here any more.
+    ``wording``: other where anything is asked otherwise."""
 
     question: str
     answers: list[str]
@@ -102,6 +103,7 @@ class AskPage(Contract):
     help: str
     undo: bool
     over: bool
+    wording: str
 
 
 class ShownItem(Contract):
@@ -149,13 +151,15 @@ class FateOfAnswer(Contract):
 
 
 class NextItems(Contract):
-    """``given``: how many answers of this browser count here; ``over``: as in ``AskPage``. No
+    """``given``: how many answers of this browser count here; ``over``, ``wording``: as in
+    ``AskPage``; where the wording is another one, read that first: the items are asked so. No
     ``items`` and not over: others have what is left; ask again in a while."""
 
     fates: list[FateOfAnswer] = Field(default_factory=list)
     items: list[ShownItem] = Field(default_factory=list)
     given: int = 0
     over: bool = False
+    wording: str
 
 
 class UndoAnswer(Contract):

@@ -56,16 +56,18 @@ class AskingSteps(Contract):
 
 class NewLink(Contract):
     """``days``: that it opens the page; at most as many as the template says. ``mine``: it is for
-    whoever makes it alone, who is signed in."""
+    whoever makes it alone, who is signed in: one browser, for a day."""
 
     days: Annotated[int, Field(ge=1, le=MOST_LINK_DAYS)] = 1
     mine: bool = False
 
 
 class AskLink(Contract):
-    """``url``: with its key, which is told once; left out afterwards."""
+    """``url``: with its key, which is told once; left out afterwards. ``person``: who alone it is
+    for."""
 
     uid: UUID
+    person: Annotated[str | None, Field(exclude_if=absent)] = None
     made_by: str
     made_at: Timestamp
     until: Timestamp

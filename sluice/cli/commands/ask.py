@@ -62,7 +62,9 @@ def make_link(
     days: Annotated[
         int, typer.Option(min=1, max=MOST_LINK_DAYS, help="That it opens the page.")
     ] = 1,
-    mine: Annotated[bool, typer.Option("--mine", help="For yourself alone.")] = False,
+    mine: Annotated[
+        bool, typer.Option("--mine", help="For yourself: one browser, for a day.")
+    ] = False,
     group: GroupOption = None,
 ) -> None:
     """Make a link to the page on which the step is answered. Its address is told this once: whoever
@@ -86,8 +88,7 @@ def make_link(
 def list_links(
     system: System, template: TemplateArgument, step: StepArgument, *, group: GroupOption = None
 ) -> None:
-    """Links to the page of a step, the newest first, without their keys and without those that
-    people made for themselves."""
+    """Links to the page of a step, the newest first, without their keys."""
 
     async def read(connection: Connection) -> list[AskLink]:
         of = await find_asking(connection, template, step, group=group)
@@ -99,9 +100,10 @@ def list_links(
         return
     now = datetime.now(UTC)
     print_table(
-        ["link", "made by", "made", "until", "state"],
+        ["link", "for", "made by", "made", "until", "state"],
         [
-            (str(link.uid)[:8], link.made_by, f"{link.made_at:%F %T}", f"{link.until:%F %T}",
+            (str(link.uid)[:8], link.person or "whoever has it", link.made_by,
+             f"{link.made_at:%F %T}", f"{link.until:%F %T}",
              "open" if link.opens(now) else "ended")
             for link in found
         ],

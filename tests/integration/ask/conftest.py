@@ -115,6 +115,12 @@ class Asking:
         ]
         return uid
 
+    def add(self, task: UUID, data: bytes) -> None:
+        """One item more, of a task that had none."""
+        file = self._file(self.folder / str(task), "0.txt", data, 0)
+        first = 1 + sum(map(len, self.rows.jobs.values()))
+        self.rows.jobs[task].append(AskedJob(id=first, seq=0, input=file))
+
     @staticmethod
     def _file(folder: Path, name: str, data: bytes, seq: int) -> InputFile:
         path = folder / name
@@ -142,9 +148,9 @@ class Asking:
     def file_of(url: str) -> Path:
         return Path(url.removeprefix("file://"))
 
-    async def key(self, *, group: str = GROUP, **link: Any) -> str:
+    async def key(self, *, group: str = GROUP, by: str = "ada", **link: Any) -> str:
         place = AskingPlace(TEMPLATE, STEP, group)
-        _, key = await make_link(self.context, place, NewLink(**link), by="ada")
+        _, key = await make_link(self.context, place, NewLink(**link), by=by)
         return key
 
     async def browser(self, key: str | None = None) -> Browser:

@@ -1,5 +1,6 @@
 """Who may answer: a browser that came by a link, which ends; and of what it is shown alone."""
 
+import asyncio
 import base64
 from pathlib import Path
 from uuid import uuid4
@@ -7,15 +8,18 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from sluice.contracts.asking import GivenAnswer
+from sluice.contracts.problems import Conflict
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import Asking, asking_on
 from wfms.ask.api.answering import cookie_of
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.db.devices import AskingPlace
-from wfms.ask.usecases.let_in import LinkEnded, enter
+from wfms.ask.usecases.let_in import Entrance, LinkEnded, enter
 from wfms.ask.usecases.make_link import close_link, links_to
 
+SEE_OTHER = httpx.codes.SEE_OTHER
 PAGE = "/ask/mass%20times/look"
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -93,6 +97,67 @@ async def test_by_a_link_of_another_group_a_known_browser_is_another_one(asking:
     [link] = await links_to(asking.context, AskingPlace("mass times", "look", "everyone"))
     await close_link(asking.context, link.uid)
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
+
+
+async def test_a_link_for_oneself_lets_in_one_browser(asking: Asking) -> None:
+    asking.task([b"x"])
+    await asking.take_in()
+    key = await asking.key(mine=True)
+    browser = await asking.browser(key)
+    assert (await browser.http.get(PAGE, params={"key": key})).status_code == SEE_OTHER
+    with pytest.raises(LinkEnded, match="was for one browser"):
+        await enter(asking.context, key, kept=None, browser="")
+    assert len((await browser.next()).items) == 1
+    [link] = await links_to(asking.context, AskingPlace("mass times", "look", "everyone"))
+    assert link.person == "ada"
+
+
+async def test_of_two_browsers_at_once_one_comes_by_it(asking: Asking) -> None:
+    asking.task([b"x"])
+    await asking.take_in()
+    key = await asking.key(mine=True)
+    place = AskingPlace("mass times", "look", "everyone")
+    await asyncio.gather(*(links_to(asking.context, place) for _ in range(2)))  # two connections
+    both = (enter(asking.context, key, kept=None, browser="") for _ in range(2))
+    came = await asyncio.gather(*both, return_exceptions=True)
+    assert {type(one) for one in came} == {Entrance, LinkEnded}
+
+
+async def test_the_next_link_for_oneself_ends_the_one_before(asking: Asking) -> None:
+    asking.task([b"x"])
+    await asking.take_in()
+    first, second = await asking.key(mine=True), await asking.key(mine=True)
+    browser = await asking.browser(first)
+    assert (await browser.http.get(PAGE, params={"key": second})).status_code == SEE_OTHER
+    assert len((await browser.next()).items) == 1
+    assert await asking.rows_of("SELECT count(*) FROM devices") == [(1,)]
+    for key in (first, second):
+        with pytest.raises(LinkEnded):
+            await enter(asking.context, key, kept=None, browser="")
+
+
+async def test_a_link_for_oneself_opens_the_page_for_a_day(asking: Asking) -> None:
+    asking.task([b"x"])
+    await asking.take_in()
+    with pytest.raises(Conflict, match="for oneself opens it for a day at most"):
+        await asking.key(mine=True, days=2)
+
+
+@pytest.mark.parametrize(("before", "after"), [("ada", "bob"), (None, "ada"), ("ada", None)])
+async def test_by_the_link_of_another_person_a_known_browser_is_another_one(
+    asking: Asking, before: str | None, after: str | None
+) -> None:
+    """What each answers is noted as his own."""
+    asking.task([b"1", b"2"], agree=1)
+    await asking.take_in()
+    browser = await asking.browser(await asking.key(mine=before is not None, by=before or "eve"))
+    [found] = (await browser.next(wanted=1)).items
+    await browser.next(GivenAnswer(item=found.id, answer="yes"), wanted=0)
+    key = await asking.key(mine=after is not None, by=after or "eve")
+    await browser.http.get(PAGE, params={"key": key})
+    assert await browser.answer_all("no") == 1
+    noted = "SELECT person, answer FROM shown JOIN devices ON devices.uid = device_uid"
+    assert {*await asking.rows_of(noted)} == {(before, "yes"), (after, "no")}
 
 
 async def test_the_page_of_somebody_else_answers_nothing(asking: Asking) -> None:

@@ -136,7 +136,8 @@ async def test_a_link_for_oneself_says_whose_it_is(watched: Watched) -> None:
     assert device.person is not None
     page = await watched.page(PAGE)
     assert device.person in page
-    assert "/end" not in page, "it is nobody else's to end"
+    [end] = re.findall(r'action="([^"]+/end)"', page)
+    assert "opens nothing any more" in await watched.post(end)
 
 
 async def test_the_page_takes_answers_back_and_has_them_count(watched: Watched) -> None:

@@ -2,7 +2,6 @@
 by a cookie from then on."""
 
 import hashlib
-from datetime import UTC, datetime
 from mimetypes import guess_type
 from pathlib import Path as FilePath
 from typing import Annotated
@@ -12,6 +11,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Header, Path, Request, Response, status
 from fastapi.responses import FileResponse, RedirectResponse
 
+from sluice.contracts.ask import MOST_LINK_DAYS
 from sluice.contracts.asking import AskNext, AskPage, NextItems, ShownItem, UndoAnswer
 from sluice.contracts.problems import Forbidden, NotFound, ServiceError, Unauthenticated
 from sluice.servicekit.access.behalf import address_of
@@ -44,6 +44,8 @@ _SAFE = {
 #: Asked for again each time: its parts are of one version.
 _FRESH = {"Cache-Control": "no-cache"}
 _STEP = "/{template}/{step}"
+#: Seconds for which a browser keeps who it is: it may come by several links, one after the other.
+_KEPT = MOST_LINK_DAYS * 86_400
 _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 
@@ -143,7 +145,7 @@ async def _entered(
         answer.set_cookie(
             cookie_of(place.template, place.step),
             entrance.token,
-            max_age=int((entrance.until - datetime.now(UTC)).total_seconds()) + 1,
+            max_age=_KEPT,
             path=path,
             httponly=True,
             secure=secure,

@@ -17,14 +17,14 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval) RETURNING made_at, unt
 """
 
 LINK_BY_DIGEST = """
+-- Whoever else comes by it waits.
 SELECT uid, template, step, owner_group, person, made_by, made_at, until, ended_at FROM links
-WHERE digest = $1
+WHERE digest = $1 FOR NO KEY UPDATE
 """
 
 LINKS_OF_STEP = """
 SELECT uid, template, step, owner_group, person, made_by, made_at, until, ended_at FROM links
-WHERE template = $1 AND step = $2 AND owner_group = $3 AND person IS NULL
-ORDER BY made_at DESC LIMIT 200
+WHERE template = $1 AND step = $2 AND owner_group = $3 ORDER BY made_at DESC LIMIT 200
 """
 
 END_LINK = "UPDATE links SET ended_at = now() WHERE uid = $1 AND ended_at IS NULL RETURNING 1"
@@ -42,9 +42,20 @@ SELECT d.uid, d.template, d.step, d.owner_group, d.shown, d.given, d.standing,
 FROM devices AS d JOIN links AS l ON l.uid = d.link_uid WHERE d.digest = $1
 """
 
+LINK_USED = "SELECT EXISTS (SELECT FROM devices WHERE link_uid = $1)"
+
 MOVE_TO_LINK = """
-UPDATE devices SET link_uid = $2
-WHERE digest = $1 AND template = $3 AND step = $4 AND owner_group = $5
+-- The earlier one, where it was for this person alone, is for nobody now.
+WITH known AS (
+    SELECT uid, link_uid FROM devices WHERE digest = $1 AND template = $3 AND step = $4
+        AND owner_group = $5 AND person IS NOT DISTINCT FROM $6 FOR UPDATE
+), moved AS (
+    UPDATE devices SET link_uid = $2 FROM known WHERE devices.uid = known.uid
+), earlier AS (
+    UPDATE links SET ended_at = now() FROM known
+    WHERE links.uid = known.link_uid AND links.uid <> $2 AND person IS NOT NULL AND ended_at IS NULL
+)
+SELECT EXISTS (SELECT FROM known)
 """
 
 #: Of PostgreSQL's advisory locks, those of browsers; taken before all that a request locks.
@@ -196,7 +207,7 @@ async def link_by_digest(connection: Connection, digest: bytes) -> StoredLink | 
 
 
 async def links_of_step(connection: Connection, place: AskingPlace) -> list[StoredLink]:
-    """Newest first; those of single people are nobody else's business."""
+    """Newest first."""
     return [StoredLink(**row) for row in await connection.fetch(LINKS_OF_STEP, *place)]
 
 
@@ -234,9 +245,15 @@ async def browser_alone(connection: Connection, device: KnownDevice) -> KnownDev
 
 
 async def move_to_link(connection: Connection, digest: bytes, link: StoredLink) -> bool:
-    """A browser that came before comes by this link now. False: it has answered nothing of it."""
-    done = await connection.execute(MOVE_TO_LINK, digest, link.uid, *link.place)
-    return str(done) == "UPDATE 1"
+    """A browser that came before comes by this link now. False: not to this step, or as another
+    person."""
+    moved = await connection.fetchval(MOVE_TO_LINK, digest, link.uid, *link.place, link.person)
+    return bool(moved)
+
+
+async def is_used(connection: Connection, link: StoredLink) -> bool:
+    """A browser has come by it last."""
+    return bool(await connection.fetchval(LINK_USED, link.uid))
 
 
 async def count(connection: Connection, device: UUID, *, shown: int, given: int) -> None:

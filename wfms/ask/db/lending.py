@@ -17,6 +17,7 @@ LEND = statement("""
 WITH free AS (
     SELECT uid FROM items AS i
     WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.OPEN}' AND room > 0
+        AND task_uid = ANY($7::uuid[])
         AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
     ORDER BY position LIMIT $4 FOR UPDATE SKIP LOCKED
 ), taken AS (
@@ -30,10 +31,15 @@ SELECT uid, content FROM taken ORDER BY position
 """)
 
 LEND_GOLD = statement("""
--- Items with known answers that the browser has not seen.
+-- Items with known answers that the browser has not seen, of all tasks that ask the same.
 WITH free AS (
     SELECT uid, content FROM items AS i
     WHERE template = $1 AND step = $2 AND owner_group = $6 AND known_answer IS NOT NULL
+        AND task_uid IN (
+            SELECT q.task_uid FROM questions AS q JOIN questions AS now ON now.ask = q.ask
+            WHERE q.template = $1 AND q.step = $2 AND q.owner_group = $6
+                AND now.task_uid = ($7::uuid[])[1]
+        )
         AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
     ORDER BY position LIMIT $4
 ), lent AS (
@@ -55,7 +61,9 @@ SELECT uid, state FROM items WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR UPDATE
 """
 
 SHOWN = """
-SELECT item_uid, answer, lent_until FROM shown WHERE device_uid = $1 AND item_uid = ANY($2::uuid[])
+SELECT item_uid, shown.answer, ask -> 'answers' AS words FROM shown
+JOIN items ON items.uid = item_uid JOIN questions USING (task_uid)
+WHERE device_uid = $1 AND item_uid = ANY($2::uuid[])
 """
 
 ANSWER = """
@@ -68,6 +76,7 @@ WHERE shown.device_uid = $1 AND shown.item_uid = new.item_uid AND shown.answer I
 TAKE_BACK = """
 UPDATE shown SET answer = NULL, answered_at = NULL, lent_until = now() + $3::interval, seconds = 0
 WHERE device_uid = $1 AND item_uid = $2 AND answered_at > now() - $4::interval
+    AND EXISTS (SELECT FROM items WHERE uid = $2 AND task_uid = ANY($5::uuid[]))
 RETURNING 1
 """
 
@@ -104,6 +113,7 @@ LOST = statement("""
 UPDATE shown SET lent_until = now() + $3::interval
 FROM items WHERE items.uid = item_uid AND device_uid = $1 AND lent_until IS NOT NULL
     AND NOT (item_uid = ANY($2::uuid[])) AND items.state = '{item.OPEN}'
+    AND items.task_uid = ANY($4::uuid[])
 RETURNING items.uid, items.content
 """)
 
@@ -137,12 +147,23 @@ class LentItem:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """``answer``: what the browser answered; None: nothing yet. ``words``: of which one is to be
+    chosen."""
+
+    answer: str | None
+    words: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Desk:
-    """Where a browser answers: the step, whose items, and for how long they are lent."""
+    """Where a browser answers: the step, whose items, of which tasks, and for how long they are
+    lent."""
 
     template: str
     step: str
     group: str
+    tasks: tuple[UUID, ...]
     show: Show
     lend: timedelta
 
@@ -154,8 +175,8 @@ async def lend(
     if number <= 0:
         return []
     lending = LEND_GOLD if gold else LEND
-    place = desk.template, desk.step
-    rows = await connection.fetch(lending, *place, device, number, desk.lend, desk.group)
+    where = desk.template, desk.step, device, number, desk.lend, desk.group, desk.tasks
+    rows = await connection.fetch(lending, *where)
     return [LentItem(row["uid"], row["content"]) for row in rows]
 
 
@@ -168,7 +189,7 @@ async def lost(
     connection: Connection, desk: Desk, device: UUID, has: Sequence[UUID]
 ) -> list[LentItem]:
     """What the browser is to have beside what it ``has``."""
-    rows = await connection.fetch(LOST, device, list(has), desk.lend)
+    rows = await connection.fetch(LOST, device, list(has), desk.lend, desk.tasks)
     return [LentItem(row["uid"], row["content"]) for row in rows]
 
 
@@ -179,10 +200,9 @@ async def lock_items(connection: Connection, items: Sequence[UUID]) -> dict[UUID
 
 async def shown_to(
     connection: Connection, device: UUID, items: Sequence[UUID]
-) -> dict[UUID, str | None]:
-    """What it answered; None: nothing yet."""
+) -> dict[UUID, Shown]:
     rows = await connection.fetch(SHOWN, device, list(items))
-    return {row["item_uid"]: row["answer"] for row in rows}
+    return {row["item_uid"]: Shown(row["answer"], row["words"]) for row in rows}
 
 
 async def store_answers(
@@ -199,8 +219,9 @@ async def store_answers(
 async def take_back(
     connection: Connection, desk: Desk, device: UUID, item: UUID, *, within: timedelta
 ) -> bool:
-    """False: it has not answered the item, or longer ago than ``within``."""
-    found = await connection.fetchval(TAKE_BACK, device, item, desk.lend, within)
+    """False: it has not answered the item, or longer ago than ``within``, or something else is
+    asked by now."""
+    found = await connection.fetchval(TAKE_BACK, device, item, desk.lend, within, desk.tasks)
     return found is not None
 
 

@@ -1,5 +1,6 @@
 """Takes a browser's answers, and lends it the next items."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,7 @@ from wfms.ask.db.devices import KnownDevice, browser_alone, count
 from wfms.ask.db.lending import (
     Desk,
     LentItem,
+    Shown,
     is_anything_open,
     lend,
     lock_items,
@@ -40,16 +42,23 @@ _ASKED = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A browser that may answer, and what it is asked."""
+    """A browser that may answer, what it is asked, and by which tasks."""
 
     device: KnownDevice
     ask: Ask
+    tasks: tuple[UUID, ...]
+
+    @property
+    def wording(self) -> str:
+        """Other where anything is asked otherwise."""
+        return hashlib.sha256(self.ask.model_dump_json().encode()).hexdigest()[:16]
 
     def desk(self, context: AskContext) -> Desk:
         return Desk(
             self.device.template,
             self.device.step,
             self.device.owner_group,
+            self.tasks,
             self.ask.show,
             context.rules.lend,
         )
@@ -63,15 +72,12 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) 
     one by one. One that is excluded is told the same, and nothing of it counts. Messages: none.
     Raises ``Unprocessable`` for an answer that is none of those asked for.
     """
-    for given in asked.answers:
-        if given.answer not in visitor.ask.answers:
-            raise Unprocessable(f"{given.answer!r} is none of the answers: {visitor.ask.answers}")
     desk = visitor.desk(context)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         visitor = replace(visitor, device=await browser_alone(connection, visitor.device))
         device = visitor.device
-        fates = await _take(connection, device, asked.answers)
+        fates = await _take(connection, visitor, asked.answers)
         taken = sum(fate.fate is AnswerFate.TAKEN for fate in fates)
         items = await _lend(connection, desk, visitor, asked)
         if taken or items:
@@ -82,17 +88,23 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) 
         items=[shown_item(item.uid, item.content, desk) for item in items],
         given=device.given + taken,
         over=over,
+        wording=visitor.wording,
     )
 
 
 async def _take(
-    connection: Connection, device: KnownDevice, answers: Sequence[GivenAnswer]
+    connection: Connection, visitor: Visitor, answers: Sequence[GivenAnswer]
 ) -> list[FateOfAnswer]:
     if not answers:
         return []
+    device = visitor.device
     first = {given.item: given for given in reversed(answers)}
     states = await lock_items(connection, list(first))
     shown = await shown_to(connection, device.uid, list(first))
+    for given in answers:
+        words = shown[given.item].words if given.item in shown else visitor.ask.answers
+        if given.answer not in words:
+            raise Unprocessable(f"{given.answer!r} is none of the answers: {words}")
     fates = {item: _fate(item, states, shown) for item in first}
     new = [first[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]
     if new:
@@ -104,11 +116,11 @@ async def _take(
 
 
 def _fate(
-    item: UUID, states: Mapping[UUID, AskItemState], shown: Mapping[UUID, str | None]
+    item: UUID, states: Mapping[UUID, AskItemState], shown: Mapping[UUID, Shown]
 ) -> AnswerFate:
     if item not in shown:
         return AnswerFate.UNKNOWN
-    if shown[item] is not None:
+    if shown[item].answer is not None:
         return AnswerFate.ALREADY
     return AnswerFate.TAKEN if states[item] in _ASKED else AnswerFate.LATE
 

@@ -12,10 +12,11 @@ from wfms.ask.db.devices import (
     StoredLink,
     device_by_digest,
     insert_device,
+    is_used,
     link_by_digest,
     move_to_link,
 )
-from wfms.ask.db.progress import ask_of
+from wfms.ask.db.progress import asked_now
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext
 
@@ -31,7 +32,6 @@ class Entrance:
     """``token``: that the browser is to keep; None: it has one."""
 
     place: AskingPlace
-    until: datetime
     token: str | None
 
 
@@ -46,7 +46,8 @@ def new_token() -> str:
 async def enter(context: AskContext, key: str, *, kept: str | None, browser: str) -> Entrance:
     """Precondition: none. ``kept``: what the browser keeps of an earlier visit.
 
-    Effect: the browser is known from now on, by what it kept where that was for this step.
+    Effect: the browser is known from now on, by what it kept where that was for this step, and of
+    the person that the link is for; such a link lets in one browser.
     Messages: none. Raises ``Unauthenticated`` for a key that is none, ``LinkEnded``.
     """
     async with context.database.transaction() as transaction:
@@ -56,11 +57,13 @@ async def enter(context: AskContext, key: str, *, kept: str | None, browser: str
             raise Unauthenticated("this link is none: was it copied whole?")
         _require_good(link)
         if kept and await move_to_link(connection, digest_of(kept), link):
-            return Entrance(link.place, link.until, None)
+            return Entrance(link.place, None)
+        if link.person is not None and await is_used(connection, link):
+            raise LinkEnded("this link was for one browser, which came by it: make another one")
         token = new_token()
         digest = digest_of(token)
         await insert_device(connection, uuid4(), digest, link, browser=browser[:_MOST_BROWSER])
-    return Entrance(link.place, link.until, token)
+    return Entrance(link.place, token)
 
 
 def _require_good(link: StoredLink) -> None:
@@ -81,7 +84,7 @@ async def known_visitor(
             raise Unauthenticated("open the link that you were given once more")
         if not device.welcome:
             raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
-        ask = await ask_of(connection, AskingPlace(template, step, device.owner_group))
-    if ask is None:
+        asked = await asked_now(connection, AskingPlace(template, step, device.owner_group))
+    if asked is None:
         raise NotFound(f"step {step} of {template} asks nothing")
-    return Visitor(device, ask)
+    return Visitor(device, *asked)

@@ -10,14 +10,17 @@ from wfms.ask.db.progress import ask_of
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.let_in import digest_of, new_token
 
+#: Whoever may sign in no longer answers no longer, after so many days at most.
+_OWN_DAYS = 1
+
 
 async def make_link(
     context: AskContext, place: AskingPlace, new: NewLink, *, by: str
 ) -> tuple[AskLink, str]:
     """Precondition: ``by`` sees the step. Effect: whoever has the key, which is told once, may
-    answer; where it is ``mine``, what is answered by it is noted as that person's. Messages: none.
-    Raises ``NotFound``; ``Conflict`` where the template lets nobody answer who is not signed in, or
-    for fewer days."""
+    answer; where it is ``mine``, one browser may, and what it answers is noted as that person's.
+    Messages: none. Raises ``NotFound``; ``Conflict`` where the template lets nobody answer who is
+    not signed in, or for fewer days."""
     key = new_token()
     async with context.database.transaction() as transaction:
         ask = await ask_of(transaction.connection, place)
@@ -28,8 +31,11 @@ async def make_link(
                 f"step {place.step} of {place.template} is for people who are signed in: its"
                 " template has no 'link: DAYS' in 'sluice:ask'"
             )
-        if not new.mine and new.days > (ask.link or 0):
-            raise Conflict(f"a link to this step may open it for {ask.link} days at most")
+        most = _OWN_DAYS if new.mine else ask.link or 0
+        if new.days > most:
+            which = "for oneself" if new.mine else "to this step"
+            days = "a day" if most == 1 else f"{most} days"
+            raise Conflict(f"a link {which} opens it for {days} at most")
         stored = await insert_link(
             transaction.connection,
             uid=uuid4(),
@@ -59,6 +65,7 @@ async def close_link(context: AskContext, link: UUID) -> None:
 def told(link: StoredLink) -> AskLink:
     return AskLink(
         uid=link.uid,
+        person=link.person,
         made_by=link.made_by,
         made_at=link.made_at,
         until=link.until,

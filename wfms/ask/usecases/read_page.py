@@ -18,4 +18,5 @@ async def read_page(context: AskContext, visitor: Visitor) -> AskPage:
         help=ask.help,
         undo=ask.undo,
         over=over,
+        wording=visitor.wording,
     )

@@ -42,11 +42,6 @@ export class Answers {
     this.store.remove(`answer ${item}`);
   }
 
-  // What can no longer be answered so.
-  only(possible) {
-    for (const one of this.unsent()) if (!possible.includes(one.answer)) this.drop(one.item);
-  }
-
   history() {
     return this.store.read("history") || [];
   }

@@ -71,7 +71,7 @@ class AskingPage {
     this.about = about;
     this.trouble = null;
     this.over = about.over;
-    this.answers.only(about.answers);
+    this.items.wording = about.wording;
     this.keys = keysOf(about.answers);
     this.stage.name(about, base);
     this.dock.fill(about, this.keys);
@@ -155,12 +155,13 @@ class AskingPage {
 
   // What the sender tells.
 
-  came({ fates, items, given, over }) {
+  came({ fates, items, given, over, wording }) {
     // Known by another name from now on: what the earlier one was given is not asked of this one.
     if (fates.some((one) => one.fate === "unknown")) {
       for (const item of [...this.items.held]) this.items.drop(item.id);
       this.stage.say("This browser was not known any more: its last answers could not be counted.", "passing");
     }
+    if (wording !== this.about.wording) return this.reworded();
     const hold = this.tab.asks;
     this.items.add(items.filter((item) => !this.answers.get(item.id)), { hold });
     if (hold && !items.length) this.items.load();
@@ -170,6 +171,14 @@ class AskingPage {
     if (over) for (const item of [...this.items.held]) this.items.drop(item.id);
     this.trouble = null;
     this.render();
+  }
+
+  // Another version of the template asks: what was at hand comes again when it is asked again.
+  reworded() {
+    for (const item of [...this.items.held]) this.items.drop(item.id);
+    this.sender.stop();
+    this.about = null;
+    this.learn();
   }
 
   undone(item) {

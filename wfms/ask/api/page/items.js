@@ -9,6 +9,7 @@ const BACK = 20; // answered items that can come back without being asked for
 export class Items {
   constructor(store) {
     this.store = store;
+    this.wording = ""; // of what is asked; items that were kept of another one do not count
     this.held = [];
     this.recent = new Map(); // answered last, for the way back
     this.pace = [];
@@ -25,8 +26,10 @@ export class Items {
 
   // What was kept here, by this page or another.
   load() {
-    const kept = this.store.names("item ").map((name) => this.store.read(name));
-    this.hold(kept.filter((one) => one).sort((one, other) => one.place - other.place).map((one) => one.item));
+    const all = this.store.names("item ").map((name) => this.store.read(name)).filter((one) => one);
+    for (const one of all) if (one.wording !== this.wording) this.store.remove(`item ${one.item.id}`);
+    const kept = all.filter((one) => one.wording === this.wording);
+    this.hold(kept.sort((one, other) => one.place - other.place).map((one) => one.item));
   }
 
   // From the service; held only where this page asks.
@@ -43,7 +46,7 @@ export class Items {
   }
 
   keep(item, place) {
-    this.store.write(`item ${item.id}`, { item, place });
+    this.store.write(`item ${item.id}`, { item, place, wording: this.wording });
   }
 
   first(item) {

@@ -1,0 +1,108 @@
+"""Tasks of one step that ask differently: each item is asked as its own task says."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from sluice.contracts.asking import AnswerFate, AskPage, GivenAnswer, NextItems
+from tests.integration.ask.conftest import Asking, Browser
+
+OLD: dict[str, Any] = {"agree": 1, "answers": ["yes", "no"]}
+NEW: dict[str, Any] = {"agree": 1, "answers": ["good", "bad"], "question": "Is it good?"}
+
+
+async def about(browser: Browser) -> AskPage:
+    return AskPage.model_validate((await browser.http.get(f"{browser.path}/about")).json())
+
+
+def texts(found: NextItems) -> list[str | None]:
+    return [item.text for item in found.items]
+
+
+def answers(found: NextItems, word: str) -> list[GivenAnswer]:
+    return [GivenAnswer(item=item.id, answer=word, seconds=2) for item in found.items]
+
+
+@pytest.fixture
+async def both(asking: Asking) -> Asking:
+    """An older task with two items, and a newer one with another question."""
+    asking.task([b"old 1", b"old 2"], **OLD)
+    await asking.take_in()
+    asking.task([b"new"], **NEW)
+    await asking.take_in()
+    return asking
+
+
+async def test_the_older_task_is_asked_first_and_each_by_its_own_words(both: Asking) -> None:
+    browser = await both.browser()
+    first = await about(browser)
+    assert (first.question, first.answers) == ("Is it a mass?", ["yes", "no"])
+    found = await browser.next(wanted=5)
+    assert texts(found) == ["old 1", "old 2"]
+    assert found.wording == first.wording
+    after = await browser.next(*answers(found, "yes"), wanted=5)
+    assert (texts(after), after.over) == ([], False)
+    then = await browser.next(wanted=5)
+    assert texts(then) == ["new"]
+    second = await about(browser)
+    assert (second.question, second.answers) == ("Is it good?", ["good", "bad"])
+    assert then.wording == second.wording != first.wording
+    assert (await browser.next(*answers(then, "good"))).fates[0].fate is AnswerFate.TAKEN
+    assert sorted(one["answer"] for one in await both.give()) == ["good", "yes", "yes"]
+
+
+async def test_words_of_another_task_are_no_answer(both: Asking) -> None:
+    browser = await both.browser()
+    found = await browser.next(wanted=5)
+    body = {"answers": [one.model_dump(mode="json") for one in answers(found, "good")]}
+    refused = await browser.post("next", body)
+    assert refused.status_code == httpx.codes.UNPROCESSABLE_ENTITY
+    assert refused.json()["detail"] == "'good' is none of the answers: ['yes', 'no']"
+    assert await both.rows_of("SELECT 1 FROM shown WHERE answer IS NOT NULL") == []
+
+
+async def test_what_was_lent_by_other_words_comes_again_with_them(asking: Asking) -> None:
+    """A task that goes on after a newer one was asked: its items are the older ones again."""
+    old = asking.task([], **OLD)
+    await asking.take_in()
+    asking.task([b"new"], **NEW)
+    await asking.take_in()
+    browser = await asking.browser()
+    new = await browser.next(wanted=5)
+    assert texts(new) == ["new"]
+    asking.add(old, b"late")
+    await asking.take_in()
+    found = await browser.next(wanted=5)
+    assert texts(found) == ["late"]
+    assert (await about(browser)).wording == found.wording != new.wording
+    late = await browser.next(*answers(found, "no"), *answers(new, "bad"))
+    assert {one.fate for one in late.fates} == {AnswerFate.TAKEN}
+    assert [one["answer"] for one in await asking.give()] == ["no", "bad"]
+
+
+async def test_an_answer_is_not_taken_back_into_another_question(asking: Asking) -> None:
+    old = asking.task([], **OLD)
+    await asking.take_in()
+    asking.task([b"new", b"more"], **NEW)
+    await asking.take_in()
+    browser = await asking.browser()
+    new = await browser.next(wanted=5)
+    await browser.next(answers(new, "bad")[0])
+    asking.add(old, b"late")
+    await asking.take_in()
+    back = {"item": str(new.items[0].id)}
+    assert (await browser.post("undo", back)).status_code == httpx.codes.NOT_FOUND
+    assert (await asking.rows_of("SELECT answer FROM shown WHERE answer IS NOT NULL")) == [("bad",)]
+
+
+async def test_known_answers_are_of_the_task_that_is_asked(asking: Asking) -> None:
+    known = {"text": "known old", "answer": "yes"}
+    asking.task([b"old"], gold=[known], gold_every=2, **OLD)
+    await asking.take_in()
+    good = {"text": "known new", "answer": "good"}
+    asking.task([b"new"], gold=[good], gold_every=2, **NEW)
+    await asking.take_in()
+    for _ in range(3):
+        browser = await asking.browser()
+        assert set(texts(await browser.next(wanted=20))) <= {"old", "known old"}
