@@ -23,6 +23,8 @@ _MADE = re.compile(
 _ESCAPE = "="
 _DOUBTFUL = re.compile(r"[=%:\\]")
 _ESCAPED = re.compile(r"=(25|3A|3D|5C)")
+#: Of a name, in UTF-8: no contract and no file system refuses these.
+_MOST_BYTES = 240
 
 
 def attempt_prefix(seq: int, attempt: int) -> str:
@@ -33,6 +35,16 @@ def output_name(seq: int, attempt: int, own: str) -> str:
     """Name on the storage of the file that a tool called ``own``, which has no slash and no NUL:
     ``stays_inside`` it is."""
     return _named(attempt_prefix(seq, attempt), own)
+
+
+def output_name_that_fits(seq: int, attempt: int, stem: str, ending: str) -> str:
+    """As ``output_name`` of both together; of a ``stem`` that makes it too long the beginning, and
+    what tells it from others that begin so."""
+    name, kept = output_name(seq, attempt, stem + ending), stem
+    while len(name.encode()) > _MOST_BYTES:
+        kept = kept[:-1]
+        name = output_name(seq, attempt, f"{kept}-{file_key(stem)[:8]}{ending}")
+    return name
 
 
 def _named(start: str, own: str) -> str:

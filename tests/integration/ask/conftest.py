@@ -80,13 +80,22 @@ class Asking:
     browsers: list[Browser] = field(default_factory=list)
 
     def task(
-        self, items: Sequence[bytes], *, gold: Sequence[dict[str, Any]] = (), **ask: Any
+        self,
+        items: Sequence[bytes],
+        *,
+        names: Sequence[str] = (),
+        gold: Sequence[dict[str, Any]] = (),
+        **ask: Any,
     ) -> UUID:
-        """A task that asks of each of these files."""
+        """A task that asks of each of these files. ``names``: what the catalogue calls
+        them."""
         uid = uuid4()
         folder = self.folder / str(uid)
         (folder / "out").mkdir(parents=True)
         files = [self._file(folder, f"{seq}.txt", data, seq) for seq, data in enumerate(items)]
+        if names:
+            called = zip(files, names, strict=True)
+            files = [file.model_copy(update={"name": name}) for file, name in called]
         shared = []
         if gold:
             lines = "".join(json.dumps(item) + "\n" for item in gold)

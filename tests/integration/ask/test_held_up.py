@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 from sluice.contracts.problems import NotAvailable
+from sluice.storage.entries import Stored
+from sluice.storage.errors import StorageUnavailable
 from tests.integration.ask.conftest import Asking
 from wfms.ask.db import questions
+from wfms.ask.usecases import give_answers
 
 #: JSON that cannot be kept, or would not come back as it was.
 IMPOSSIBLE = [
@@ -64,3 +67,68 @@ async def test_a_storage_that_takes_nothing_keeps_no_other_task_s_answers_back(
     full.unlink()
     full.mkdir()
     assert len(await asking.give()) == 2
+
+
+async def test_what_keeps_one_item_back_keeps_back_no_other_of_its_task(asking: Asking) -> None:
+    """One whose file cannot be written, and one whose file the WMS does not find."""
+    uid = asking.task([b"7:00", b"8:00", b"9:00"], agree=1)
+    place = asking.file_of(asking.rows.tasks[uid].output.dat_out_url)
+    (taken := place / "00000001.1-1.json").mkdir(parents=True)
+    asking.rows.gone = {asking.rows.jobs[uid][2].id}
+    await asking.take_in()
+    assert await (await asking.browser()).answer_all("yes") == 3
+    with pytest.raises(NotAvailable, match="answers cannot be written"):
+        await asking.give()
+    assert [job.id for job in asking.rows.answered] == [asking.rows.jobs[uid][0].id]
+    taken.rmdir()
+    with pytest.raises(NotAvailable, match="does not find what was written"):
+        await asking.give()
+    assert len(asking.rows.answered) == 2
+    asking.rows.gone = set()
+    assert len(await asking.give()) == 3
+
+
+async def test_items_that_are_held_up_keep_no_later_page_back(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(give_answers, "PAGE", 2)
+    uid = asking.task([b"7:00", b"8:00", b"9:00", b"10:00"], agree=1)
+    asking.rows.gone = {asking.rows.jobs[uid][0].id}
+    await asking.take_in()
+    await (await asking.browser()).answer_all("yes")
+    with pytest.raises(NotAvailable, match="does not find what was written"):
+        await asking.give()
+    assert len(asking.rows.answered) == 3
+
+
+@pytest.mark.parametrize(
+    "own", [f"{'a' * 236}.txt", "b" * 240, "ä" * 240, "%2f" * 80, f".{'c' * 239}"]
+)
+async def test_the_longest_names_get_files_of_their_own(asking: Asking, own: str) -> None:
+    asking.task([b"7:00", b"8:00", b"9:00"], names=[own, f"x{own[1:]}", own], agree=1)
+    await asking.take_in()
+    assert await (await asking.browser()).answer_all("yes") == 3
+    assert [file["name"] for file in await asking.give()] == [own, f"x{own[1:]}", own]
+    names = [job.output.name for job in asking.rows.answered]
+    assert len(set(names)) == 3
+    assert max(len(name.encode()) for name in names) <= 240
+
+
+async def test_where_the_storage_is_away_not_every_item_of_a_page_waits_for_it(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking.task([b"9:00"] * 40, agree=1)
+    await asking.take_in()
+    await (await asking.browser()).answer_all("yes")
+    tried = []
+
+    def put_bytes(data: bytes, url: str) -> Stored:
+        tried.append(url)
+        raise StorageUnavailable(url, f"does not answer to {len(data)} bytes")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(give_answers, "put_bytes", put_bytes)
+        with pytest.raises(NotAvailable, match="does not answer"):
+            await asking.give()
+    assert len(tried) < 2 * give_answers.WRITERS
+    assert len(await asking.give()) == 40

@@ -27,7 +27,8 @@ from tests.callers import open_to_all
 class AskedRows:
     """``answered``: what the service gave, in order; a second time it is ``again``.
     ``refused``: as often as it was. ``stale``: jobs that wait for no answer any more.
-    ``find_nothing``: of what is given next, the files are not found."""
+    ``find_nothing``: of what is given next, the files are not found. ``gone``: jobs whose files are
+    never found."""
 
     tasks: dict[UUID, AskedTask] = field(default_factory=dict)
     jobs: dict[UUID, list[AskedJob]] = field(default_factory=dict)
@@ -37,6 +38,7 @@ class AskedRows:
     lose_answer: bool = False
     stale: set[int] = field(default_factory=set)
     find_nothing: bool = False
+    gone: set[int] = field(default_factory=set)
 
     def app(self) -> FastAPI:
         router = open_to_all(self._routes())
@@ -64,6 +66,8 @@ class AskedRows:
             if self.find_nothing:
                 self.find_nothing = False
                 raise Unprocessable("there are no such files")
+            if gone := sorted(self.gone & {job.id for job in given.jobs}):
+                raise Unprocessable("there are no such files", jobs=",".join(map(str, gone)))
             taken = TakenAnswers(jobs=[self._take(job) for job in given.jobs])
             self.refused += given.refused
             if self.lose_answer:

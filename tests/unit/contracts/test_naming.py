@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.naming import live_name, log_name, output_name, own_name, written_by_attempt
+from sluice.contracts.naming import (
+    live_name,
+    log_name,
+    output_name,
+    output_name_that_fits,
+    own_name,
+    written_by_attempt,
+)
 from sluice.contracts.plain_paths import stays_inside
 
 #: With many that could be read as another path, or as written with escapes.
@@ -28,6 +35,16 @@ def test_the_tools_own_name_comes_back(seq: int, attempt: int, own: str) -> None
 @given(st.integers(0, 10**15), st.integers(1, 999), NAMES.filter(lambda own: "\0" not in own))
 def test_every_name_is_one_that_the_catalogue_takes(seq: int, attempt: int, own: str) -> None:
     assert stays_inside(output_name(seq, attempt, own))
+
+
+@given(st.lists(NAMES, min_size=1, max_size=240).map(lambda parts: "".join(parts)[:240]))
+def test_a_name_that_would_be_too_long_is_cut_and_still_its_own(stem: str) -> None:
+    name = output_name_that_fits(3, 1, stem, ".json")
+    assert len(name.encode()) <= 240
+    assert written_by_attempt(name)
+    whole = output_name(3, 1, f"{stem}.json")
+    assert (name == whole) == (len(whole.encode()) <= 240)
+    assert name != output_name_that_fits(3, 1, f"{stem}x", ".json")
 
 
 @pytest.mark.parametrize(

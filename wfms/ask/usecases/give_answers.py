@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from uuid import UUID
 
 import orjson
+from pydantic import ValidationError
 
-from sluice.contracts.asking import AnsweredJob, AnswerFile, AnswerInFile
-from sluice.contracts.naming import output_name, own_name
+from sluice.contracts.asking import AnsweredJob, AnswerFile, AnswerInFile, TakenAnswer
+from sluice.contracts.naming import output_name_that_fits, own_name
 from sluice.contracts.pilots import OutputFile
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import ReportAnswer
 from sluice.contracts.tasks import TaskOutput
-from sluice.storage.errors import StorageError
+from sluice.storage.errors import StorageError, StorageFull, StorageUnavailable
 from sluice.storage.operations import put_bytes
 from wfms.ask.db.giving import GivingItem, answers_to, freeze, given, giving_items, tasks_giving
 from wfms.ask.db.questions import open_questions
@@ -30,8 +31,8 @@ async def give_answers(context: AskContext) -> bool:
     """Precondition: none; several instances may do it at once.
 
     Effect: what was decided long enough ago stands, and its file is written, always with the same
-    in it; the WMS knows of it. What holds one task up holds up no other. True: there is more.
-    Messages: none. Raises ``NotAvailable``.
+    in it; the WMS knows of it. What holds one task, or one item, up holds up no other. True: there
+    is more. Messages: none. Raises ``NotAvailable``.
     """
     async with context.database.connection() as connection:
         await freeze(connection, older=context.rules.settle, most=PAGE)
@@ -45,44 +46,82 @@ async def _give(context: AskContext, task: UUID, output: TaskOutput) -> bool:
     async with context.database.connection() as connection:
         items = await giving_items(connection, task, most=PAGE)
         answers = await answers_to(connection, [item.uid for item in items])
+    held: list[HeldUp] = []
     try:
-        jobs = await _written(items, answers, output)
-        taken = await context.wms.answered(task, jobs)
-    except StorageError as error:
-        raise HeldUp(f"answers cannot be written: {error}") from error
-    except Unprocessable as refusal:
-        raise HeldUp(f"the WMS does not find what was written: {refusal.detail}") from refusal
+        taken = await _taken(context, task, await _written(items, answers, output, held), held)
     except NotFound:
         return False  # it has ended since: the next look withdraws its items
-    fates = {one.id: one.answer is ReportAnswer.STALE for one in taken.jobs}
+    fates = {one.id: one.answer is ReportAnswer.STALE for one in taken}
     async with context.database.transaction() as transaction:
         await given(transaction.connection, task, fates)
-    return len(items) == PAGE
+    has_more = len(items) == PAGE
+    if held and not (has_more and taken):
+        raise held[0]
+    return has_more
 
 
 async def _written(
-    items: Sequence[GivingItem], answers: dict[UUID, list[AnswerInFile]], output: TaskOutput
+    items: Sequence[GivingItem],
+    answers: dict[UUID, list[AnswerInFile]],
+    output: TaskOutput,
+    held: list[HeldUp],
 ) -> list[AnsweredJob]:
+    """Those whose file is there; what keeps others from it is added to ``held``. Where the storage
+    takes none at all, not all are tried."""
     writing = asyncio.Semaphore(WRITERS)
+    written = away = 0
 
-    async def write(item: GivingItem) -> AnsweredJob:
-        file = AnswerGiven.of(item, answers.get(item.uid, []), output)
+    async def write(item: GivingItem) -> AnsweredJob | None:
+        nonlocal written, away
         async with writing:
-            stored = await asyncio.to_thread(put_bytes, file.data, file.url)
-        return AnsweredJob(
-            id=item.job,
-            output=OutputFile(
-                port=output.port,
-                name=file.name,
-                size=stored.size,
-                checksum=stored.checksum,
-                url=file.url,
-            ),
-            asked_at=item.asked_at,
-            answered_at=item.decided_at,
-        )
+            if not written and away >= WRITERS:
+                return None
+            try:
+                job = await _answered(item, answers.get(item.uid, []), output)
+            except (StorageError, ValidationError) as error:
+                held.append(HeldUp(f"answers cannot be written: {error}"))
+                away += isinstance(error, StorageFull | StorageUnavailable)
+                return None
+            written += 1
+            return job
 
-    return list(await asyncio.gather(*map(write, items)))
+    return [job for job in await asyncio.gather(*map(write, items)) if job is not None]
+
+
+async def _answered(
+    item: GivingItem, answers: Sequence[AnswerInFile], output: TaskOutput
+) -> AnsweredJob:
+    """Raises ``StorageError``; ``ValidationError`` for an address that is too long."""
+    file = AnswerGiven.of(item, answers, output)
+    stored = await asyncio.to_thread(put_bytes, file.data, file.url)
+    return AnsweredJob(
+        id=item.job,
+        output=OutputFile(
+            port=output.port,
+            name=file.name,
+            size=stored.size,
+            checksum=stored.checksum,
+            url=file.url,
+        ),
+        asked_at=item.asked_at,
+        answered_at=item.decided_at,
+    )
+
+
+async def _taken(
+    context: AskContext, task: UUID, jobs: Sequence[AnsweredJob], held: list[HeldUp]
+) -> list[TakenAnswer]:
+    """Of all but those whose file the WMS does not take: they are added to ``held``. Raises
+    ``NotFound``."""
+    if not jobs:
+        return []
+    try:
+        return (await context.wms.answered(task, jobs)).jobs
+    except Unprocessable as refusal:
+        held.append(HeldUp(f"the WMS does not find what was written: {refusal.detail}"))
+        refused = str(refusal.fields.get("jobs", "")).split(",")
+    others = [job for job in jobs if str(job.id) not in refused]
+    return await _taken(context, task, others, held) if len(others) < len(jobs) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +137,7 @@ class AnswerGiven:
         cls, item: GivingItem, answers: Sequence[AnswerInFile], output: TaskOutput
     ) -> "AnswerGiven":
         own = own_name(item.file.name)
-        name = output_name(item.seq, _ATTEMPT, f"{own.rsplit('.', 1)[0]}.json")
+        name = output_name_that_fits(item.seq, _ATTEMPT, own.rsplit(".", 1)[0], ".json")
         content = AnswerFile(
             answer=item.answer,
             agreed=item.agreed,
