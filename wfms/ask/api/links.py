@@ -15,7 +15,7 @@ from wfms.ask.api.places import STEP, AskedBy, Place
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.make_link import close_link, links_to, make_link
-from wfms.ask.usecases.read_progress import place_of
+from wfms.ask.usecases.read_progress import place_of, require_step
 
 
 def links_router(context: AskContext, *, address: str) -> APIRouter:
@@ -35,6 +35,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def links(where: Place) -> AskLinks:
         """Lists links to the step's page, newest first, without their keys."""
+        await require_step(context, where)
         return AskLinks(links=await links_to(context, where))
 
     @router.delete(

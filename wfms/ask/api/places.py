@@ -18,7 +18,7 @@ _NOBODY = "somebody"
 def _place(group: _Named, template: _Named, step: _Named, sight: Seen) -> AskingPlace:
     """Raises ``NotFound``."""
     if not sight.is_member(group):
-        raise NotFound(f"step {step} of {template} asks nothing of {group}")
+        raise NotFound(f"no step {step} of template {template} asks people of {group}")
     return AskingPlace(template, step, group)
 
 

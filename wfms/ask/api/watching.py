@@ -13,7 +13,13 @@ from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wfms.ask.api.places import STEP, AskedBy, Place
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.read_progress import export_answers, place_of, read_devices, read_steps
+from wfms.ask.usecases.read_progress import (
+    export_answers,
+    place_of,
+    read_devices,
+    read_steps,
+    require_step,
+)
 from wfms.ask.usecases.set_standing import set_standing_by_hand
 
 _LINES = {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
@@ -32,6 +38,7 @@ def watching_router(context: AskContext) -> APIRouter:
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def devices(where: Place) -> AskDevices:
         """Lists browsers that answered, those first that seem to answer without looking."""
+        await require_step(context, where)
         return AskDevices(devices=await read_devices(context, where))
 
     @router.put("/devices/{uid}/standing", responses=errors(NotFound, Conflict))
@@ -53,6 +60,7 @@ def watching_router(context: AskContext) -> APIRouter:
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def answers(where: Place) -> StreamingResponse:
         """Every answer to the step, as JSON Lines, those that do not count among them."""
+        await require_step(context, where)
         return StreamingResponse(export_answers(context, where), media_type="application/jsonl")
 
     return router

@@ -8,9 +8,10 @@ from uuid import UUID
 from sluice.contracts.ask import Ask
 from sluice.contracts.asking_watch import AskDevice, AskingStep, ExportedAnswer
 from sluice.contracts.owners import Sight
+from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DeviceStanding
 from wfms.ask.db.devices import AskingPlace, devices_of_step, place_of_link
-from wfms.ask.db.progress import all_answers, asking_steps, items_by_state, place_of_device
+from wfms.ask.db.progress import all_answers, ask_of, asking_steps, items_by_state, place_of_device
 from wfms.ask.domain.trust import LIMIT, KnownBy, right_of
 from wfms.ask.usecases.context import AskContext
 
@@ -45,6 +46,15 @@ async def read_steps(context: AskContext, sight: Sight) -> list[AskingStep]:
             )
         )
     return found
+
+
+async def require_step(context: AskContext, place: AskingPlace) -> None:
+    """Precondition: none. Effect: none. Raises ``NotFound`` where nobody was ever asked."""
+    async with context.database.connection() as connection:
+        if await ask_of(connection, place) is None:
+            raise NotFound(
+                f"no step {place.step} of template {place.template} asks people of {place.group}"
+            )
 
 
 async def read_devices(

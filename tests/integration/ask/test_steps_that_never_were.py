@@ -1,0 +1,27 @@
+"""Who looks at a step that never asked anybody is told so."""
+
+import httpx
+import pytest
+
+from tests.integration.ask.conftest import Asking
+
+STEPS = "/api/v1/asking/steps"
+
+
+@pytest.mark.parametrize("what", ["devices", "links", "answers"])
+async def test_of_a_step_that_never_was_nothing_is_listed(asking: Asking, what: str) -> None:
+    asking.task([b"9:00"])
+    await asking.take_in()
+    watching = (await asking.browser()).http
+    assert (await watching.get(f"{STEPS}/everyone/mass times/look/{what}")).is_success
+    for group, template, step in (
+        ("everyone", "nothing", "look"),
+        ("everyone", "mass times", "nothing"),
+        ("nobody", "mass times", "look"),
+    ):
+        refused = await watching.get(f"{STEPS}/{group}/{template}/{step}/{what}")
+        assert refused.status_code == httpx.codes.NOT_FOUND
+        assert (
+            refused.json()["detail"]
+            == f"no step {step} of template {template} asks people of {group}"
+        )
