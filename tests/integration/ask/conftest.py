@@ -84,11 +84,11 @@ class Asking:
         items: Sequence[bytes],
         *,
         names: Sequence[str] = (),
-        gold: Sequence[dict[str, Any]] = (),
+        gold: Sequence[dict[str, Any]] | bytes = (),
         **ask: Any,
     ) -> UUID:
-        """A task that asks of each of these files. ``names``: what the catalogue calls
-        them."""
+        """A task that asks of each of these files. ``names``: what the catalogue calls them.
+        ``gold``: items with known answers, or the file that has them."""
         uid = uuid4()
         folder = self.folder / str(uid)
         (folder / "out").mkdir(parents=True)
@@ -98,8 +98,9 @@ class Asking:
             files = [file.model_copy(update={"name": name}) for file, name in called]
         shared = []
         if gold:
-            lines = "".join(json.dumps(item) + "\n" for item in gold)
-            known = self._file(folder, "gold.jsonl", lines.encode(), 0)
+            if not isinstance(gold, bytes):
+                gold = "".join(json.dumps(item) + "\n" for item in gold).encode()
+            known = self._file(folder, "gold.jsonl", gold, 0)
             shared = [known.model_copy(update={"port": "gold"})]
             ask["gold"] = "gold"
         first = 1 + sum(map(len, self.rows.jobs.values()))

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.ask import Show
+from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.states import AskItemState
 from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
@@ -135,7 +136,7 @@ SELECT EXISTS (SELECT FROM items WHERE template = $1 AND step = $2 AND owner_gro
 """)
 
 CONTENT = """
-SELECT items.content, items.file FROM items JOIN shown ON shown.item_uid = items.uid
+SELECT content, file, line_at, line_size FROM items JOIN shown ON shown.item_uid = items.uid
 WHERE items.uid = $1 AND shown.device_uid = $2
 """
 
@@ -153,6 +154,15 @@ class Shown:
 
     answer: str | None
     words: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundItem:
+    """``line``: where in its file it lies, as offset and length in bytes, if that is known."""
+
+    content: dict[str, Any]
+    file: InputFile
+    line: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +254,10 @@ async def is_anything_open(connection: Connection, desk: Desk) -> bool:
     return bool(found)
 
 
-async def shown_item(
-    connection: Connection, device: UUID, item: UUID
-) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """Its content and its file; None: it was not shown to this browser."""
+async def shown_item(connection: Connection, device: UUID, item: UUID) -> FoundItem | None:
+    """None: it was not shown to this browser."""
     row = await connection.fetchrow(CONTENT, item, device)
-    return None if row is None else (row["content"], row["file"])
+    if row is None:
+        return None
+    line = None if row["line_at"] is None else (row["line_at"], row["line_size"])
+    return FoundItem(row["content"], InputFile.model_validate(row["file"]), line)

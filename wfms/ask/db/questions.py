@@ -39,11 +39,12 @@ SAY_OF_GOLD = "UPDATE questions SET gold_reason = $2 WHERE task_uid = $1"
 
 INSERT_ITEMS = """
 INSERT INTO items (uid, task_uid, template, step, owner_group, job_id, seq, file, content,
-    known_answer, state, agree, room, reason)
+    known_answer, state, agree, room, reason, line_at, line_size)
 SELECT uid, $1, $2, $3, $12, job_id, seq, file::jsonb, content::jsonb, known, $5, $4,
-    CASE WHEN known IS NULL AND reason = '' THEN $4 ELSE 0 END, reason
+    CASE WHEN known IS NULL AND reason = '' THEN $4 ELSE 0 END, reason, line_at, line_size
 FROM unnest($6::uuid[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[],
-    $13::text[]) AS new (uid, job_id, seq, file, content, known, reason)
+    $13::text[], $14::bigint[], $15::bigint[])
+    AS new (uid, job_id, seq, file, content, known, reason, line_at, line_size)
 ON CONFLICT DO NOTHING
 """
 
@@ -78,7 +79,8 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """``job``: None where the answer is ``known``. ``reason``: why it cannot be shown."""
+    """``job``: None where the answer is ``known``. ``reason``: why it cannot be shown. ``line``:
+    where in its file it lies, as offset and length in bytes; None: it is all of it."""
 
     uid: UUID
     job: int | None
@@ -87,6 +89,7 @@ class NewItem:
     content: dict[str, Any]
     known: str | None = None
     reason: str = ""
+    line: tuple[int, int] | None = None
 
 
 async def insert_question(connection: Connection, task: AskedTask) -> None:
@@ -147,6 +150,8 @@ async def add_items(
         [item.known for item in items],
         question.group,
         [item.reason for item in items],
+        [item.line and item.line[0] for item in items],
+        [item.line and item.line[1] for item in items],
     )
     return True
 

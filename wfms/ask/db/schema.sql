@@ -234,3 +234,9 @@ CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
 INSERT INTO alembic_version (version_num) VALUES ('wfms_ask0001') RETURNING alembic_version.version_num;
+
+-- Running upgrade wfms_ask0001 -> wfms_ask0002
+
+ALTER TABLE items ADD COLUMN line_at bigint, ADD COLUMN line_size bigint;
+
+UPDATE alembic_version SET version_num='wfms_ask0002' WHERE alembic_version.version_num = 'wfms_ask0001';

@@ -1,15 +1,13 @@
 """The image of an item."""
 
 import asyncio
-from typing import Any
 from uuid import UUID
 
 from sluice.contracts.ask import Show
-from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.storage.errors import StorageError
 from sluice.storage.reader import open_reader
-from wfms.ask.db.lending import shown_item
+from wfms.ask.db.lending import FoundItem, shown_item
 from wfms.ask.domain.contents import LARGEST_IMAGE, Unreadable, image_of
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext
@@ -22,18 +20,20 @@ async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple
         found = await shown_item(connection, visitor.device.uid, item)
     if found is None or visitor.ask.show is not Show.IMAGE:
         raise NotFound("this browser was not shown such an image")
-    content, file = found
     try:
-        return await asyncio.to_thread(_read, InputFile.model_validate(file), content)
+        return await asyncio.to_thread(_read, found)
     except Unreadable as error:
         raise NotFound(f"the item's file is none any more that can be shown: {error}") from error
     except StorageError as error:
         raise NotAvailable(f"the image cannot be read now: {error}") from error
 
 
-def _read(file: InputFile, content: dict[str, Any]) -> tuple[bytes, str]:
-    with open_reader(file.url) as reader:
-        data = reader.read(0, LARGEST_IMAGE if "line" not in content else file.size)
-    if "line" in content:
-        data = data.splitlines()[content["line"]]
-    return image_of(data)
+def _read(item: FoundItem) -> tuple[bytes, str]:
+    with open_reader(item.file.url) as reader:
+        if item.line is not None:
+            return image_of(reader.read(*item.line))
+        number = item.content.get("line")
+        if number is None:
+            return image_of(reader.read(0, LARGEST_IMAGE))
+        # Taken in by a release that did not note where the line is.
+        return image_of(reader.read(0, item.file.size).splitlines()[number])

@@ -101,11 +101,15 @@ async def _items(ask: Ask, jobs: Sequence[AskedJob]) -> list[NewItem]:
 
 def _read(file: InputFile, show: Show) -> ItemContent:
     """Raises ``Unreadable``, ``StorageError``."""
-    most = largest(show)
-    if file.size > most:
-        raise Unreadable(f"it has {file.size} bytes, and at most {most} are shown")
+    _require_small(file.size, show)
     with open_reader(file.url) as reader:
-        return content_of(reader.read(0, most), show)
+        return content_of(reader.read(0, largest(show)), show)
+
+
+def _require_small(size: int, show: Show) -> None:
+    """Raises ``Unreadable``."""
+    if size > largest(show):
+        raise Unreadable(f"it has {size} bytes, and at most {largest(show)} are shown")
 
 
 async def _take_in_gold(context: AskContext, question: OpenQuestion) -> None:
@@ -130,10 +134,14 @@ def _whole(file: InputFile) -> bytes:
 
 def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterator[NewItem]:
     """Those of the same content are the same for all tasks of the step. Raises ``Unreadable``."""
-    for number, line in enumerate(data.splitlines()):
+    end = 0
+    for number, ended in enumerate(data.splitlines(keepends=True)):
+        begin, end = end, end + len(ended)
+        line = ended.rstrip(b"\r\n")
         if not line.strip():
             continue
         try:
+            _require_small(len(line), question.ask.show)
             content = content_of(line, question.ask.show)
         except Unreadable as error:
             raise Unreadable(f"line {number + 1}: {error}") from error
@@ -142,7 +150,7 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
         name = f"{question.group}/{question.template}/{question.step}/{line!r}"
         stored = _stored(content)
         if question.ask.show is Show.IMAGE:
-            stored["line"] = number
+            stored["line"] = number  # for the release before
         yield NewItem(
             _like_others(uuid5(_GOLD, name)),
             None,
@@ -150,6 +158,7 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
             file,
             stored,
             known=content.known,
+            line=(begin, len(line)),
         )
 
 

@@ -34,4 +34,4 @@ async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> Show
         found = await shown_item(connection, device.uid, item)
     if found is None:
         raise NotFound("this item was not shown here")
-    return answer_and_ask.shown_item(item, found[0], desk)
+    return answer_and_ask.shown_item(item, found.content, desk)

@@ -1,0 +1,88 @@
+"""Images whose answers are known: read as all others, so that nobody can tell them apart."""
+
+import base64
+import json
+
+import pytest
+
+from sluice.contracts.ask import Show
+from sluice.storage.reader import Reader
+from tests.integration.ask.conftest import Asking, Browser
+from wfms.ask.domain.contents import largest
+
+PAGE = "/ask/mass%20times/look"
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+LINES = [
+    json.dumps({"image": base64.b64encode(PNG).decode(), "answer": "yes", "n": "x" * n}).encode()
+    for n in range(3)
+]
+KNOWN = "SELECT uid, content #>> '{item,n}' FROM items WHERE known_answer IS NOT NULL"
+#: With each of the ends that lines may have, and an empty one.
+GOLD = LINES[0] + b"\r\n\n" + LINES[1] + b"\r" + LINES[2]
+
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Bytes of each part that was read from a storage."""
+    found: list[int] = []
+    read = Reader.read
+
+    def counting(self: Reader, offset: int, length: int) -> bytes:
+        data = read(self, offset, length)
+        found.append(len(data))
+        return data
+
+    monkeypatch.setattr(Reader, "read", counting)
+    return found
+
+
+async def shown(asking: Asking) -> tuple[Browser, dict[str, str], list[str]]:
+    """A browser that has all items; the addresses of images: those whose answers are known, by
+    their place in the file, and the others."""
+    asking.task([PNG] * 30, gold=GOLD, gold_every=2, show=Show.IMAGE, agree=1)
+    await asking.take_in()
+    browser = await asking.browser()
+    found = await browser.next(wanted=30)  # none of so many with a known answer: once in 10^9
+    images = {str(item.id): f"{PAGE}/{item.image}" for item in found.items}
+    rows = await asking.rows_of(KNOWN)
+    known = {mark: images.pop(str(uid)) for uid, mark in rows if str(uid) in images}
+    return browser, known, list(images.values())
+
+
+async def test_of_one_image_its_line_is_read_and_nothing_else(
+    asking: Asking, sizes: list[int]
+) -> None:
+    browser, known, others = await shown(asking)
+    assert known
+    assert others
+    for mark, image in known.items():
+        sizes.clear()
+        answer = await browser.http.get(image)
+        assert (answer.content, answer.headers["content-type"]) == (PNG, "image/png")
+        assert sizes == [len(LINES[len(mark)])]
+
+
+async def test_one_that_the_release_before_took_in_is_shown(asking: Asking) -> None:
+    browser, known, _ = await shown(asking)
+    await asking.rows_of("UPDATE items SET line_at = NULL, line_size = NULL")
+    for image in known.values():
+        assert (await browser.http.get(image)).content == PNG
+
+
+async def test_a_line_has_the_bytes_of_other_items_at_most(asking: Asking) -> None:
+    most = largest(Show.TEXT)
+    line = json.dumps({"text": "", "answer": "yes"}).encode()
+    longest = line.replace(b'""', b'"' + b"x" * (most - len(line)) + b'"')
+    for gold, reason in (
+        (longest, ""),
+        (longest + b" ", f"line 1: it has {most + 1} bytes, and at most {most} are shown"),
+    ):
+        uid = asking.task([b"x"], gold=gold)
+        await asking.take_in()
+        [(said,)] = await asking.rows_of(
+            "SELECT gold_reason FROM questions WHERE task_uid = $1", uid
+        )
+        assert reason in said
+        assert bool(said) == bool(reason)
