@@ -3,9 +3,12 @@
 import base64
 import json
 
+import httpx
 import pytest
+from structlog.testing import capture_logs
 
 from sluice.contracts.ask import Show
+from sluice.contracts.problems import NotAvailable
 from sluice.storage.reader import Reader
 from tests.integration.ask.conftest import Asking, Browser
 from wfms.ask.domain.contents import largest
@@ -19,6 +22,8 @@ LINES = [
     for n in range(3)
 ]
 KNOWN = "SELECT uid, content #>> '{item,n}' FROM items WHERE known_answer IS NOT NULL"
+#: Items as the release before took them in.
+AS_BEFORE = "UPDATE items SET line_at = NULL, line_size = NULL"
 #: With each of the ends that lines may have, and an empty one.
 GOLD = LINES[0] + b"\r\n\n" + LINES[1] + b"\r" + LINES[2]
 
@@ -66,9 +71,34 @@ async def test_of_one_image_its_line_is_read_and_nothing_else(
 
 async def test_one_that_the_release_before_took_in_is_shown(asking: Asking) -> None:
     browser, known, _ = await shown(asking)
-    await asking.rows_of("UPDATE items SET line_at = NULL, line_size = NULL")
+    await asking.rows_of(AS_BEFORE)
     for image in known.values():
         assert (await browser.http.get(image)).content == PNG
+
+
+@pytest.mark.parametrize("as_before", [False, True])
+@pytest.mark.parametrize("left", [None, b"", b"{}", b"text"])
+async def test_why_one_cannot_be_read_is_told_to_operators_alone(
+    asking: Asking, left: bytes | None, as_before: bool
+) -> None:
+    """``left``: what is in the files; None: they are gone."""
+    browser, known, others = await shown(asking)
+    if as_before:
+        await asking.rows_of(AS_BEFORE)
+    files = [path for path in asking.folder.glob("*/*") if path.is_file()]
+    for path in files:
+        path.unlink()
+        if left is not None:
+            path.write_bytes(left)
+    with capture_logs() as logs:
+        answers = [await browser.http.get(image) for image in [*known.values(), *others]]
+    problem = NotAvailable("the image cannot be read now").problem().model_dump(exclude_none=True)
+    assert {answer.status_code for answer in answers} == {httpx.codes.SERVICE_UNAVAILABLE}
+    assert len({answer.content for answer in answers}) == 1
+    assert answers[0].json() == problem
+    told = [log for log in logs if log["event"] == "ask.image_unreadable"]
+    assert len(told) == len(answers)
+    assert {log["url"] for log in told} == {path.as_uri() for path in files}
 
 
 async def test_a_line_has_the_bytes_of_other_items_at_most(asking: Asking) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 from uuid import UUID
 
+import structlog
+
 from sluice.contracts.ask import Show
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.storage.errors import StorageError
@@ -12,23 +14,26 @@ from wfms.ask.domain.contents import LARGEST_IMAGE, Unreadable, image_of
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext
 
+log = structlog.get_logger(__name__)
+
 
 async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple[bytes, str]:
     """Its bytes and their media type. Precondition: none. Effect: none. Raises ``NotFound`` where
-    the browser was not shown the item, or it is no image; ``NotAvailable``."""
+    the browser was not shown the item, or it is no image; ``NotAvailable``, which tells whoever
+    answers nothing of the file: it would tell which items have known answers."""
     async with context.database.connection() as connection:
         found = await shown_item(connection, visitor.device.uid, item)
     if found is None or visitor.ask.show is not Show.IMAGE:
         raise NotFound("this browser was not shown such an image")
     try:
         return await asyncio.to_thread(_read, found)
-    except Unreadable as error:
-        raise NotFound(f"the item's file is none any more that can be shown: {error}") from error
-    except StorageError as error:
-        raise NotAvailable(f"the image cannot be read now: {error}") from error
+    except (Unreadable, StorageError) as error:
+        log.warning("ask.image_unreadable", item=str(item), url=found.file.url, reason=str(error))
+        raise NotAvailable("the image cannot be read now") from error
 
 
 def _read(item: FoundItem) -> tuple[bytes, str]:
+    """Raises ``Unreadable``, ``StorageError``."""
     with open_reader(item.file.url) as reader:
         if item.line is not None:
             return image_of(reader.read(*item.line))
@@ -36,4 +41,7 @@ def _read(item: FoundItem) -> tuple[bytes, str]:
         if number is None:
             return image_of(reader.read(0, LARGEST_IMAGE))
         # Taken in by a release that did not note where the line is.
-        return image_of(reader.read(0, item.file.size).splitlines()[number])
+        lines = reader.read(0, item.file.size).splitlines()
+    if number >= len(lines):
+        raise Unreadable(f"it has no line {number + 1} any more")
+    return image_of(lines[number])
