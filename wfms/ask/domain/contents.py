@@ -11,11 +11,13 @@ from typing import Any
 import nh3
 
 from sluice.contracts.ask import Show
-from wfms.ask.domain.images import is_whole
+from wfms.ask.domain.images import MOST_PIXELS, is_whole, size_of
 from wfms.ask.domain.json_values import DEEPEST, trouble_in
 
 #: Bytes of a file with text, and with an image.
 LARGEST_TEXT, LARGEST_IMAGE = 256 * 1024, 20 * 1024 * 1024
+#: Pixels by which sums of a box's fractions may be off.
+_ROUNDED = 0.001
 
 #: First bytes of an image, and what it is.
 _IMAGES = {
@@ -121,7 +123,7 @@ def content_of(data: bytes, show: Show) -> ItemContent:
     if found is not None:
         return _of_object(found, show)
     if show is Show.IMAGE:
-        _require_whole(data)
+        _size_of_whole(data)
         return ItemContent()
     text = _text(data)
     return ItemContent(text=text) if show is Show.TEXT else ItemContent(html=clean(text))
@@ -146,10 +148,17 @@ def _image_in(found: Mapping[str, Any]) -> bytes:
         raise Unreadable(f"'image' is no base64 ({error})") from error
 
 
-def _require_whole(data: bytes) -> None:
-    """Raises ``Unreadable``."""
+def _size_of_whole(data: bytes) -> tuple[int, int]:
+    """Width and height of an image. Raises ``Unreadable``."""
     if not is_whole(data, media_type(data)):
         raise Unreadable("it is an image that is cut off")
+    size = size_of(data)
+    if size is None:
+        raise Unreadable("it is an image without width or height")
+    width, height = size
+    if width * height > MOST_PIXELS:
+        raise Unreadable(f"it has {width} by {height} pixels, and at most {MOST_PIXELS} are shown")
+    return size
 
 
 def media_type(data: bytes) -> str:
@@ -169,9 +178,9 @@ def _of_object(found: Mapping[str, Any], show: Show) -> ItemContent:
     if not isinstance(title, str):
         raise Unreadable("'title' is no text")
     if show is Show.IMAGE:
-        _require_whole(_image_in(found))
+        size = _size_of_whole(_image_in(found))
         kept = {key: value for key, value in found.items() if key != "image"}
-        return ItemContent(box=_box(found.get("box")), title=title, known=known, item=kept)
+        return ItemContent(box=_box(found.get("box"), *size), title=title, known=known, item=kept)
     shown = found.get(show.value)
     if not isinstance(shown, str):
         raise Unreadable(f"it is a JSON object without a text {show.value!r}")
@@ -220,14 +229,23 @@ def _mark(given: Any, length: int) -> tuple[int, int] | None:
             )
 
 
-def _box(given: Any) -> tuple[float, float, float, float] | None:
+def _box(given: Any, width: int, height: int) -> tuple[float, float, float, float] | None:
+    """``width``, ``height``: of its image."""
     match given:
         case None:
             return None
-        case [int() | float(), int() | float(), int() | float(), int() | float()] if (
-            min(given) >= 0 and max(given) < 1e9
+        case [
+            int() | float() as left,
+            int() | float() as top,
+            int() | float() as across,
+            int() | float() as down,
+        ] if (
+            0 <= left < left + across <= width + _ROUNDED
+            and 0 <= top < top + down <= height + _ROUNDED
         ):
-            left, top, width, height = given
-            return float(left), float(top), float(width), float(height)
+            return float(left), float(top), float(across), float(down)
         case _:
-            raise Unreadable(f"'box' is {given!r}, not [left, top, width, height] in pixels")
+            raise Unreadable(
+                f"'box' is {given!r}, not [left, top, width, height] within its {width} by {height}"
+                " pixels"
+            )
