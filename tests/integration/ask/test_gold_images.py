@@ -46,7 +46,7 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 async def shown(asking: Asking) -> tuple[Browser, dict[str, str], list[str]]:
     """A browser that has all items; the addresses of images: those whose answers are known, by
     their place in the file, and the others."""
-    asking.task([PNG] * 30, gold=GOLD, gold_every=2, show=Show.IMAGE, agree=1)
+    asking.task([PNG] * 12, gold=GOLD, gold_every=2, show=Show.IMAGE, agree=1)
     await asking.take_in()
     browser = await asking.browser()
     found = await browser.next(wanted=30)  # none of so many with a known answer: once in 10^9
