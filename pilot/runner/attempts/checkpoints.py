@@ -17,6 +17,7 @@ from pilot.runner.files.matching_files import (
     FileState,
     MatchingFiles,
     TooManyError,
+    matching_states,
     open_matching,
 )
 from pilot.runner.files.restored_files import NoPlaceError, restore
@@ -179,9 +180,7 @@ class Checkpoints:
             self._require_wanted()
             with ExitStack() as tried:
                 found = open_matching(out, asked.files, tried)
-                with ExitStack() as again:
-                    is_same = open_matching(out, asked.files, again).states == found.states
-                if is_same:
+                if matching_states(out, asked.files) == found.states:
                     closing.enter_context(tried.pop_all())
                     self._require_wanted()
                     return self._within_limit(found)

@@ -50,6 +50,15 @@ class MatchingFiles:
 def open_matching(folder: int, patterns: Sequence[str], closing: ExitStack) -> MatchingFiles:
     """``folder``: a descriptor. Files stay open until ``closing`` is. Raises ``TooManyError``,
     ``OSError``."""
+    return _found(folder, patterns, closing)
+
+
+def matching_states(folder: int, patterns: Sequence[str]) -> dict[bytes, FileState]:
+    """As ``open_matching`` would have them now, with one file open at a time."""
+    return _found(folder, patterns, None).states
+
+
+def _found(folder: int, patterns: Sequence[str], closing: ExitStack | None) -> MatchingFiles:
     search = _Search(closing, os.fstat(folder).st_uid)
     top = os.open(".", _FOLDER, dir_fd=folder)
     try:
@@ -61,9 +70,9 @@ def open_matching(folder: int, patterns: Sequence[str], closing: ExitStack) -> M
 
 
 class _Search:
-    """``owner``: of the folder, whom the tool runs as."""
+    """``closing``: None: no file stays open. ``owner``: of the folder, whom the tool runs as."""
 
-    def __init__(self, closing: ExitStack, owner: int) -> None:
+    def __init__(self, closing: ExitStack | None, owner: int) -> None:
         self.found = MatchingFiles()
         self._closing = closing
         self._owner = owner
@@ -120,6 +129,9 @@ class _Search:
         if len(self.found.files) == MOST_KEPT_FILES:
             raise TooManyError(f"more than {MOST_KEPT_FILES} files")
         opened = os.open(f"/proc/self/fd/{seen}", os.O_RDONLY | os.O_CLOEXEC)
-        self._closing.callback(os.close, opened)
         self.found.files[path] = opened
         self.found.states[path] = state_of(os.fstat(opened))
+        if self._closing is None:
+            os.close(opened)
+        else:
+            self._closing.callback(os.close, opened)

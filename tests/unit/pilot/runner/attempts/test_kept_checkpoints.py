@@ -2,6 +2,7 @@
 damaged or put there by somebody else."""
 
 import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,20 @@ def test_too_many_files_are_not_kept(root: Path, monkeypatch: pytest.MonkeyPatch
         first.write(f"state/{name}", name)
     first.keep()
     assert first.notes == ["no checkpoint was kept: there are more than 2 files"]
+
+
+def test_the_second_look_leaves_descriptors_to_the_job(root: Path) -> None:
+    """Of which a process has 1024 on most nodes, and a checkpoint 500 files."""
+    first = AttemptAlone(root, 1)
+    for number in range(100):
+        first.write(f"state/{number}", "1")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 150, before[1]))
+    try:
+        first.keep()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert len(AttemptAlone(root, 2).go_on()) == 100
 
 
 def test_a_file_that_is_written_to_in_place_is_not_taken(
