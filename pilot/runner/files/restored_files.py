@@ -5,6 +5,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 
 from pilot.folders.work_folder import OUT, TMP
 from pilot.runner.files.matching_files import FileState, state_of
@@ -29,15 +30,31 @@ def restore(folder: str, files: Mapping[bytes, Callable[[str], None]]) -> dict[b
             bring(brought[path])
             os.chmod(brought[path], stat.S_IRUSR | stat.S_IWUSR | stat.S_IRGRP | stat.S_IROTH)
         out = os.fsencode(f"{folder}/{OUT}")
-        for path in brought:
-            _require_place(out, path)
-        for path, file in brought.items():
-            place = out + b"/" + path
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            os.replace(file, place)
+        with ExitStack() as undo:
+            for path, file in brought.items():
+                _put(file, out, path, undo)
+            undo.pop_all()
         return {path: state_of(os.lstat(out + b"/" + path)) for path in brought}
     finally:
         shutil.rmtree(apart)
+
+
+def _put(file: str, out: bytes, path: bytes, undo: ExitStack) -> None:
+    """``undo``: closed, it leaves all as it was. Raises ``NoPlaceError``, ``OSError``."""
+    _require_place(out, path)
+    *folders, name = path.split(b"/")
+    place = out
+    for folder in folders:
+        place += b"/" + folder
+        with suppress(FileExistsError):
+            os.mkdir(place)
+            undo.callback(os.rmdir, place)
+    place += b"/" + name
+    if os.path.lexists(place):
+        os.replace(place, before := f"{file}.before")
+        undo.callback(os.replace, before, place)
+    os.replace(file, place)
+    undo.callback(os.unlink, place)
 
 
 def _require_place(out: bytes, path: bytes) -> None:

@@ -364,6 +364,25 @@ def test_a_checkpoint_is_not_put_through_what_stands_in_its_way(root: Path) -> N
     assert "something else is at 'state/n'" in second.notes[0]
 
 
+@pytest.mark.parametrize("staged", ["", "staged"])
+def test_of_one_that_cannot_be_put_in_place_nothing_is_left(root: Path, staged: str) -> None:
+    """As where paths are too long here; the one before is put in place then."""
+    first = AttemptAlone(root, 1, files=("state/n", "state/m", "state/sub/*", "state/z"))
+    first.write("state/n", "1")
+    first.keep()
+    first.write("state/m", "2")
+    first.write("state/sub/m", "2")
+    first.write("state/z", "2")
+    first.keep()
+    newer = root / "logs" / "00000007.1-checkpoint-list.1.json"
+    newer.write_text(newer.read_text().replace("state/z", "state/m/z"))
+    second = AttemptAlone(root, 2)
+    if staged:
+        second.write("state/m", staged)
+    assert second.go_on() == {"state/n": "1"} | ({"state/m": staged} if staged else {})
+    assert not (second.out / "state" / "sub").exists()
+
+
 def test_a_staged_file_gives_way_to_the_checkpoint(root: Path) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/n", "1")
