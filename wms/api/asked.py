@@ -40,9 +40,9 @@ def asked_router(context: WmsContext) -> APIRouter:
     @allow(CallingService.ASK)
     async def answers(uid: UUID, given: AnsweredJobs) -> TakenAnswers:
         """Finishes jobs with the files of what was answered, and fails those of which nobody can
-        be asked. Repeating it is fine. Where a file of
-        a job that is still asked is not there, or not where the task's outputs belong, none is
-        taken (422; the field `jobs` has their ids, with commas between)."""
+        be asked. Repeating it is fine. Where a file of a job that is still asked is not there, not
+        where the task's outputs belong, or not called as the job's first attempt would call it,
+        none is taken (422; the field `jobs` has their ids, with commas between)."""
         return TakenAnswers(jobs=await take_answers(context, uid, given.jobs, given.refused))
 
     return router

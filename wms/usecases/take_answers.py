@@ -6,6 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.asking import AnsweredJob, RefusedJob, TakenAnswer
+from sluice.contracts.naming import attempt_prefix
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
@@ -38,7 +39,7 @@ async def take_answers(
     is at fault. The task ends if that decides it. All others change nothing and are answered so.
     Messages: those of ``settle_attempts``. Raises ``NotFound``;
     ``Unprocessable``, with the jobs that are still asked and whose file is not there, or is none of
-    the task's: then nothing has changed.
+    theirs: then nothing has changed.
     """
     given = [*map(_report, answers), *map(_refusal, refused)]
     reports = {report.id: report for report in possible(reversed(given))}
@@ -123,6 +124,7 @@ def _end(
     check_report(known.task, known.outputs, report, inputs=job.inputs)
     if fault is not None:
         raise InvalidReport(ErrorClass.STAGE_OUT_FAILED, fault)
+    _require_own(report, seq=job.seq)
     files = output_files(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
     end = AttemptEnding(report.outcome, report.error_class)
     return EndedAttempt(
@@ -134,3 +136,16 @@ def _end(
         message=report.message.replace("\0", ""),
         files=files,
     )
+
+
+def _require_own(report: AttemptReport, *, seq: int) -> None:
+    """So no two jobs name the same file: the catalogue would refuse it, and those of other jobs in
+    the same message with it. Raises ``InvalidReport``."""
+    begin = f"{attempt_prefix(seq, _FIRST)}-"
+    for file in report.outputs:
+        if not (file.name.startswith(begin) and file.url.endswith(f"/{file.name}")):
+            raise InvalidReport(
+                ErrorClass.INTERNAL,
+                f"the file {file.name} at {file.url} is not called as the job's is: {begin}…, at an"
+                " address that ends so",
+            )

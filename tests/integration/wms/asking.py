@@ -7,6 +7,7 @@ from pathlib import Path
 from sluice.clients.dms import DmsClient
 from sluice.contracts.ask import Ask
 from sluice.contracts.asking import AnsweredJob, AskedJob
+from sluice.contracts.naming import output_name
 from sluice.contracts.pilots import OutputFile
 from sluice.contracts.states import JobState, ReportAnswer
 from sluice.contracts.tasks import Task
@@ -77,7 +78,7 @@ class Asking:
 def answered(
     task: Task, job: AskedJob, *, url: str | None = None, data: bytes = b""
 ) -> AnsweredJob:
-    name = f"answer-{job.seq}.1.json"
+    name = output_name(job.seq, 1, "answer.json")
     output = OutputFile(
         port=task.main_output.port,
         name=name,

@@ -120,7 +120,7 @@ async def test_a_job_finishes_with_its_file_once(asking: Asking) -> None:
     assert await asking.answer(task, given) == [ReportAnswer.ALREADY]
     sent = await asking.stage.sent()
     dataset = task.main_output.dat_out_uid
-    assert sorted(sent.files[dataset]) == [(n, f"answer-{n}.1.json") for n in range(3)]
+    assert sorted(sent.files[dataset]) == [(n, f"0000000{n}.1-answer.json") for n in range(3)]
     assert sent.close_at[dataset] == [3]
     assert [event.uid for event in sent.ended] == [task.uid]
     assert (await list_asking_tasks(asking.stage.context)).tasks == []

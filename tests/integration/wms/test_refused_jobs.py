@@ -40,4 +40,4 @@ async def test_a_job_of_which_nobody_can_be_asked_fails_and_is_not_tried_again(
     assert (status.state, status.failed) == (TaskState.FINISHED, 1)
     sent = await asking.stage.sent()
     dataset = task.main_output.dat_out_uid
-    assert sorted(sent.files[dataset]) == [(n, f"answer-{n}.1.json") for n in (1, 2)]
+    assert sorted(sent.files[dataset]) == [(n, f"0000000{n}.1-answer.json") for n in (1, 2)]

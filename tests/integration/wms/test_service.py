@@ -234,10 +234,10 @@ async def test_what_people_answer_closes_the_data_sets(system: System) -> None:
             id=job.id,
             output=OutputFile(
                 port="events",
-                name=f"a{job.seq}",
+                name=f"0000000{job.seq}.1-a",
                 size=1,
                 checksum=CHECKSUM,
-                url=f"{task.main_output.dat_out_url}/a{job.seq}",
+                url=f"{task.main_output.dat_out_url}/0000000{job.seq}.1-a",
             ),
             asked_at=NOW,
             answered_at=NOW,

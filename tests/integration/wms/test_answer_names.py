@@ -1,0 +1,35 @@
+"""Files of answers are called as the job's own are."""
+
+import pytest
+
+from sluice.contracts.problems import Unprocessable
+from sluice.contracts.states import JobState, ReportAnswer
+from tests.integration.wms.asking import Asking, answered
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("00000000.1-answer.json", "00000000.1-answer.json"),
+        ("00000001.1-answer.json", "00000000.1-answer.json"),
+        ("00000000.1-answer.json", "00000001.1-answer.json"),
+        ("00000001.2-answer.json", "00000001.2-answer.json"),
+        ("answer.json", "answer.json"),
+    ],
+)
+async def test_a_file_that_is_not_called_as_the_job_s_is_refused(
+    asking: Asking, name: str, place: str
+) -> None:
+    """The same file of two jobs among them, which the catalogue would refuse."""
+    task = await asking.task(files=2)
+    first, second = await asking.jobs(task)
+    good, own = answered(task, first), answered(task, second)
+    url = f"{task.main_output.dat_out_url}/{place}"
+    wrong = own.model_copy(
+        update={"output": own.output.model_copy(update={"name": name, "url": url})}
+    )
+    with pytest.raises(Unprocessable, match="is not called as the job's") as refused:
+        await asking.answer(task, good, wrong)
+    assert refused.value.fields["jobs"] == str(second.id)
+    assert await asking.check(task) == {JobState.ASKED: 2}
+    assert await asking.answer(task, good, own) == [ReportAnswer.ACCEPTED] * 2
