@@ -21,7 +21,13 @@ from pilot.runner.files.matching_files import (
     open_matching,
 )
 from pilot.runner.files.restored_files import NoPlaceError, restore
-from sluice.contracts.checkpoints import Checkpoint, KeptCheckpoint, KeptFile, quoted_path
+from sluice.contracts.checkpoints import (
+    MOST_LIST,
+    Checkpoint,
+    KeptCheckpoint,
+    KeptFile,
+    quoted_path,
+)
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.storage import StorageError
 
@@ -34,6 +40,8 @@ _LOOKS = 3
 #: Of files that match and are none, so many are named in the log.
 _MOST_NAMED = 5
 _MOST_NOTES = 50
+#: Characters of all paths of a checkpoint, as its list has them, which is read up to a length.
+_MOST_PATHS = MOST_LIST // 2
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -188,8 +196,11 @@ class Checkpoints:
         return None
 
     def _within_limit(self, found: MatchingFiles) -> MatchingFiles | None:
+        """Raises ``TooManyError``."""
         for path, why in list(found.passed.items())[:_MOST_NAMED]:
             self._note(f"{os.fsdecode(path)!r} is not kept in checkpoints: {why}")
+        if sum(len(quoted_path(path)) for path in found.files) > _MOST_PATHS:
+            raise TooManyError(f"more than {_MOST_PATHS} characters in their paths")
         if found.size <= self._limit:
             return found
         self._note(

@@ -2,7 +2,6 @@
 damaged or put there by somebody else."""
 
 import os
-import resource
 from pathlib import Path
 from typing import Any
 
@@ -207,20 +206,6 @@ def test_too_many_files_are_not_kept(root: Path, monkeypatch: pytest.MonkeyPatch
     assert first.notes == ["no checkpoint was kept: there are more than 2 files"]
 
 
-def test_the_second_look_leaves_descriptors_to_the_job(root: Path) -> None:
-    """Of which a process has 1024 on most nodes, and a checkpoint 500 files."""
-    first = AttemptAlone(root, 1)
-    for number in range(100):
-        first.write(f"state/{number}", "1")
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 150, before[1]))
-    try:
-        first.keep()
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
-    assert len(AttemptAlone(root, 2).go_on()) == 100
-
-
 def test_a_file_that_is_written_to_in_place_is_not_taken(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,25 +347,6 @@ def test_a_checkpoint_is_not_put_through_what_stands_in_its_way(root: Path) -> N
     second.go_on()
     assert not (root / "in" / "n").exists()
     assert "something else is at 'state/n'" in second.notes[0]
-
-
-@pytest.mark.parametrize("staged", ["", "staged"])
-def test_of_one_that_cannot_be_put_in_place_nothing_is_left(root: Path, staged: str) -> None:
-    """As where paths are too long here; the one before is put in place then."""
-    first = AttemptAlone(root, 1, files=("state/n", "state/m", "state/sub/*", "state/z"))
-    first.write("state/n", "1")
-    first.keep()
-    first.write("state/m", "2")
-    first.write("state/sub/m", "2")
-    first.write("state/z", "2")
-    first.keep()
-    newer = root / "logs" / "00000007.1-checkpoint-list.1.json"
-    newer.write_text(newer.read_text().replace("state/z", "state/m/z"))
-    second = AttemptAlone(root, 2)
-    if staged:
-        second.write("state/m", staged)
-    assert second.go_on() == {"state/n": "1"} | ({"state/m": staged} if staged else {})
-    assert not (second.out / "state" / "sub").exists()
 
 
 def test_a_staged_file_gives_way_to_the_checkpoint(root: Path) -> None:
