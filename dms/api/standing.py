@@ -26,21 +26,31 @@ def standing_router(database: Database, *, on_complete: Callable[[], None]) -> A
     @router.get("/standing", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE)
     async def standing(
-        sight: Seen, uid: Annotated[UUID | None, Query(description="This one alone.")] = None
+        sight: Seen,
+        uid: Annotated[UUID | None, Query(description="This one alone.")] = None,
+        generations: Annotated[
+            bool, Query(description="With how many chains stand one behind the other.")
+        ] = False,
     ) -> StandingList:
         """Lists the data sets that grow (outputs of chains are collected in them), with the
         templates that take what is new in them, and how much they were given."""
-        return await list_standing(database, sight, uid=uid)
+        return await list_standing(database, sight, uid=uid, generations=generations)
 
     @router.post(
         "/datasets/{uid}/collect",
         responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
     )
     @allow(CallingService.CHAINS)
-    async def collect(uid: UUID, request: CollectFiles) -> Collected:
+    async def collect(
+        uid: UUID,
+        request: CollectFiles,
+        made_of: Annotated[
+            UUID | None, Query(description="The input of the chain that wrote the files.")
+        ] = None,
+    ) -> Collected:
         """Appends the files of a closed data set to the group's standing data set of a name, by
         reference: once, however often it is asked for."""
-        return await collect_files(database, uid, request)
+        return await collect_files(database, uid, request, made_of=made_of)
 
     @router.post("/datasets/{uid}/slices", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.INTAKE)

@@ -439,3 +439,21 @@ CREATE TABLE slices (
 );
 
 UPDATE alembic_version SET version_num='dms0014' WHERE alembic_version.version_num = 'dms0013';
+
+-- Running upgrade dms0014 -> dms0015
+
+ALTER TABLE collections
+    -- Of the chain that made the files; 0: it did not begin by itself on a slice.
+    ADD COLUMN generation integer NOT NULL DEFAULT 0 CHECK (generation >= 0),
+    -- Their numbers in the standing data set are below it; null: not noted then.
+    ADD COLUMN until bigint;
+
+CREATE INDEX collections_generations ON collections (standing_uid, until, generation)
+WHERE generation > 0 AND files > 0;
+
+-- Of the chain that it is cut for: one more than the highest of its files'.
+ALTER TABLE slices ADD COLUMN generation integer NOT NULL DEFAULT 1 CHECK (generation >= 1);
+
+CREATE INDEX slices_dataset ON slices (dataset_uid);
+
+UPDATE alembic_version SET version_num='dms0015' WHERE alembic_version.version_num = 'dms0014';

@@ -32,8 +32,10 @@ WHERE source_uid = $1 AND standing = $2 AND owner_group = $3
 """
 
 INSERT_COLLECTED = """
-INSERT INTO collections (source_uid, standing, owner_group, standing_uid, files)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO collections (
+    source_uid, standing, owner_group, standing_uid, files, until, generation
+)
+VALUES ($1, $2, $3, $4, $5, $6, coalesce((SELECT generation FROM slices WHERE dataset_uid = $7), 0))
 """
 
 APPEND = r"""
@@ -79,25 +81,45 @@ SELECT number, used FROM slices WHERE standing_uid = $1 AND reader = $2
 ORDER BY number DESC LIMIT 1
 """
 
-INSERT_SLICE = """
-INSERT INTO slices (standing_uid, reader, number, used, occasion, dataset_uid)
-VALUES ($1, $2, $3, $4, $5, $6)
+
+def _highest(standing: str, first: str) -> str:
+    """The highest generation of the files of a standing data set with numbers from ``first`` on."""
+    return f"""
+    (SELECT coalesce(max(generation), 0) FROM collections
+     WHERE standing_uid = {standing} AND until > {first} AND generation > 0 AND files > 0)
+"""
+
+
+INSERT_SLICE = f"""
+INSERT INTO slices (standing_uid, reader, number, used, occasion, dataset_uid, generation)
+VALUES ($1, $2, $3, $4, $5, $6, 1 + {_highest("$1", "$7")})
 """
 
 LIST_STANDING = f"""
 -- Open ones alone: what is being deleted grows no more.
-SELECT * FROM datasets
+SELECT *, {_highest("uid", "0")} AS generation FROM datasets
 WHERE standing IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
     AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
 ORDER BY position
 """
 
-LIST_READERS = """
--- The last slice that each was given.
-SELECT DISTINCT ON (standing_uid, reader)
-    standing_uid, reader, number, used, at, dataset_uid
-FROM slices WHERE standing_uid = ANY($1::uuid[]) ORDER BY standing_uid, reader, number DESC
+LIST_READERS = f"""
+-- The last slice that each was given, and the generation of what came after it.
+SELECT last.*, {_highest("last.standing_uid", "last.used")} AS generation FROM (
+    SELECT DISTINCT ON (standing_uid, reader)
+        standing_uid, reader, number, used, at, dataset_uid
+    FROM slices WHERE standing_uid = ANY($1::uuid[]) ORDER BY standing_uid, reader, number DESC
+) AS last ORDER BY standing_uid, reader
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Where the files of a source are: so many, with numbers below ``until``."""
+
+    where: UUID
+    files: int
+    until: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +166,19 @@ async def collected(
 
 
 async def note_collected(
-    connection: Connection, source: UUID, name: str, group: str, *, where: UUID, files: int
+    connection: Connection,
+    source: UUID,
+    name: str,
+    group: str,
+    noted: Noted,
+    *,
+    made_of: UUID | None,
 ) -> None:
-    await connection.execute(INSERT_COLLECTED, source, name, group, where, files)
+    """``made_of``: the input of the chain that made them, whose generation they have if that is a
+    slice."""
+    await connection.execute(
+        INSERT_COLLECTED, source, name, group, noted.where, noted.files, noted.until, made_of
+    )
 
 
 async def append_files(
@@ -179,8 +211,15 @@ async def last_slice(connection: Connection, standing: UUID, reader: str) -> Las
 
 
 async def note_slice(
-    connection: Connection, slice_of: SliceOf, *, used: int, occasion: str | None, dataset: UUID
+    connection: Connection,
+    slice_of: SliceOf,
+    *,
+    first: int,
+    used: int,
+    occasion: str | None,
+    dataset: UUID,
 ) -> None:
+    """``first``: the lowest number that it may have."""
     await connection.execute(
         INSERT_SLICE,
         slice_of.standing,
@@ -189,13 +228,15 @@ async def note_slice(
         used,
         occasion,
         dataset,
+        first,
     )
 
 
 async def list_standing(
-    connection: Connection, sight: Sight, *, uid: UUID | None = None
+    connection: Connection, sight: Sight, *, uid: UUID | None = None, generations: bool = False
 ) -> list[Standing]:
-    """In order of registration. ``uid``: this one alone."""
+    """In order of registration. ``uid``: this one alone. ``generations``: with these, which are 0
+    else."""
     rows = await connection.fetch(LIST_STANDING, sight.names(), uid)
     readers: dict[UUID, list[StandingReader]] = {row["uid"]: [] for row in rows}
     for row in await connection.fetch(LIST_READERS, list(readers)):
@@ -207,9 +248,15 @@ async def list_standing(
                 slices=row["number"],
                 last_at=at,
                 last=row["dataset_uid"],
+                generation=row["generation"] if generations else 0,
             )
         )
     return [
-        Standing(dataset=to_dataset(row), since=row["registered_at"], readers=readers[row["uid"]])
+        Standing(
+            dataset=to_dataset(row),
+            since=row["registered_at"],
+            readers=readers[row["uid"]],
+            generation=row["generation"] if generations else 0,
+        )
         for row in rows
     ]

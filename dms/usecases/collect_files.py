@@ -3,7 +3,14 @@
 from uuid import UUID, uuid4
 
 from dms.db.datasets import DatasetRow, add_to_counters, insert_dataset, lock_dataset
-from dms.db.standing import append_files, collected, lock_standing, mark_standing, note_collected
+from dms.db.standing import (
+    Noted,
+    append_files,
+    collected,
+    lock_standing,
+    mark_standing,
+    note_collected,
+)
 from dms.domain.errors import NothingToCollect, OtherType, UnknownDataset
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.standing import Collect, Collected, CollectFiles
@@ -12,10 +19,13 @@ from sluice.servicekit.database import Connection, Database
 from sluice.servicekit.logging import log_ids
 
 
-async def collect_files(database: Database, uid: UUID, asked: CollectFiles) -> Collected:
+async def collect_files(
+    database: Database, uid: UUID, asked: CollectFiles, *, made_of: UUID | None = None
+) -> Collected:
     """Precondition: the data set is closed, and not deleted, unless it was collected before.
     Effect: its files are appended by reference to the group's standing data set, once whatever is
-    repeated, and live on with that one; where there is none it is made. Messages: none.
+    repeated, and live on with that one; where there is none it is made. They are of the generation
+    of ``made_of``, the input of the chain that wrote them, where that is a slice. Messages: none.
 
     Raises ``UnknownDataset``, ``NothingToCollect``, ``OtherType``.
     """
@@ -36,11 +46,13 @@ async def collect_files(database: Database, uid: UUID, asked: CollectFiles) -> C
             elif standing.dataset.meta.get("type") != into.type:
                 raise OtherType(into, standing.dataset)
             where = standing.dataset.uid
-            added = await append_files(connection, where, uid, first=standing.dataset.count_files)
+            first = standing.dataset.count_files
+            added = await append_files(connection, where, uid, first=first)
             await add_to_counters(
                 connection, where, files=added.files, size=added.size, close_at=None, counts=None
             )
-            await note_collected(connection, uid, into.name, group, where=where, files=added.files)
+            noted = Noted(where, added.files, until=first + added.files)
+            await note_collected(connection, uid, into.name, group, noted, made_of=made_of)
         return Collected(standing=where, files=added.files)
 
 

@@ -53,7 +53,14 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
                 close_at=given.files,
                 counts=None,
             )
-            await note_slice(connection, slice_of, used=until, occasion=cut.occasion, dataset=made)
+            await note_slice(
+                connection,
+                slice_of,
+                first=first,
+                used=until,
+                occasion=cut.occasion,
+                dataset=made,
+            )
         return CutAnswer(dataset=made)
 
 

@@ -9,8 +9,15 @@ from sluice.servicekit.database import Database
 
 
 async def list_standing(
-    database: Database, sight: Sight = ALL, *, uid: UUID | None = None
+    database: Database,
+    sight: Sight = ALL,
+    *,
+    uid: UUID | None = None,
+    generations: bool = False,
 ) -> StandingList:
-    """Those that are seen, and not deleted; ``uid``: this one alone. Effect: none."""
+    """Those that are seen, and not deleted; ``uid``: this one alone. ``generations``: with these.
+    Effect: none."""
     async with database.connection() as connection:
-        return StandingList(standing=await select_standing(connection, sight, uid=uid))
+        return StandingList(
+            standing=await select_standing(connection, sight, uid=uid, generations=generations)
+        )

@@ -236,17 +236,24 @@ class DmsClient(PieceCalls, QuotaCalls):
         """Tries an upload or a deletion again that was halted. Raises ``NotFound``."""
         return await self.call("POST", f"{API}/datasets/{uid}/resume", answer=Dataset)
 
-    async def collect(self, uid: UUID, asked: CollectFiles) -> Collected:
-        """Once, however often it is asked for. Raises ``NotFound``; ``Conflict`` where its files
-        are gone, or the standing data set is of another type."""
+    async def collect(
+        self, uid: UUID, asked: CollectFiles, *, made_of: UUID | None = None
+    ) -> Collected:
+        """Once, however often it is asked for. ``made_of``: the input of the chain that wrote the
+        files; a query, which a release before this one passes over. Raises ``NotFound``;
+        ``Conflict`` where its files are gone, or the standing data set is of another type."""
         path = f"{API}/datasets/{uid}/collect"
-        return await self.call("POST", path, body=asked, answer=Collected)
+        return await self.call(
+            "POST", path, body=asked, params={"made_of": made_of}, answer=Collected
+        )
 
-    async def standing(self, *, uid: UUID | None = None) -> list[Standing]:
-        """Data sets that grow; ``uid``: this one alone. Raises ``NotFound`` where a release before
-        this one answers."""
-        path = f"{API}/standing"
-        return (await self.call("GET", path, params={"uid": uid}, answer=StandingList)).standing
+    async def standing(
+        self, *, uid: UUID | None = None, generations: bool = False
+    ) -> list[Standing]:
+        """Data sets that grow; ``uid``: this one alone. ``generations``: with these (a release
+        before this one has none). Raises ``NotFound`` where a release before that answers."""
+        path, params = f"{API}/standing", {"uid": uid, "generations": generations or None}
+        return (await self.call("GET", path, params=params, answer=StandingList)).standing
 
     async def cut_slice(self, uid: UUID, cut: CutSlice) -> UUID | None:
         """The slice's uid; None: nothing was cut. Raises ``NotFound``; ``Conflict`` where it does

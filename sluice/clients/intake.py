@@ -11,7 +11,7 @@ from sluice.contracts.intake import (
     UnmatchedList,
     WaitingHandover,
 )
-from sluice.contracts.standing import ScheduleList, ScheduleState
+from sluice.contracts.standing import Generations, ScheduleList, ScheduleState
 
 
 class IntakeClient(ServiceClient):
@@ -35,6 +35,11 @@ class IntakeClient(ServiceClient):
         path, params = f"{API}/schedules", {"template": template}
         found = (await self.call("GET", path, params=params, answer=ScheduleList)).schedules
         return found[0] if found else None
+
+    async def generations(self) -> int:
+        """How many chains of a ring of templates begin by themselves one after the other. Raises
+        ``NotFound`` where a release before this one answers."""
+        return (await self.call("GET", f"{API}/generations", answer=Generations)).most
 
     async def ties(self) -> TieList:
         """Templates of one priority that matched the same data sets, the latest first."""

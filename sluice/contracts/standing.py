@@ -102,13 +102,15 @@ class CutAnswer(Contract):
 
 class StandingReader(Contract):
     """A template that takes slices. ``used``: how many files it has been given, each once;
-    ``last_at``: when it was given some, in ``last``."""
+    ``last_at``: when it was given some, in ``last``; ``generation``: the highest of what is new to
+    it, where it is asked for."""
 
     name: str
     used: int
     slices: int
     last_at: Timestamp
     last: UUID
+    generation: Annotated[int, Field(exclude_if=operator.not_)] = 0
 
 
 class ScheduleState(Contract):
@@ -124,9 +126,17 @@ class ScheduleList(Contract):
     schedules: list[ScheduleState]
 
 
+class Generations(Contract):
+    """``most``: how many chains may begin by themselves one behind the other, each on a slice of
+    what the one before made, where templates form a ring."""
+
+    most: int
+
+
 class DueSet(Contract):
     """A standing data set that a template takes slices of. ``new``: files that it was not given
-    yet; ``last``: its last slice."""
+    yet; ``last``: its last slice; ``held``: why what is new is not given to it now, and what to do
+    about it."""
 
     uid: UUID
     name: str
@@ -135,6 +145,7 @@ class DueSet(Contract):
     slices: int
     last_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
     last: Annotated[UUID | None, Field(exclude_if=absent)] = None
+    held: Annotated[str | None, Field(exclude_if=absent)] = None
 
 
 class TemplateDue(Contract):

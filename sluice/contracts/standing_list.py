@@ -1,5 +1,10 @@
 """The list of data sets that grow, with who is given what is new in them."""
 
+from operator import not_
+from typing import Annotated
+
+from pydantic import Field
+
 from sluice.contracts.base import Contract, Timestamp
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.standing import StandingReader
@@ -7,11 +12,13 @@ from sluice.contracts.standing import StandingReader
 
 class Standing(Contract):
     """A data set that grows, and the templates that take slices of it, by name. ``since``: when its
-    first files came."""
+    first files came. ``generation``: the highest of its files', where it is asked for: 0 of what
+    chains made of data that somebody brought, one more with each slice."""
 
     dataset: Dataset
     since: Timestamp
     readers: list[StandingReader]
+    generation: Annotated[int, Field(exclude_if=not_)] = 0
 
     def reader(self, name: str) -> StandingReader | None:
         return next((reader for reader in self.readers if reader.name == name), None)

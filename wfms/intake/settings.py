@@ -22,3 +22,6 @@ class IntakeSettings(ServiceSettings):
     hold: float = Field(default=10.0, ge=0)
     #: Longest pause between tries while the chain service does not answer.
     longest_pause: float = Field(default=30.0, ge=0)
+    #: Where templates form a ring, each due by what the one before collects: so many chains begin
+    #: by themselves one after the other, and then no more.
+    generations: int = Field(default=20, ge=1, le=1_000_000)

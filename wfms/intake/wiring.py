@@ -45,6 +45,7 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         page=settings.page,
         hold=timedelta(seconds=settings.hold),
         longest_pause=timedelta(seconds=settings.longest_pause),
+        generations=settings.generations,
     )
     hand_over = partial(hand_over_datasets, context)
     handing_over = Loop("intake.hand_over", hand_over, period=HAND_OVER_PERIOD, metrics=metrics)
@@ -63,7 +64,7 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         NAME,
         [
             unmatched_router(context, wake=handing_over.wake),
-            schedules_router(database),
+            schedules_router(context),
             audit_router(database),
         ],
         health=health,

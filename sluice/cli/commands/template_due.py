@@ -35,6 +35,8 @@ def due_lines(system: System, template: Template) -> Iterator[str]:
     yield from _times(due)
     for one in due.sets:
         yield _set(one)
+        if one.held is not None:
+            yield f"  {one.held}"
 
 
 def _times(due: TemplateDue) -> Iterator[str]:

@@ -241,3 +241,47 @@ async def test_what_is_in_slices_is_counted_once(dms: Dms) -> None:
     before = await dms.client.holdings(HolderKind.GROUP, "ocr")
     await cut_and_close(dms, cut())
     assert await dms.client.holdings(HolderKind.GROUP, "ocr") == before
+
+
+async def test_files_are_of_the_generation_of_the_slice_that_they_were_made_of(dms: Dms) -> None:
+    """Whatever is collected behind them, and however often; a slice is one higher than its
+    files."""
+    await collect(dms, "people")
+    made = await cut_and_close(dms, cut())
+    source, _ = await dms.filled("first")
+    await asyncio.gather(*(dms.client.collect(source, into(), made_of=made) for _ in range(3)))
+    await collect(dms, "more")
+    (told,) = await dms.client.standing(generations=True)
+    assert (told.generation, told.readers[0].generation) == (1, 1)
+    assert ((await corpus(dms)).generation, (await corpus(dms)).readers[0].generation) == (0, 0)
+    second = await cut_and_close(dms, cut(after=2))
+    (told,) = await dms.client.standing(generations=True)
+    assert (told.generation, told.readers[0].generation) == (1, 0)
+    other, _ = await dms.filled("second")
+    await dms.client.collect(other, into(), made_of=second)
+    (told,) = await dms.client.standing(generations=True)
+    assert (told.generation, told.readers[0].generation) == (2, 2)
+
+
+async def test_a_slice_of_all_is_higher_than_all_and_no_files_have_no_generation(dms: Dms) -> None:
+    await collect(dms, "people")
+    made = await cut_and_close(dms, cut())
+    empty, _ = await dms.filled("empty", 0)
+    await dms.client.collect(empty, into(), made_of=made)
+    source, _ = await dms.filled("first")
+    await dms.client.collect(source, into(name="other"), made_of=made)
+    assert [one.generation for one in await dms.client.standing(generations=True)] == [0, 1]
+    await dms.client.collect((await dms.filled("next"))[0], into(), made_of=made)
+    uid = (await dms.client.standing())[0].dataset.uid
+    await dms.client.cut_slice(uid, cut(after=2))
+    await collect(dms, "more")
+    assert (await _slice_of_all(dms)) == 2
+
+
+async def _slice_of_all(dms: Dms) -> int:
+    """The generation of a slice of all, the reader having been given what is of a generation."""
+    standing = (await dms.client.standing())[0]
+    used = standing.used_by("train")
+    made = await dms.client.cut_slice(standing.dataset.uid, cut(after=used, all=True))
+    (row,) = await dms.fetch("SELECT generation FROM slices WHERE dataset_uid = $1", made)
+    return int(row["generation"])

@@ -14,7 +14,7 @@ from sluice.contracts.intake import (
     UnmatchedList,
 )
 from sluice.contracts.problems import NotFound
-from sluice.contracts.standing import ScheduleList, ScheduleState
+from sluice.contracts.standing import Generations, ScheduleList, ScheduleState
 
 
 def intake_routes(
@@ -33,6 +33,10 @@ def intake_routes(
     @router.get("/schedules")
     async def list_schedules(template: str) -> ScheduleList:
         return ScheduleList(schedules=[one for one in schedules if one.template == template])
+
+    @router.get("/generations")
+    async def generations() -> Generations:
+        return Generations(most=5)
 
     @router.get("/ties")
     async def list_ties() -> TieList:

@@ -123,3 +123,29 @@ async def test_a_data_set_that_grows_is_shown_as_standing_with_what_was_used(
     assert "standing" in await sluice("dataset", "list")
     operator.neighbours.standing = []
     assert "No template was given any" in (await operator.http.get(f"/datasets/{corpus.uid}")).text
+
+
+RING = ("la", "a", "b"), ("lb", "b", "a")
+
+
+def ring(takes: str, gives: str) -> str:
+    text = data(f"{{sluice:type: {takes}, every: {{files: 1}}}}")
+    assert "sluice:collect: done" in text
+    return text.replace("sluice:collect: done", f"sluice:collect: {gives}")
+
+
+async def test_a_template_of_a_ring_says_why_it_begins_no_more(
+    operator: Operator, corpus: Dataset, sluice: Command
+) -> None:
+    for name, takes, gives in RING:
+        await publish(operator, name, ring(takes, gives))
+    grows = corpus.model_copy(update={"meta": {"type": "a"}})
+    operator.neighbours.standing = [Standing(dataset=grows, since=TIME, readers=[], generation=5)]
+    (one,) = (await operator.client.template_due("la")).sets
+    assert one.held is not None
+    assert "la → lb → la" in one.held
+    assert "la → lb → la" in await sluice("template", "show", "la")
+    assert "la → lb → la" in (await operator.http.get("/templates/la")).text
+    await operator.client.disable_template("lb")
+    (one,) = (await operator.client.template_due("la")).sets
+    assert one.held is None

@@ -102,6 +102,8 @@ class World:
     hold: timedelta = NONE
     #: How long what lies between the steps of a failed chain stays.
     keep_failed: timedelta = NONE
+    #: How many chains of a ring of templates begin one after the other.
+    generations: int = 20
 
     async def open(self, make_migrated: MakeMigrated) -> None:
         for name in SERVICES:
@@ -197,6 +199,7 @@ class World:
             chains=self.chains,
             hold=self.hold,
             longest_pause=NONE,
+            generations=self.generations,
         )
 
     def keep_what_failed(self, time: timedelta) -> None:

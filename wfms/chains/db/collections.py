@@ -20,7 +20,8 @@ ON CONFLICT DO NOTHING
 
 WAITING = """
 -- In the order in which their chains finished.
-SELECT collections.chain_uid, collections.dataset_uid, standing, standing_type, chains.owner_group
+SELECT collections.chain_uid, collections.dataset_uid, standing, standing_type, chains.owner_group,
+    chains.dataset_uid AS input
 FROM collections JOIN chains ON chains.uid = chain_uid
 WHERE collections.ended_at IS NULL ORDER BY asked_at, chain_uid, output LIMIT $1
 """
@@ -40,10 +41,13 @@ FROM collections WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, output
 
 @dataclass(frozen=True, slots=True)
 class WaitingCollection:
+    """``input``: what the chain was made of."""
+
     chain: UUID
     dataset: UUID
     into: Collect
     group: str
+    input: UUID
 
 
 async def ask_to_collect(
@@ -68,6 +72,7 @@ async def waiting_collections(connection: Connection, *, limit: int) -> list[Wai
             row["dataset_uid"],
             Collect(name=row["standing"], type=row["standing_type"]),
             row["owner_group"],
+            row["input"],
         )
         for row in await connection.fetch(WAITING, limit)
     ]

@@ -42,7 +42,9 @@ async def collect_outputs(context: ChainsContext) -> bool:
 async def _collect(context: ChainsContext, asked: WaitingCollection) -> Collected | str:
     try:
         return await context.dms.collect(
-            asked.dataset, CollectFiles(into=asked.into, group=asked.group)
+            asked.dataset,
+            CollectFiles(into=asked.into, group=asked.group),
+            made_of=asked.input,
         )
     except (Conflict, Unprocessable, NotFound) as refusal:
         log.error("output.not_collected", standing=asked.into.name, reason=refusal.detail)

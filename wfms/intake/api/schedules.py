@@ -4,20 +4,27 @@ from fastapi import APIRouter
 
 from sluice.contracts.access import CallingService
 from sluice.contracts.problems import NotAvailable
-from sluice.contracts.standing import ScheduleList
+from sluice.contracts.standing import Generations, ScheduleList
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
+from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.read_schedules import read_schedules
 
 
-def schedules_router(database: Database) -> APIRouter:
+def schedules_router(context: IntakeContext) -> APIRouter:
     router = api_router("/api/v1", tags=["schedules"])
 
     @router.get("/schedules", responses=errors(NotAvailable))
     @allow(CallingService.OPERATOR)
     async def schedules(template: str | None = None) -> ScheduleList:
         """Lists templates that begin by the clock, with the time that each ran for last."""
-        return await read_schedules(database, template)
+        return await read_schedules(context.database, template)
+
+    @router.get("/generations")
+    @allow(CallingService.OPERATOR)
+    async def generations() -> Generations:
+        """Says how many chains begin by themselves one after the other, where templates form a
+        ring."""
+        return Generations(most=context.generations)
 
     return router

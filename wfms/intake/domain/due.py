@@ -41,8 +41,14 @@ def is_due(every: Every, one: Standing, *, template: str, now: datetime) -> bool
     return every.hours is not None and now - last >= timedelta(hours=every.hours)
 
 
-def outcome_of(cut: Sequence[Standing]) -> str:
-    """What came of a schedule, in words; ``cut``: of which there were slices."""
-    if not cut:
-        return "nothing was new"
-    return f"{counted(len(cut), 'slice')} of {', '.join(one.dataset.name for one in cut)}"
+def outcome_of(cut: Sequence[Standing], held: Sequence[Standing] = ()) -> str:
+    """What came of a schedule, in words; ``cut``: of which there were slices; ``held``: of which
+    there was none, as templates form a ring."""
+    told = [f"{counted(len(cut), 'slice')} of {_names(cut)}"] if cut else []
+    if held:
+        told.append(f"nothing of {_names(held)}, as templates form a ring")
+    return "; ".join(told) or "nothing was new"
+
+
+def _names(sets: Sequence[Standing]) -> str:
+    return ", ".join(one.dataset.name for one in sets)

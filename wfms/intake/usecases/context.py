@@ -14,7 +14,8 @@ class IntakeContext:
     """Made in ``wiring``; a use case that needs nothing but the decisions takes the ``database``.
 
     ``page``: data sets decided upon in one go. ``hold``: how long a claim on a hand-over lasts.
-    ``longest_pause`` between two tries to hand a data set over."""
+    ``longest_pause`` between two tries to hand a data set over. ``generations``: how many chains
+    of a ring of templates begin one after the other."""
 
     database: Database
     dms: DmsClient
@@ -23,3 +24,4 @@ class IntakeContext:
     page: int = 100
     hold: timedelta = timedelta(seconds=10)
     longest_pause: timedelta = timedelta(seconds=30)
+    generations: int = 20

@@ -3,7 +3,8 @@
 Each file is given once because the DMS cuts a slice and notes what is used up in one transaction,
 and the slice comes in as any data set that has closed. A time of a schedule is seen to once because
 what is made for it is called after it, and the note that it was seen to commits with what follows
-from it. Of times that have passed while nothing ran, the last one is made up.
+from it. Of times that have passed while nothing ran, the last one is made up. Templates that form a
+ring begin so often one after the other, and then no more (``why_held``).
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from sluice.contracts.datasets import (
 )
 from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.rings import why_held
 from sluice.contracts.standing import CutSlice, Due, Every
 from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState
@@ -51,9 +53,12 @@ async def start_due(context: IntakeContext) -> bool:
     async with context.database.connection() as connection:
         await forget_others(connection, scheduled)
     takes = any(template.plan.takes_dataset for template in templates)
-    standing = await context.dms.standing() if takes else []
+    standing = await context.dms.standing(generations=True) if takes else []
     for template in templates:
-        due, sets = template.plan.due, sets_of(template, standing)
+        due, sets = template.plan.due, []
+        for one in sets_of(template, standing):
+            held = why_held(template, one, templates, most=context.generations)
+            sets.append(_Taken(one, held))
         if due is None:
             continue
         if due.every is not None:
@@ -63,24 +68,36 @@ async def start_due(context: IntakeContext) -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """What a template takes slices of. ``held``: why it is given none by itself."""
+
+    one: Standing
+    held: str | None
+
+
 async def _start_grown(
-    context: IntakeContext, template: Template, every: Every, sets: Sequence[Standing]
+    context: IntakeContext, template: Template, every: Every, sets: Sequence[_Taken]
 ) -> None:
     now = context.database.clock.now()
-    for one in sets:
-        if is_due(every, one, template=template.name, now=now):
-            await _cut(context, template, one, all_files=every.all)
+    for taken in sets:
+        if is_due(every, taken.one, template=template.name, now=now):
+            await _cut(context, template, taken, all_files=every.all)
 
 
 async def _cut(
     context: IntakeContext,
     template: Template,
-    one: Standing,
+    taken: _Taken,
     *,
     all_files: bool = False,
     occasion: str | None = None,
 ) -> bool:
     """Is there a slice for it now?"""
+    one = taken.one
+    if taken.held is not None:
+        log.debug("slice.held", template=template.name, of=one.dataset.name, reason=taken.held)
+        return False
     cut = CutSlice(
         reader=template.name, after=one.used_by(template.name), all=all_files, occasion=occasion
     )
@@ -95,7 +112,7 @@ async def _cut(
 
 
 async def _start_scheduled(
-    context: IntakeContext, template: Template, due: Due, sets: Sequence[Standing]
+    context: IntakeContext, template: Template, due: Due, sets: Sequence[_Taken]
 ) -> None:
     database, spec = context.database, Spec(template.name, f"{due.schedule} {due.zone}")
     now = database.clock.now()
@@ -124,13 +141,14 @@ class _Seen:
 
 
 async def _start_slices(
-    context: IntakeContext, template: Template, sets: Sequence[Standing], seen: _Seen
+    context: IntakeContext, template: Template, sets: Sequence[_Taken], seen: _Seen
 ) -> None:
     occasion = seen.time.isoformat()
-    cut = [one for one in sets if await _cut(context, template, one, occasion=occasion)]
+    cut = [each.one for each in sets if await _cut(context, template, each, occasion=occasion)]
+    held = [each.one for each in sets if each.held is not None]
     async with context.database.connection() as connection:
         await move_schedule(
-            connection, seen.spec, old=seen.until, new=seen.time, outcome=outcome_of(cut)
+            connection, seen.spec, old=seen.until, new=seen.time, outcome=outcome_of(cut, held)
         )
 
 

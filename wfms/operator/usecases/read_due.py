@@ -1,16 +1,21 @@
 """Reads when a template runs by itself, and what data sets that grow were used for."""
 
 import asyncio
+from collections.abc import Sequence
+from uuid import UUID
 
 from sluice.contracts.datasets import (
     Dataset,
 )
 from sluice.contracts.matching import due_text, facts_of, objection
-from sluice.contracts.owners import may_take
+from sluice.contracts.owners import ALL, may_take
 from sluice.contracts.problems import ServiceError
+from sluice.contracts.rings import why_held
 from sluice.contracts.standing import DueSet, ScheduleState, TemplateDue
 from sluice.contracts.standing_list import Standing
 from sluice.schedules import next_time
+from sluice.servicekit.access.behalf import sight_now
+from wfms.operator.db import templates
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 
@@ -58,18 +63,38 @@ async def _sets(context: OperatorContext, template: StoredTemplate) -> list[DueS
     if not plan.takes_dataset or not plan.match:
         return []
     try:
-        standing = await context.dms.standing()
+        standing = await context.dms.standing(generations=True)
     except ServiceError:
         return []
-    return [
-        _set(one, template.name)
+    sets = [
+        one
         for one in standing
         if may_take(template.group, one.dataset.group, one.dataset.shared_with)
         and objection(plan, facts_of(one.dataset)) is None
     ]
+    held = await _held(context, template, sets)
+    return [_set(one, template.name, held.get(one.dataset.uid)) for one in sets]
 
 
-def _set(one: Standing, template: str) -> DueSet:
+async def _held(
+    context: OperatorContext, template: StoredTemplate, sets: Sequence[Standing]
+) -> dict[UUID, str | None]:
+    """Why what is new in them is not given to it by itself, as the intake sees it. All templates
+    count, also those that whoever asks does not see, which are not named."""
+    try:
+        most = await context.intake.generations() if sets else 0
+    except ServiceError:
+        return {}
+    async with context.database.connection() as connection:
+        found = await templates.all_latest(connection, ALL, disabled=False)
+    enabled, sight = [each.contract() for each in found], sight_now()
+    return {
+        one.dataset.uid: why_held(template.contract(), one, enabled, most=most, sight=sight)
+        for one in sets
+    }
+
+
+def _set(one: Standing, template: str, held: str | None) -> DueSet:
     reader = one.reader(template)
     return DueSet(
         uid=one.dataset.uid,
@@ -79,4 +104,5 @@ def _set(one: Standing, template: str) -> DueSet:
         slices=0 if reader is None else reader.slices,
         last_at=None if reader is None else reader.last_at,
         last=None if reader is None else reader.last,
+        held=held,
     )

@@ -1,0 +1,103 @@
+"""Templates that begin one another end, as long as they form a ring."""
+
+from datetime import timedelta
+
+from sluice.contracts.chains import Chain
+from sluice.contracts.plan import Equals, Plan
+from sluice.contracts.standing import Collect, Due, Every
+from sluice.contracts.standing_list import Standing
+from tests.integration.wfms.growing import SetClock, carry, collect, collecting, scheduled, take
+from tests.integration.wfms.test_due_templates import clock, schedule
+from tests.integration.wfms.world import World
+
+__all__ = ["clock"]
+
+A, B = Collect(name="loop-a", type="a"), Collect(name="loop-b", type="b")
+MOST = 4
+
+
+def grown(takes: Collect, gives: Collect | None) -> Plan:
+    return collecting(
+        into=gives, match={"type": Equals(value=takes.type)}, due=Due(every=Every(files=1))
+    )
+
+
+async def go_round(world: World, times: int) -> list[str]:
+    """The templates of the chains that begin one after the other."""
+    world.generations = MOST
+    names: list[str] = []
+    for _ in range(times):
+        for chain in (await take(world))[len(names) :]:
+            names.append(chain.template_name)
+            await carry(world, chain, files=1)
+        await world.collect_outputs()
+    return names
+
+
+async def standing(world: World, name: str) -> Standing:
+    found = await world.dms.standing(generations=True)
+    return next(one for one in found if one.dataset.standing == name)
+
+
+async def test_two_templates_that_begin_one_another_end(world: World) -> None:
+    await collect(world, "people", plan=collecting(into=A))
+    world.template(grown(A, B), name="la")
+    lb = world.template(grown(B, A), name="lb")
+    assert await go_round(world, MOST + 3) == ["la", "lb", "la", "lb"]
+    left = await standing(world, A.name)
+    assert (left.new_to("la"), left.generation) == (1, MOST)
+    # What people bring is held as well, until one of the ring is taken back: it is one slice.
+    await collect(world, "more", plan=collecting(into=A))
+    assert len(await take(world)) == MOST
+    world.templates.remove(lb)
+    chains = await take(world)
+    assert [chain.template_name for chain in chains] == ["la"] * 3
+    assert (await standing(world, A.name)).new_to("la") == 0
+
+
+async def test_one_that_takes_what_it_gives_ends(world: World) -> None:
+    await collect(world, "people", plan=collecting(into=A))
+    world.template(grown(A, A), name="selfy")
+    assert await go_round(world, MOST + 3) == ["selfy"] * MOST
+
+
+async def test_a_line_that_is_longer_than_that_is_gone_through(world: World) -> None:
+    sets = [Collect(name=f"s{number}", type=f"t{number}") for number in range(MOST + 3)]
+    await collect(world, "people", plan=collecting(into=sets[0]))
+    for number, (takes, gives) in enumerate(zip(sets, [*sets[1:], None], strict=True)):
+        world.template(grown(takes, gives), name=f"w{number}")
+    went = await go_round(world, len(sets) + 1)
+    assert went == [f"w{number}" for number in range(len(sets))]
+
+
+async def test_what_is_started_by_hand_counts_for_nothing(world: World) -> None:
+    await collect(world, "people", plan=collecting(into=A))
+    la = world.template(grown(A, B), name="la")
+    (chain,) = await take(world)
+    await carry(world, chain, files=1)
+    await world.collect_outputs()
+    assert (await standing(world, B.name)).generation == 1
+    await carry(world, await world.new_chain(await world.input("by-hand"), la), files=1)
+    await world.collect_outputs()
+    b = await standing(world, B.name)
+    assert (b.dataset.count_files, b.generation) == (2, 1)
+
+
+async def test_a_ring_by_the_clock_ends_and_its_times_say_so(world: World, clock: SetClock) -> None:
+    world.generations = MOST
+    await collect(world, "people", plan=collecting(into=A))
+    nightly = scheduled("0 3 * * *", match={"type": Equals(value="a")})
+    outputs = [nightly.outputs[0].model_copy(update={"collect": A})]
+    world.template(nightly.model_copy(update={"outputs": outputs}))
+    chains: list[Chain] = []
+    for _ in range(MOST + 2):
+        for chain in (await take(world))[len(chains) :]:
+            chains.append(chain)
+            await carry(world, chain, files=1)
+        await world.collect_outputs()
+        clock.time += timedelta(days=1)
+    assert len(await take(world)) == MOST
+    assert await schedule(world) == (
+        clock.time.replace(hour=3),
+        "nothing of loop-a, as templates form a ring",
+    )
