@@ -1,17 +1,19 @@
 """What people are shown of data sets that grow, and of templates that run by themselves."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.problems import NotFound
+from sluice.contracts.problems import Finding, NotFound
 from sluice.contracts.standing import ScheduleState, SliceOf, StandingReader
 from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
 from tests.unit.cwl.test_due_templates import data, values
 
@@ -149,3 +151,29 @@ async def test_a_template_of_a_ring_says_why_it_begins_no_more(
     await operator.client.disable_template("lb")
     (one,) = (await operator.client.template_due("la")).sets
     assert one.held is None
+
+
+async def test_a_template_that_closes_a_ring_is_warned_of(
+    operator: Operator, sluice: Command, tmp_path: Path
+) -> None:
+    (la, *first), (lb, *second) = RING
+    stored = await operator.client.store_template(NewTemplate(name=lb, cwl=ring(*second)))
+    assert rings_of(stored.warnings) == []
+    new = NewTemplate(name=la, cwl=ring(*first))
+    (finding,) = rings_of((await operator.client.compare_template(new)).warnings)
+    assert (finding.severity, "la → lb → la" in finding.message) == ("warning", True)
+    file = tmp_path / "la.cwl"
+    file.write_text(ring(*first))
+    assert "la → lb → la" in await sluice("template", "publish", str(file), "--dry-run")
+    token = token_of(await operator.http.get("/templates"))
+    sent = {"name": la, "cwl": ring(*first), "csrf_token": token}
+    review = await operator.http.post("/templates", data=sent, follow_redirects=True)
+    assert "la → lb → la" in review.text
+    assert rings_of((await operator.client.store_template(new)).warnings) == [finding]
+    assert rings_of((await operator.client.template(la)).warnings) == [], "it is so today"
+    itself = NewTemplate(name="itself", cwl=ring("c", "c"))
+    assert rings_of((await operator.client.store_template(itself)).warnings) == []
+
+
+def rings_of(warnings: list[Finding]) -> list[Finding]:
+    return [finding for finding in warnings if "forms a ring" in finding.message]

@@ -46,7 +46,7 @@ async def test_two_templates_that_begin_one_another_end(world: World) -> None:
     assert await go_round(world, MOST + 3) == ["la", "lb", "la", "lb"]
     left = await standing(world, A.name)
     assert (left.new_to("la"), left.generation) == (1, MOST)
-    # What people bring is held as well, until one of the ring is taken back: it is one slice.
+    # What people bring is held as well, until one of the ring is taken back.
     await collect(world, "more", plan=collecting(into=A))
     assert len(await take(world)) == MOST
     world.templates.remove(lb)

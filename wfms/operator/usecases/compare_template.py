@@ -14,6 +14,7 @@ from wfms.operator.domain.text_changes import compare_files
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.store_template import compiled, latest_if_same
 from wfms.operator.usecases.template_owners import require_free
+from wfms.operator.usecases.warn_of_rings import ring_warnings
 
 
 async def compare_template(
@@ -44,7 +45,9 @@ async def compare_with_latest(database: Database, candidate: StoredTemplate) -> 
     async with database.connection() as connection:
         before = await templates.latest(connection, candidate.name, sight_now())
         version = await templates.next_version(connection, candidate.name)
-    return await asyncio.to_thread(_compared, before, candidate, version)
+        rings = await ring_warnings(connection, candidate)
+    compared = await asyncio.to_thread(_compared, before, candidate, version)
+    return compared.model_copy(update={"warnings": [*candidate.warnings, *rings]})
 
 
 def _compared(
@@ -63,5 +66,4 @@ def _compared(
             labels=(old, f"version {version}"),
             mains=(candidate.main if before is None else before.main, candidate.main),
         ),
-        warnings=candidate.warnings,
     )

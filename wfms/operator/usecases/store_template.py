@@ -1,7 +1,7 @@
 """Stores a template, or the next version of one."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -20,6 +20,7 @@ from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.template_owners import require_free, take_for_asker
+from wfms.operator.usecases.warn_of_rings import ring_warnings
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload
@@ -46,7 +47,8 @@ async def store_template(
 ) -> StoreOutcome:
     """``group``: whose it is, where the name is new. Precondition: ``replaces``, where given, is
     the latest version of the name (0: there is none). Effect: a new version of the name, unless its
-    latest version has these very files. Messages: none. Raises ``Unprocessable`` (files that cannot
+    latest version has these very files; a ring that it forms is warned of in the answer, and not
+    kept. Messages: none. Raises ``Unprocessable`` (files that cannot
     be taken), ``TemplateRefused`` with every finding, ``OvertakenVersion``, ``TemplateNameTaken``,
     ``Forbidden``, ``TakesFromAll``; nothing is stored then."""
     database = context.database
@@ -68,10 +70,11 @@ async def store_template(
         if replaces not in {None, version}:
             raise OvertakenVersion(name, version)
         stored = await templates.insert_template(transaction.connection, candidate)
+        rings = await ring_warnings(transaction.connection, stored)
     log.info(
         "template.stored", template=stored.name, version=stored.version, template_id=str(stored.id)
     )
-    return StoreOutcome(stored, new=True)
+    return StoreOutcome(replace(stored, warnings=[*stored.warnings, *rings]), new=True)
 
 
 async def latest_if_same(

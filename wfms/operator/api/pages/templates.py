@@ -83,7 +83,7 @@ class TemplatePages:
     def _reviewed(self, held: StoredTemplate, trouble: str = "") -> str:
         """``trouble``: why it was not published."""
         changes = self._bridge.run(compare_with_latest(self._database, held))
-        listings = list_sources(held.files, held.main, findings=held.warnings)
+        listings = list_sources(held.files, held.main, findings=changes.warnings)
         drawing = draw(held.plan)
         return render_template(
             "review.html",

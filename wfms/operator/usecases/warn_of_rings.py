@@ -1,0 +1,26 @@
+"""Warns of templates that form a ring with those that are published."""
+
+from sluice.contracts.problems import Finding
+from sluice.contracts.rings import ring_of, ring_text
+from sluice.servicekit.access.behalf import sight_now
+from sluice.servicekit.database import Connection
+from wfms.operator.db import templates
+from wfms.operator.domain.template import StoredTemplate
+
+
+async def ring_warnings(connection: Connection, candidate: StoredTemplate) -> list[Finding]:
+    """Of a template that is published, or would be. Those count that are enabled, and that whoever
+    asks sees. One that takes what it gives is warned of by its text. Effect: none."""
+    if candidate.plan.due is None:
+        return []
+    found = await templates.all_latest(connection, sight_now(), disabled=False)
+    others = [each.contract() for each in found if each.name != candidate.name]
+    new = candidate.contract()
+    ring = ring_of(new, [new, *others])
+    if len(ring) <= 2:
+        return []
+    message = (
+        f"it forms a ring with templates that are published: {ring_text(ring)}. Each is given what"
+        " the one before has made, again and again, until the intake begins no more of their chains"
+    )
+    return [Finding(message=message, severity="warning", file=candidate.main)]
