@@ -170,8 +170,8 @@ async def note_collected(
     source: UUID,
     name: str,
     group: str,
-    noted: Noted,
     *,
+    noted: Noted,
     made_of: UUID | None,
 ) -> None:
     """``made_of``: the input of the chain that made them, whose generation they have if that is a

@@ -52,7 +52,7 @@ async def collect_files(
                 connection, where, files=added.files, size=added.size, close_at=None, counts=None
             )
             noted = Noted(where, added.files, until=first + added.files)
-            await note_collected(connection, uid, into.name, group, noted, made_of=made_of)
+            await note_collected(connection, uid, into.name, group, noted=noted, made_of=made_of)
         return Collected(standing=where, files=added.files)
 
 

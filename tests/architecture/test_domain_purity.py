@@ -10,7 +10,7 @@ from tests.architecture.sources import PRODUCT, ROOT, Source, imports, sources
 PURE = {
     "abc", "base64", "binascii", "bisect", "collections", "collections.abc", "dataclasses",
     "datetime", "difflib", "enum", "fnmatch", "fractions", "functools", "graphlib", "hashlib",
-    "heapq", "html",
+    "heapq", "html", "imagesize", "io",
     "itertools", "json", "math", "nh3", "operator", "re", "shlex", "sluice.backoff", "sluice.fit",
     "sluice.stalled_steps", "statistics", "string", "types", "typing", "urllib.parse", "uuid",
 }  # fmt: skip
