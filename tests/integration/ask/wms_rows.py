@@ -1,5 +1,6 @@
 """The WMS as the service that asks sees it: its routes and contracts over rows of a test."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -28,7 +29,8 @@ class AskedRows:
     """``answered``: what the service gave, in order; a second time it is ``again``.
     ``refused``: as often as it was. ``stale``: jobs that wait for no answer any more.
     ``find_nothing``: of what is given next, the files are not found. ``gone``: jobs whose files are
-    never found."""
+    never found. ``meanwhile``: happens
+    once, between the look at the tasks and its answer."""
 
     tasks: dict[UUID, AskedTask] = field(default_factory=dict)
     jobs: dict[UUID, list[AskedJob]] = field(default_factory=dict)
@@ -38,6 +40,7 @@ class AskedRows:
     lose_answer: bool = False
     stale: set[int] = field(default_factory=set)
     find_nothing: bool = False
+    meanwhile: Callable[[], Awaitable[object]] | None = None
     gone: set[int] = field(default_factory=set)
 
     def app(self) -> FastAPI:
@@ -49,7 +52,11 @@ class AskedRows:
 
         @router.get("")
         async def tasks() -> AskedTasks:
-            return AskedTasks(tasks=list(self.tasks.values()))
+            found = AskedTasks(tasks=list(self.tasks.values()))
+            if self.meanwhile is not None:
+                happens, self.meanwhile = self.meanwhile, None
+                await happens()
+            return found
 
         @router.get("/{uid}/jobs")
         async def jobs(uid: UUID, after: int = 0, limit: int = 200) -> AskedJobs:

@@ -39,10 +39,11 @@ async def take_in_items(context: AskContext) -> bool:
     withdrawn. What fails with one task keeps none from its turn. True: there may be more at once.
     Messages: none. Raises ``NotAvailable``.
     """
+    async with context.database.connection() as connection:
+        known = {question.task_uid for question in await open_questions(connection)}
     asked = (await context.wms.asked_tasks()).tasks
     living = {task.uid for task in asked}
     async with context.database.connection() as connection:
-        known = {question.task_uid for question in await open_questions(connection)}
         for task in asked:
             if task.uid not in known and _has_gold(task):
                 await insert_question(connection, task)
@@ -51,6 +52,8 @@ async def take_in_items(context: AskContext) -> bool:
     async def take_in(question: OpenQuestion) -> bool:
         if question.task_uid in living:
             return await _take_in(context, question)
+        if question.task_uid not in known:
+            return False  # another instance knows it of a later list than this one
         async with context.database.transaction() as transaction:
             await end_question(transaction.connection, question.task_uid)
         return False
