@@ -8,6 +8,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import httpx
+import pytest
 
 from sluice.contracts.asking import AnswerFate, GivenAnswer
 from sluice.contracts.problems import NotAvailable
@@ -80,6 +81,45 @@ async def test_what_is_decided_waits_before_it_is_given(asking: Asking) -> None:
     await asking.rows_of(age, timedelta(seconds=31))
     assert [file["answer"] for file in await asking.give()] == ["yes"]
     assert await states(asking) == [AskItemState.GIVEN]
+
+
+async def test_what_the_wms_has_is_given_though_its_task_ended_before_that_was_told(
+    asking: Asking,
+) -> None:
+    """The last answers end the task, and the instance that told them dies before it notes that."""
+    uid = asking.task([b"x"], agree=1)
+    await asking.take_in()
+    await (await asking.browser()).answer_all("yes")
+    await give_answers(asking.context)
+    await asking.rows_of("UPDATE items SET state = 'giving', ended_at = NULL RETURNING 1")
+    [job] = asking.rows.answered
+    asking.file_of(job.output.url).unlink()  # its data set is deleted
+    asking.rows.ended.add(uid)
+    await asking.take_in()
+    assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.GIVING,)]
+    await give_answers(asking.context)
+    assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.GIVEN,)]
+    assert asking.rows.again == [job.id]
+    assert not asking.file_of(job.output.url).exists()
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+async def test_what_was_never_told_of_a_task_that_ended_is_withdrawn(
+    asking: Asking, *, forgotten: bool
+) -> None:
+    uid = asking.task([b"x"], agree=1)
+    await asking.take_in()
+    await (await asking.browser()).answer_all("yes")
+    asking.rows.find_nothing = True
+    with pytest.raises(NotAvailable):
+        await give_answers(asking.context)
+    asking.rows.ended.add(uid)
+    asking.rows.stale.update(job.id for job in asking.rows.jobs[uid])
+    if forgotten:
+        del asking.rows.tasks[uid]
+    await asking.take_in()
+    await give_answers(asking.context)
+    assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.WITHDRAWN,)]
 
 
 async def test_what_the_wms_waits_for_no_more_is_withdrawn(asking: Asking) -> None:

@@ -29,7 +29,8 @@ class AskedRows:
     """``answered``: what the service gave, in order; a second time it is ``again``.
     ``refused``: as often as it was. ``stale``: jobs that wait for no answer any more.
     ``find_nothing``: of what is given next, the files are not found. ``gone``: jobs whose files are
-    never found. ``meanwhile``: happens
+    never found. ``ended``: tasks that
+    are no longer listed. ``meanwhile``: happens
     once, between the look at the tasks and its answer."""
 
     tasks: dict[UUID, AskedTask] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class AskedRows:
     again: list[int] = field(default_factory=list)
     refused: list[RefusedJob] = field(default_factory=list)
     lose_answer: bool = False
+    ended: set[UUID] = field(default_factory=set)
     stale: set[int] = field(default_factory=set)
     find_nothing: bool = False
     meanwhile: Callable[[], Awaitable[object]] | None = None
@@ -52,7 +54,8 @@ class AskedRows:
 
         @router.get("")
         async def tasks() -> AskedTasks:
-            found = AskedTasks(tasks=list(self.tasks.values()))
+            living = [task for task in self.tasks.values() if task.uid not in self.ended]
+            found = AskedTasks(tasks=living)
             if self.meanwhile is not None:
                 happens, self.meanwhile = self.meanwhile, None
                 await happens()

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.asking import AnswerInFile
 from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.tasks import TaskOutput
 from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
@@ -20,7 +21,8 @@ WHERE uid = ANY(ARRAY(
 """)
 
 TASKS_GIVING = statement("""
-SELECT DISTINCT task_uid FROM items WHERE state = '{item.GIVING}' ORDER BY task_uid
+SELECT task_uid, output, ended_at IS NOT NULL AS over FROM questions
+WHERE task_uid IN (SELECT task_uid FROM items WHERE state = '{item.GIVING}') ORDER BY task_uid
 """)
 
 GIVING = statement("""
@@ -46,6 +48,15 @@ WHERE items.uid = done.uid
 
 
 @dataclass(frozen=True, slots=True)
+class GivingTask:
+    """``over``: the WMS asks nothing by it any more; what it was told before, it has."""
+
+    uid: UUID
+    output: TaskOutput
+    over: bool
+
+
+@dataclass(frozen=True, slots=True)
 class GivingItem:
     uid: UUID
     job: int
@@ -62,8 +73,11 @@ async def freeze(connection: Connection, *, older: timedelta, most: int) -> None
     await connection.execute(FREEZE, older, most)
 
 
-async def tasks_giving(connection: Connection) -> list[UUID]:
-    return [row["task_uid"] for row in await connection.fetch(TASKS_GIVING)]
+async def tasks_giving(connection: Connection) -> list[GivingTask]:
+    return [
+        GivingTask(row["task_uid"], TaskOutput.model_validate(row["output"]), row["over"])
+        for row in await connection.fetch(TASKS_GIVING)
+    ]
 
 
 async def giving_items(connection: Connection, task: UUID, *, most: int) -> list[GivingItem]:

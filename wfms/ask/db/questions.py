@@ -51,12 +51,13 @@ ON CONFLICT DO NOTHING
 END = "UPDATE questions SET ended_at = now() WHERE task_uid = $1 AND ended_at IS NULL RETURNING 1"
 
 WITHDRAW = statement("""
--- What has not been given of a task that has ended; in order of uid, as all that locks several.
--- Items with known answers serve other tasks of the step.
+-- What nobody will give of a task that has ended; in order of uid, as all that locks several. What
+-- is being given the WMS may have: it is asked. Items with known answers serve other tasks of the
+-- step.
 UPDATE items SET state = '{item.WITHDRAWN}', ended_at = now(), room = 0
 WHERE uid = ANY(ARRAY(
     SELECT uid FROM items
-    WHERE task_uid = $1 AND state NOT IN ('{item.GIVEN}', '{item.WITHDRAWN}')
+    WHERE task_uid = $1 AND state IN ('{item.OPEN}', '{item.DECIDED}')
         AND known_answer IS NULL
     ORDER BY uid FOR UPDATE))
 """)

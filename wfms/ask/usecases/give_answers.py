@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from uuid import UUID
 
 import orjson
@@ -14,10 +15,18 @@ from sluice.contracts.pilots import OutputFile
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import ReportAnswer
 from sluice.contracts.tasks import TaskOutput
+from sluice.storage.checksums import stream
 from sluice.storage.errors import StorageError, StorageFull, StorageUnavailable
 from sluice.storage.operations import put_bytes
-from wfms.ask.db.giving import GivingItem, answers_to, freeze, given, giving_items, tasks_giving
-from wfms.ask.db.questions import open_questions
+from wfms.ask.db.giving import (
+    GivingItem,
+    GivingTask,
+    answers_to,
+    freeze,
+    given,
+    giving_items,
+    tasks_giving,
+)
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.one_by_one import HeldUp, one_by_one
 
@@ -31,29 +40,28 @@ async def give_answers(context: AskContext) -> bool:
     """Precondition: none; several instances may do it at once.
 
     Effect: what was decided long enough ago stands, and its file is written, always with the same
-    in it; the WMS knows of it. What holds one task, or one item, up holds up no other. True: there
-    is more. Messages: none. Raises ``NotAvailable``.
+    in it; the WMS knows of it. Of a task that has ended no file is written: what the WMS was told
+    before it has, and the rest is withdrawn. What holds one task, or one item, up holds up no
+    other. True: there is more. Messages: none. Raises ``NotAvailable``.
     """
     async with context.database.connection() as connection:
         await freeze(connection, older=context.rules.settle, most=PAGE)
         tasks = await tasks_giving(connection)
-        outputs = {one.task_uid: one.output for one in await open_questions(connection)}
-    own = [task for task in tasks if task in outputs]
-    return await one_by_one(own, lambda task: _give(context, task, outputs[task]))
+    return await one_by_one(tasks, lambda task: _give(context, task))
 
 
-async def _give(context: AskContext, task: UUID, output: TaskOutput) -> bool:
+async def _give(context: AskContext, task: GivingTask) -> bool:
     async with context.database.connection() as connection:
-        items = await giving_items(connection, task, most=PAGE)
+        items = await giving_items(connection, task.uid, most=PAGE)
         answers = await answers_to(connection, [item.uid for item in items])
     held: list[HeldUp] = []
     try:
-        taken = await _taken(context, task, await _written(items, answers, output, held), held)
-    except NotFound:
-        return False  # it has ended since: the next look withdraws its items
+        taken = await _taken(context, task.uid, await _written(items, answers, task, held), held)
+    except NotFound:  # it is forgotten: nobody wants its answers any more
+        taken = [TakenAnswer(id=item.job, answer=ReportAnswer.STALE) for item in items]
     fates = {one.id: one.answer is ReportAnswer.STALE for one in taken}
     async with context.database.transaction() as transaction:
-        await given(transaction.connection, task, fates)
+        await given(transaction.connection, task.uid, fates)
     has_more = len(items) == PAGE
     if held and not (has_more and taken):
         raise held[0]
@@ -63,7 +71,7 @@ async def _give(context: AskContext, task: UUID, output: TaskOutput) -> bool:
 async def _written(
     items: Sequence[GivingItem],
     answers: dict[UUID, list[AnswerInFile]],
-    output: TaskOutput,
+    task: GivingTask,
     held: list[HeldUp],
 ) -> list[AnsweredJob]:
     """Those whose file is there; what keeps others from it is added to ``held``. Where the storage
@@ -77,7 +85,7 @@ async def _written(
             if not written and away >= WRITERS:
                 return None
             try:
-                job = await _answered(item, answers.get(item.uid, []), output)
+                job = await _answered(item, answers.get(item.uid, []), task)
             except (StorageError, ValidationError) as error:
                 held.append(HeldUp(f"answers cannot be written: {error}"))
                 away += isinstance(error, StorageFull | StorageUnavailable)
@@ -89,15 +97,18 @@ async def _written(
 
 
 async def _answered(
-    item: GivingItem, answers: Sequence[AnswerInFile], output: TaskOutput
+    item: GivingItem, answers: Sequence[AnswerInFile], task: GivingTask
 ) -> AnsweredJob:
     """Raises ``StorageError``; ``ValidationError`` for an address that is too long."""
-    file = AnswerGiven.of(item, answers, output)
-    stored = await asyncio.to_thread(put_bytes, file.data, file.url)
+    file = AnswerGiven.of(item, answers, task.output)
+    if task.over:  # written before the WMS was told of it, if it was; by now it may be deleted
+        stored = stream(BytesIO(file.data).read, None)
+    else:
+        stored = await asyncio.to_thread(put_bytes, file.data, file.url)
     return AnsweredJob(
         id=item.job,
         output=OutputFile(
-            port=output.port,
+            port=task.output.port,
             name=file.name,
             size=stored.size,
             checksum=stored.checksum,
