@@ -91,7 +91,8 @@ async def test_what_the_wms_has_is_given_though_its_task_ended_before_that_was_t
     await asking.take_in()
     await (await asking.browser()).answer_all("yes")
     await give_answers(asking.context)
-    await asking.rows_of("UPDATE items SET state = 'giving', ended_at = NULL RETURNING 1")
+    back = "UPDATE items SET state = $1, ended_at = NULL RETURNING 1"
+    await asking.rows_of(back, AskItemState.GIVING)
     [job] = asking.rows.answered
     asking.file_of(job.output.url).unlink()  # its data set is deleted
     asking.rows.ended.add(uid)

@@ -1,5 +1,6 @@
 """Two instances that look at the same time, one of which is slow."""
 
+from sluice.contracts.states import AskItemState
 from tests.integration.ask.conftest import Asking
 from wfms.ask.usecases.take_in_items import take_in_items
 
@@ -11,7 +12,7 @@ async def test_an_older_list_ends_nothing_that_came_after_it(asking: Asking) -> 
 
     asking.rows.meanwhile = other_instance
     await take_in_items(asking.context)
-    assert await asking.rows_of("SELECT state FROM items") == [("open",)]
+    assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.OPEN,)]
     assert [item.text for item in (await (await asking.browser()).next()).items] == ["x"]
 
 
@@ -20,4 +21,4 @@ async def test_what_was_known_before_the_list_and_is_not_in_it_ends(asking: Aski
     await asking.take_in()
     del asking.rows.tasks[uid]
     await take_in_items(asking.context)
-    assert await asking.rows_of("SELECT state FROM items") == [("withdrawn",)]
+    assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.WITHDRAWN,)]
