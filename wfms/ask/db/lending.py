@@ -62,9 +62,10 @@ SELECT uid, state FROM items WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR UPDATE
 """
 
 SHOWN = """
-SELECT item_uid, shown.answer, ask -> 'answers' AS words FROM shown
-JOIN items ON items.uid = item_uid JOIN questions USING (task_uid)
-WHERE device_uid = $1 AND item_uid = ANY($2::uuid[])
+SELECT item_uid, answer, (
+    SELECT ask -> 'answers' FROM questions JOIN items USING (task_uid) WHERE items.uid = item_uid
+) AS words
+FROM shown WHERE device_uid = $1 AND item_uid = ANY($2::uuid[])
 """
 
 ANSWER = """
@@ -109,13 +110,19 @@ FROM now_so WHERE items.uid = now_so.uid AND state IN ('{item.OPEN}', '{item.DEC
     AND known_answer IS NULL
 """)
 
-LOST = statement("""
--- Items that the browser was lent and does not have: the answer that brought them was lost.
-UPDATE shown SET lent_until = now() + $3::interval
-FROM items WHERE items.uid = item_uid AND device_uid = $1 AND lent_until IS NOT NULL
-    AND NOT (item_uid = ANY($2::uuid[])) AND items.state = '{item.OPEN}'
-    AND items.task_uid = ANY($4::uuid[])
-RETURNING items.uid, items.content
+LENT_BESIDE = """
+SELECT item_uid FROM shown
+WHERE device_uid = $1 AND lent_until IS NOT NULL AND NOT (item_uid = ANY($2::uuid[]))
+"""
+
+LEND_AGAIN = statement("""
+WITH again AS (
+    UPDATE shown SET lent_until = now() + $3::interval
+    FROM items WHERE items.uid = item_uid AND device_uid = $1 AND item_uid = ANY($2::uuid[])
+        AND items.state = '{item.OPEN}' AND items.task_uid = ANY($4::uuid[])
+    RETURNING items.uid, items.content, items.position
+)
+SELECT uid, content FROM again ORDER BY position
 """)
 
 RUN_OUT = """
@@ -198,8 +205,11 @@ async def renew(connection: Connection, desk: Desk, device: UUID, items: Sequenc
 async def lost(
     connection: Connection, desk: Desk, device: UUID, has: Sequence[UUID]
 ) -> list[LentItem]:
-    """What the browser is to have beside what it ``has``."""
-    rows = await connection.fetch(LOST, device, list(has), desk.lend, desk.tasks)
+    """What the browser is to have beside what it ``has``: the answer that brought it was lost."""
+    beside = [row["item_uid"] for row in await connection.fetch(LENT_BESIDE, device, list(has))]
+    if not beside:  # mostly; all in one statement, the open items of all would be looked at
+        return []
+    rows = await connection.fetch(LEND_AGAIN, device, beside, desk.lend, desk.tasks)
     return [LentItem(row["uid"], row["content"]) for row in rows]
 
 

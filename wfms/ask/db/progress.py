@@ -44,21 +44,18 @@ WHERE template = ANY($1::text[]) AND known_answer IS NULL
 GROUP BY template, step, owner_group, state
 """
 
-ASKED_NOW = statement("""
--- Of tasks that ask differently one after the other: what the oldest asks that has items left.
-WITH tasks AS (
-    SELECT task_uid, ask, opened_at, EXISTS (
-        SELECT FROM items WHERE items.task_uid = questions.task_uid
-            AND state = '{item.OPEN}' AND known_answer IS NULL AND reason = ''
-    ) AS asks
-    FROM questions
-    WHERE template = $1 AND step = $2 AND owner_group = $3 AND ended_at IS NULL
-), chosen AS (
-    SELECT ask FROM tasks
-    ORDER BY asks DESC, CASE WHEN asks THEN opened_at END, opened_at DESC, task_uid LIMIT 1
-)
-SELECT tasks.ask, array_agg(task_uid) AS tasks
-FROM tasks JOIN chosen ON tasks.ask = chosen.ask GROUP BY tasks.ask
+OPEN_ASKS = """
+SELECT task_uid, ask FROM questions
+WHERE template = $1 AND step = $2 AND owner_group = $3 AND ended_at IS NULL
+ORDER BY opened_at, task_uid
+"""
+
+WITH_OPEN_ITEMS = statement("""
+SELECT task_uid FROM unnest($1::uuid[]) WITH ORDINALITY AS tasks (task_uid, place)
+WHERE EXISTS (
+    SELECT FROM items WHERE items.task_uid = tasks.task_uid AND state = '{item.OPEN}'
+        AND known_answer IS NULL AND reason = ''
+) ORDER BY place LIMIT 1
 """)
 PLACE_OF_DEVICE = "SELECT template, step, owner_group FROM devices WHERE uid = $1"
 ASK = """
@@ -107,12 +104,17 @@ async def ask_of(connection: Connection, place: AskingPlace) -> Ask | None:
 async def asked_now(
     connection: Connection, place: AskingPlace
 ) -> tuple[Ask, tuple[UUID, ...]] | None:
-    """With the tasks that ask so; None: nothing was ever asked there."""
-    row = await connection.fetchrow(ASKED_NOW, *place)
-    if row is not None:
-        return Ask.model_validate(row["ask"]), tuple(row["tasks"])
-    ask = await ask_of(connection, place)
-    return None if ask is None else (ask, ())
+    """With the tasks that ask so; None: nothing was ever asked there. Of tasks that ask differently
+    one after the other: what the oldest asks that has items left, or else the newest."""
+    asks = {row["task_uid"]: row["ask"] for row in await connection.fetch(OPEN_ASKS, *place)}
+    if not asks:
+        ask = await ask_of(connection, place)
+        return None if ask is None else (ask, ())
+    *older, chosen = asks
+    if any(asks[task] != asks[chosen] for task in older):  # else there is no need to look
+        chosen = await connection.fetchval(WITH_OPEN_ITEMS, list(asks)) or chosen
+    same = tuple(task for task, ask in asks.items() if ask == asks[chosen])
+    return Ask.model_validate(asks[chosen]), same
 
 
 async def all_answers(connection: Connection, place: AskingPlace) -> AsyncIterator[dict[str, Any]]:

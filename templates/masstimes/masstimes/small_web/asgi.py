@@ -57,6 +57,8 @@ class Exchange:
     async def answer(self, status: int, body: bytes = b"", headers: Sequence[Header] = ()) -> None:
         await self.start(status, [*headers, ("content-length", str(len(body)))])
         await self.part(body, more=False)
+        if not body:  # its head was the last that the client waited for
+            self.ended = self.answered
 
     async def page(self, html: str, headers: Sequence[Header] = ()) -> None:
         await self.answer(200, html.encode(), [("content-type", "text/html"), *headers])
