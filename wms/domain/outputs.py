@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.counts import COUNTS
 from sluice.contracts.datasets import NewFile
+from sluice.contracts.naming import attempt_prefix, log_name
 from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile
 from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
@@ -37,15 +38,23 @@ def inside(url: str, folder: str) -> bool:
     return url.startswith(folder + "/") and "\0" not in url
 
 
-def _check_log(url: str, folder: str) -> None:
-    """Raises ``InvalidReport``."""
-    if not inside(url, folder):
+def _check_log(log: LogFile, folder: str, *, name: str) -> None:
+    """``name``: as the attempt's is. Raises ``InvalidReport``."""
+    if (log.name, log.url) != (name, f"{folder}/{name}"):
         raise InvalidReport(
-            ErrorClass.INTERNAL, f"the pilot put the log at {url}, outside of {folder}"
+            ErrorClass.INTERNAL, f"the pilot put the log at {log.url}, not at {folder}/{name}"
         )
-    if not stays_inside(url.removeprefix(f"{folder}/")):
+
+
+def _require_own(file: OutputFile, number: int, attempt: int) -> None:
+    """So no two jobs name the same file: the catalogue would refuse it, and those of other jobs in
+    the same message with it. Raises ``InvalidReport``."""
+    begin = f"{attempt_prefix(number, attempt)}-"
+    if not (file.name.startswith(begin) and file.url.endswith(f"/{file.name}")):
         raise InvalidReport(
-            ErrorClass.INTERNAL, f"the pilot put the log at {url}, which is no plain path"
+            ErrorClass.INTERNAL,
+            f"the file {file.name} at {file.url} is not called as the attempt's is: {begin}…, at an"
+            " address that ends so",
         )
 
 
@@ -54,12 +63,13 @@ def check_report(
     outputs: Mapping[str, TaskOutput],
     report: AttemptReport,
     *,
+    seq: int,
     inputs: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Raises ``InvalidReport`` where a report names what is not the task's, or lacks what the task
-    must have. ``inputs``: of the job."""
+    """Raises ``InvalidReport`` where a report names what is not the attempt's, or lacks what the
+    task must have. ``seq``, ``inputs``: of the job."""
     if report.log is not None:
-        _check_log(report.log.url, task.log_out_url)
+        _check_log(report.log, task.log_out_url, name=log_name(seq, report.attempt))
     if report.outcome is not AttemptOutcome.FINISHED:
         return
     entries: set[int | None] = {file["seq"] for file in inputs} if task.batch > 1 else {None}
@@ -92,6 +102,7 @@ def check_report(
                 ErrorClass.STAGE_OUT_FAILED,
                 f"the pilot put output {file.port!r} at {file.url}, which is no plain path",
             )
+        _require_own(file, seq if file.number is None else file.number, report.attempt)
         seen.add((file.port, file.number))
     needed = [port for port, place in outputs.items() if not place.optional and not place.spread]
     missing = [port for port in needed if not all((port, entry) in seen for entry in entries)]

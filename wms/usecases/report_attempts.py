@@ -164,7 +164,7 @@ def _ended(
     outcome, error, message, log_url = report.outcome, report.error_class, report.message, None
     files = []
     try:
-        check_report(known.task, known.outputs, report, inputs=job.inputs)
+        check_report(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
         files = log_file(known.task, report, seq=job.seq)
         log_url = None if report.log is None else report.log.url
         if fault is not None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from uuid import UUID
 
 from sluice.contracts.asking import AnsweredJob, RefusedJob, TakenAnswer
-from sluice.contracts.naming import attempt_prefix
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
@@ -121,10 +120,9 @@ def _end(
     known: KnownTask, job: JobInFlight, report: AttemptReport, *, fault: str | None
 ) -> EndedAttempt:
     """Nothing is learnt of the time it took: no pilot worked. Raises ``InvalidReport``."""
-    check_report(known.task, known.outputs, report, inputs=job.inputs)
+    check_report(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
     if fault is not None:
         raise InvalidReport(ErrorClass.STAGE_OUT_FAILED, fault)
-    _require_own(report, seq=job.seq)
     files = output_files(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
     end = AttemptEnding(report.outcome, report.error_class)
     return EndedAttempt(
@@ -136,16 +134,3 @@ def _end(
         message=report.message.replace("\0", ""),
         files=files,
     )
-
-
-def _require_own(report: AttemptReport, *, seq: int) -> None:
-    """So no two jobs name the same file: the catalogue would refuse it, and those of other jobs in
-    the same message with it. Raises ``InvalidReport``."""
-    begin = f"{attempt_prefix(seq, _FIRST)}-"
-    for file in report.outputs:
-        if not (file.name.startswith(begin) and file.url.endswith(f"/{file.name}")):
-            raise InvalidReport(
-                ErrorClass.INTERNAL,
-                f"the file {file.name} at {file.url} is not called as the job's is: {begin}…, at an"
-                " address that ends so",
-            )

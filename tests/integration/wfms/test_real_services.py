@@ -18,6 +18,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset, NewFile, NewStorage
+from sluice.contracts.naming import output_name
 from sluice.contracts.pilots import (
     AttemptReport,
     LeasedJob,
@@ -115,7 +116,8 @@ def work(job: LeasedJob, task: PilotTask) -> AttemptReport:
         folder = Path(output.dat_out_url.removeprefix("file://"))
         outputs.append(
             OutputFile(
-                port=output.port, **write(folder / f"{job.seq:08d}.{job.attempt}.dat", b"done")
+                port=output.port,
+                **write(folder / output_name(job.seq, job.attempt, "x.dat"), b"done"),
             )
         )
     now = datetime.now(UTC)

@@ -13,6 +13,7 @@ import orjson
 from sluice.contracts.gpus import Gpu
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
+from sluice.contracts.naming import log_name, output_name
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import (
     AnsweredReport,
@@ -236,7 +237,7 @@ class Stage:
     ) -> AttemptReport:
         """A right report: with its output if it finished, and its log."""
         task = self.tasks[job.task_uid]
-        name = f"{job.seq}.{job.attempt}"
+        log = log_name(job.seq, job.attempt)
         good = outcome is AttemptOutcome.FINISHED
         plain: dict[str, Any] = {
             "id": job.id,
@@ -252,12 +253,10 @@ class Stage:
                     port=o.port, name=file, size=1, checksum=CHECKSUM, url=f"{o.dat_out_url}/{file}"
                 )
                 for o in task.outputs
-                for file in [f"{o.port}-{name}"]
+                for file in [output_name(job.seq, job.attempt, o.port)]
                 if good
             ],
-            "log": LogFile(
-                name=f"{name}.log", size=1, checksum=CHECKSUM, url=f"{task.log_out_url}/{name}.log"
-            ),
+            "log": LogFile(name=log, size=1, checksum=CHECKSUM, url=f"{task.log_out_url}/{log}"),
         }
         return AttemptReport(**{**plain, **changes})
 

@@ -28,7 +28,7 @@ async def test_a_file_that_is_not_called_as_the_job_s_is_refused(
     wrong = own.model_copy(
         update={"output": own.output.model_copy(update={"name": name, "url": url})}
     )
-    with pytest.raises(Unprocessable, match="is not called as the job's") as refused:
+    with pytest.raises(Unprocessable, match="is not called as the attempt's") as refused:
         await asking.answer(task, good, wrong)
     assert refused.value.fields["jobs"] == str(second.id)
     assert await asking.check(task) == {JobState.ASKED: 2}

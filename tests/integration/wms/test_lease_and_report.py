@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from pilot.domain.reports import lost_with_pilot
+from sluice.contracts.naming import output_name
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import LogFile, OutputFile
 from sluice.contracts.plan import Boundary
@@ -40,7 +41,9 @@ async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
     status = await stage.status(task)
     assert (status.state, status.finished, status.total) == (TaskState.FINISHED, 3, 3)
     sent = await stage.sent()
-    assert sent.files[task.main_output.dat_out_uid] == [(n, f"events-{n}.1") for n in range(3)]
+    assert sent.files[task.main_output.dat_out_uid] == [
+        (n, output_name(n, 1, "events")) for n in range(3)
+    ]
     assert sent.close_at == {task.main_output.dat_out_uid: [3], task.log_out_uid: [3]}
     assert [(event.uid, event.state) for event in sent.ended] == [(task.uid, TaskState.FINISHED)]
 
@@ -85,7 +88,9 @@ async def test_repeated_report_changes_nothing(stage: Stage) -> None:
     assert await stage.report(pilot, *[stage.report_of(job)] * 2) == [ReportAnswer.ALREADY] * 2
     assert await stage.fail(pilot, job) == [ReportAnswer.STALE]
     assert await stage.status(task) == before
-    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, "events-0.1")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [
+        (0, output_name(0, 1, "events"))
+    ]
 
 
 async def test_same_attempt_twice_in_one_report(stage: Stage) -> None:
@@ -95,7 +100,9 @@ async def test_same_attempt_twice_in_one_report(stage: Stage) -> None:
     (job,) = await stage.lease(pilot)
     assert await stage.finish(pilot, job, job) == [ReportAnswer.ACCEPTED] * 2
     assert (await stage.status(task)).finished == 1
-    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, "events-0.1")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [
+        (0, output_name(0, 1, "events"))
+    ]
 
 
 async def test_foreign_late_and_invented_reports_are_stale(stage: Stage) -> None:
@@ -127,7 +134,7 @@ async def test_late_report_of_a_lost_attempt_is_stale(stage: Stage) -> None:
     assert await stage.finish(quick, new) == [ReportAnswer.ACCEPTED]
     assert await stage.finish(slow, old) == [ReportAnswer.STALE]
     sent = await stage.sent()
-    assert sent.files[task.main_output.dat_out_uid] == [(0, "events-0.2")]
+    assert sent.files[task.main_output.dat_out_uid] == [(0, output_name(0, 2, "events"))]
     assert sent.close_at[task.main_output.dat_out_uid] == [1]
 
 
@@ -159,7 +166,9 @@ async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is
     assert await stage.finish(pilot, old) == [ReportAnswer.STALE]
     assert (await stage.status(task)).leased == 1
     assert await stage.finish(pilot, old, new) == [ReportAnswer.STALE, ReportAnswer.ACCEPTED]
-    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, "events-0.2")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [
+        (0, output_name(0, 2, "events"))
+    ]
 
 
 async def test_concurrent_reports_of_one_attempt_are_accepted_once(
@@ -183,28 +192,17 @@ async def test_concurrent_reports_of_one_attempt_are_accepted_once(
 
 async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
     task = await stage.add_task(
-        make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=5
+        make_task(retry=1, boundary=Boundary(minimum=0, sufficient=1)), jobs=6
     )
     pilot = await stage.add_pilot()
-    jobs = await stage.lease(pilot, 5)
+    jobs = await stage.lease(pilot, 6)
     name = "events-x"
     outside = OutputFile(
         port="events", name=name, size=1, checksum=CHECKSUM, url=f"file:///etc/{name}"
     )
-    sibling = OutputFile(
-        port="events",
-        name=name,
-        size=1,
-        checksum=CHECKSUM,
-        url=f"{task.main_output.dat_out_url}-evil/{name}",
-    )
-    unknown = OutputFile(
-        port="nothing",
-        name=name,
-        size=1,
-        checksum=CHECKSUM,
-        url=f"{task.main_output.dat_out_url}/{name}",
-    )
+    folder = task.main_output.dat_out_url
+    sibling = outside.model_copy(update={"url": f"{folder}-evil/{name}"})
+    unknown = outside.model_copy(update={"port": "nothing", "url": f"{folder}/{name}"})
     logs = [
         LogFile(name="l", size=1, checksum=CHECKSUM, url=url)
         for url in ("file:///etc/l", f"{task.log_out_url}/./l")
@@ -213,17 +211,17 @@ async def test_output_outside_its_folder_is_refused(stage: Stage) -> None:
         stage.report_of(job, outputs=[file])
         for job, file in zip(jobs, (outside, sibling, unknown), strict=False)
     ]
-    reports += [stage.report_of(job, log=log) for job, log in zip(jobs[3:], logs, strict=True)]
-    assert await stage.report(pilot, *reports) == [ReportAnswer.ACCEPTED] * 5
+    reports += [stage.report_of(job, log=log) for job, log in zip(jobs[3:5], logs, strict=True)]
+    reports.append(stage.report_of(jobs[5], outputs=stage.report_of(jobs[0]).outputs))
+    assert await stage.report(pilot, *reports) == [ReportAnswer.ACCEPTED] * 6
     status = await stage.status(task)
-    assert status.errors == {ErrorClass.INTERNAL: 5}
+    assert status.errors == {ErrorClass.INTERNAL: 6}
     sent = await stage.sent()
     assert not any(message.files for message in sent.messages)
     async with stage.database.connection() as connection:
         job = await job_with_attempts(connection, jobs[0].id)
-    inside = task.main_output.dat_out_url
     assert (
-        job.message == f"the pilot put output 'events' at file:///etc/{name}, outside of {inside}"
+        job.message == f"the pilot put output 'events' at file:///etc/{name}, outside of {folder}"
     )
 
 
@@ -236,7 +234,7 @@ async def test_missing_output_fails_the_job_and_keeps_its_log(stage: Stage) -> N
     await stage.report(pilot, stage.report_of(job, outputs=[]))
     status = await stage.status(task)
     assert (status.failed, status.errors) == (1, {ErrorClass.TOOL_FAILED: 1})
-    assert (await stage.sent()).files == {task.log_out_uid: [(0, "0.1.log")]}
+    assert (await stage.sent()).files == {task.log_out_uid: [(0, "00000000.1.log")]}
 
 
 async def test_optional_output_may_be_missing_and_is_not_counted(stage: Stage) -> None:
@@ -250,8 +248,9 @@ async def test_optional_output_may_be_missing_and_is_not_counted(stage: Stage) -
     task = await stage.add_task(make_task(side_outputs=[side]), jobs=2)
     pilot = await stage.add_pilot()
     first, other = await stage.lease(pilot, 2)
-    full = stage.report_of(first)
-    await stage.report(pilot, full, stage.report_of(other, outputs=full.outputs[:1], log=None))
+    [main, _] = stage.report_of(other).outputs
+    without = stage.report_of(other, outputs=[main], log=None)
+    await stage.report(pilot, stage.report_of(first), without)
     sent = await stage.sent()
     assert sent.close_at == {
         task.main_output.dat_out_uid: [2],
@@ -362,7 +361,7 @@ async def test_whatever_a_tool_printed_is_taken(stage: Stage) -> None:
         job = await job_with_attempts(connection, jobs[0].id)
     assert job.message == "ab\x1b[31m\U0001f4a5"
     assert job.attempts[0].exit_code == 2**31 - 1
-    assert (await stage.sent()).files == {task.log_out_uid: [(0, "0.1.log")]}
+    assert (await stage.sent()).files == {task.log_out_uid: [(0, "00000000.1.log")]}
 
 
 async def test_attempts_are_kept_with_their_story(stage: Stage) -> None:
@@ -386,5 +385,5 @@ async def test_attempts_are_kept_with_their_story(stage: Stage) -> None:
         12.5,
     )
     assert past.log_url is not None
-    assert past.log_url.endswith("0.1.log")
+    assert past.log_url.endswith("/00000000.1.log")
     assert (present.attempt, present.outcome, job.state) == (again.attempt, None, JobState.LEASED)

@@ -58,7 +58,7 @@ async def test_an_output_has_to_be_there_as_it_was_named(
     task = await looking.add_task(make_task(dat_out_url=f"file://{tmp_path}/out"), jobs=1)
     pilot = await looking.add_pilot()
     (job,) = await looking.lease(pilot)
-    path = tmp_path / "out" / "0.png"
+    path = tmp_path / "out" / "00000000.1-0.png"
     path.parent.mkdir()
     path.write_bytes(DATA)
     if spoil is not None:
@@ -75,7 +75,7 @@ async def test_an_output_has_to_be_there_as_it_was_named(
         return
     (attempt,) = found.attempts
     assert (found.state, attempt.error_class) == (JobState.READY, ErrorClass.STAGE_OUT_FAILED)
-    assert f"output file '0.png' at {url}: {why}" in attempt.message
+    assert f"output file '{path.name}' at {url}: {why}" in attempt.message
 
 
 async def test_no_report_waits_for_a_catalogue_that_is_away(stage: Stage) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from sluice.contracts.naming import output_name
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import JobToken, LeaseRequest, Room
 from sluice.contracts.resources import Amounts
@@ -81,7 +82,9 @@ async def test_the_first_report_wins_and_the_other_attempt_is_given_up(race: Rac
     assert await stage.finish(race.quick, race.second) == [ReportAnswer.ALREADY]
     status = await stage.status(race.task)
     assert (status.finished, status.failed_attempts) == (1, 0)
-    assert (await stage.sent()).files[race.task.main_output.dat_out_uid] == [(0, "events-0.2")]
+    assert (await stage.sent()).files[race.task.main_output.dat_out_uid] == [
+        (0, output_name(0, 2, "events"))
+    ]
 
 
 async def test_the_first_attempt_may_win_as_well(race: Race) -> None:

@@ -17,6 +17,7 @@ from sluice.contracts.ask import Ask
 from sluice.contracts.asking import AnsweredJob
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
 from sluice.contracts.messages import WMS_TASKS, CloudEvent
+from sluice.contracts.naming import output_name
 from sluice.contracts.pilots import (
     AttemptReport,
     Lease,
@@ -153,11 +154,12 @@ def finished(task: Task, jobs: Sequence[LeasedJob]) -> Report:
                 outputs=[
                     OutputFile(
                         port="events",
-                        name=f"o{job.seq}",
+                        name=name,
                         size=1,
                         checksum=CHECKSUM,
-                        url=f"{task.main_output.dat_out_url}/o{job.seq}",
+                        url=f"{task.main_output.dat_out_url}/{name}",
                     )
+                    for name in [output_name(job.seq, job.attempt, "o")]
                 ],
             )
             for job in jobs

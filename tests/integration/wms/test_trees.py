@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.naming import output_name
 from sluice.contracts.plan import MergeGroups
 from sluice.contracts.states import ErrorClass, JobState, TaskMode, TaskState
 from sluice.contracts.tasks import NextInput, Task
@@ -72,9 +73,9 @@ async def test_levels_until_one_is_left(
     status, sent = await stage.status(task), await stage.sent()
     assert (status.state, status.total, status.finished) == (TaskState.FINISHED, 7, 7)
     assert sorted(sent.files[task.parts_uid or uuid4()]) == [
-        (seq, f"events-{seq}.1") for seq in (0, 1, 2, 3, SPAN, SPAN + 1)
+        (seq, output_name(seq, 1, "events")) for seq in (0, 1, 2, 3, SPAN, SPAN + 1)
     ]
-    assert sent.files[task.main_output.dat_out_uid] == [(0, f"events-{2 * SPAN}.1")]
+    assert sent.files[task.main_output.dat_out_uid] == [(0, output_name(2 * SPAN, 1, "events"))]
     assert [
         sent.close_at[uid]
         for uid in (task.parts_uid, task.main_output.dat_out_uid, task.log_out_uid)
@@ -103,7 +104,9 @@ async def test_as_many_jobs_as_it_takes(
     await run_all(stage, dms, await stage.add_pilot())
     assert (await stage.status(task)).total == sum(levels)
     sent = await stage.sent()
-    assert sent.files[task.main_output.dat_out_uid] == [(0, f"events-{(len(levels) - 1) * SPAN}.1")]
+    assert sent.files[task.main_output.dat_out_uid] == [
+        (0, output_name((len(levels) - 1) * SPAN, 1, "events"))
+    ]
 
 
 async def test_an_empty_data_set_is_one_job_with_an_empty_list(
@@ -123,7 +126,7 @@ async def test_an_empty_data_set_is_one_job_with_an_empty_list(
     assert await inputs_of(stage, task) == [(0, [])]
     status, sent = await stage.status(task), await stage.sent()
     assert (status.state, status.total, status.finished) == (TaskState.FINISHED, 1, 1)
-    assert sent.files[task.main_output.dat_out_uid] == [(0, "events-0.2")]
+    assert sent.files[task.main_output.dat_out_uid] == [(0, output_name(0, 2, "events"))]
     assert [
         sent.close_at[uid] for uid in (task.parts_uid, task.main_output.dat_out_uid) if uid
     ] == [[0], [1]]
@@ -166,7 +169,9 @@ async def test_a_job_that_ends_while_others_are_made_is_not_the_last(
     )
     await run_all(stage, dms, pilot)
     assert [seqs for _, seqs in await inputs_of(stage, task)] == [[0, 1], [2], [0, 1]]
-    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, f"events-{SPAN}.1")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [
+        (0, output_name(SPAN, 1, "events"))
+    ]
 
 
 async def test_repeated_and_late_reports_add_nothing(
@@ -237,7 +242,9 @@ async def test_parts_are_joined_as_soon_as_both_are_there(
     assert (await inputs_of(stage, task))[10:] == [(SPAN + 2, [4, 5]), (SPAN + 3, [6, 7])]
     await run_all(stage, dms, pilot)
     assert (await stage.status(task)).total == 8 + 4 + 2 + 1
-    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [(0, f"events-{3 * SPAN}.1")]
+    assert (await stage.sent()).files[task.main_output.dat_out_uid] == [
+        (0, output_name(3 * SPAN, 1, "events"))
+    ]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -5,13 +5,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sluice.contracts.pilots import AttemptReport, OutputFile
+from sluice.contracts.naming import log_name, output_name
+from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
 from wms.db.task_cache import known_task
 from wms.domain.outputs import InvalidReport, check_report, output_files
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+SEQ = 7
 
 
 def task(**changes: object) -> Task:
@@ -45,7 +47,7 @@ OTHER = TaskOutput(
 
 
 def written(number: int | None, *, port: str = "o") -> OutputFile:
-    name = f"{number or 0:08d}.1-x"
+    name = output_name(SEQ if number is None else number, 1, "x")
     return OutputFile(
         port=port,
         name=name,
@@ -67,7 +69,7 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
     outputs = known_task(spread).outputs
     given = report(written(0), written(2))
     inputs = [{"name": "a", "seq": 4, "meta": {}}]
-    check_report(spread, outputs, given, inputs=inputs)
+    check_report(spread, outputs, given, seq=SEQ, inputs=inputs)
     files = output_files(spread, outputs, given, seq=7, inputs=inputs)
     assert [(dataset, file.seq, file.name) for dataset, file in files] == [
         (spread.main_output.dat_out_uid, 0, "00000000.1-x"),
@@ -78,7 +80,7 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
         plain, known_task(plain).outputs, report(written(None)), seq=7, inputs=inputs
     )
     assert file.seq == 7
-    check_report(spread, outputs, report(), inputs=inputs)  # an empty list
+    check_report(spread, outputs, report(), seq=SEQ, inputs=inputs)  # an empty list
 
 
 def test_what_was_counted_in_an_output_goes_with_it_and_that_of_the_input_does_not() -> None:
@@ -111,7 +113,11 @@ def test_what_is_not_as_the_task_says_is_refused(
     given = task(dat_out_spread=is_list)
     with pytest.raises(InvalidReport, match=why) as fault:
         check_report(
-            given, known_task(given).outputs, report(*outputs), inputs=[{"name": "a", "seq": 0}]
+            given,
+            known_task(given).outputs,
+            report(*outputs),
+            seq=SEQ,
+            inputs=[{"name": "a", "seq": 0}],
         )
     assert fault.value.error is error
 
@@ -126,7 +132,7 @@ BATCH = [
 def test_what_each_entry_of_a_batch_gives_is_registered_as_its_own() -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
     given = report(written(4), written(6))
-    check_report(batched, known_task(batched).outputs, given, inputs=BATCH)
+    check_report(batched, known_task(batched).outputs, given, seq=SEQ, inputs=BATCH)
     files = [
         file
         for _, file in output_files(
@@ -153,10 +159,10 @@ def test_a_batch_must_have_all_of_its_entries_and_no_other(
 ) -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
     with pytest.raises(InvalidReport, match=why):
-        check_report(batched, known_task(batched).outputs, report(*outputs), inputs=BATCH)
+        check_report(batched, known_task(batched).outputs, report(*outputs), seq=SEQ, inputs=BATCH)
     if len(outputs) == 1 and outputs[0].number is not None:
         filters = task(mode=TaskMode.MAP, batch=5, dat_out_optional=True)
-        check_report(filters, known_task(filters).outputs, report(*outputs), inputs=BATCH)
+        check_report(filters, known_task(filters).outputs, report(*outputs), seq=SEQ, inputs=BATCH)
 
 
 @pytest.mark.parametrize("name", ["ns::x", "x%2f", "x\\..\\a", "a//b"])
@@ -165,6 +171,55 @@ def test_a_place_that_the_catalogue_would_refuse_fails_the_attempt_alone(name: s
     good = written(None)
     wrong = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
     with pytest.raises(InvalidReport, match="no plain path") as fault:
-        check_report(plain, known_task(plain).outputs, wrong, inputs=[])
+        check_report(plain, known_task(plain).outputs, wrong, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
-    check_report(plain, known_task(plain).outputs, report(good), inputs=[])
+    check_report(plain, known_task(plain).outputs, report(good), seq=SEQ, inputs=[])
+
+
+OTHERS = output_name(SEQ + 1, 1, "x")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": OTHERS, "url": f"file:///store/out/{OTHERS}"},
+        {"url": f"file:///store/out/{OTHERS}"},
+        {"name": OTHERS},
+        {"name": "x", "url": "file:///store/out/x"},
+        *(
+            {"name": name, "url": f"file:///store/out/{name}"}
+            for name in (output_name(SEQ, 2, "x"), output_name(SEQ, 11, "x"))
+        ),
+    ],
+)
+def test_a_file_is_called_as_the_attempt_s_own(changes: dict[str, str]) -> None:
+    """Or the catalogue would be told of one file by two jobs."""
+    plain = task()
+    wrong = report(written(None).model_copy(update=changes))
+    with pytest.raises(InvalidReport, match="is not called as the attempt's is") as fault:
+        check_report(plain, known_task(plain).outputs, wrong, seq=SEQ, inputs=[])
+    assert fault.value.error is ErrorClass.INTERNAL
+
+
+@pytest.mark.parametrize("outcome", [AttemptOutcome.FINISHED, AttemptOutcome.FAILED])
+@pytest.mark.parametrize("place", [(SEQ + 1, 1), (SEQ, 2)])
+def test_a_log_is_called_as_the_attempt_s_own(
+    outcome: AttemptOutcome, place: tuple[int, int]
+) -> None:
+    plain = task()
+    outputs = known_task(plain).outputs
+
+    def logged(name: str, url: str) -> AttemptReport:
+        log = LogFile(name=name, size=1, checksum="sha256:" + "0" * 64, url=url)
+        return report(written(None)).model_copy(update={"log": log, "outcome": outcome})
+
+    own, other = log_name(SEQ, 1), log_name(*place)
+    folder = plain.log_out_url
+    check_report(plain, outputs, logged(own, f"{folder}/{own}"), seq=SEQ, inputs=[])
+    for name, url in [
+        (other, f"{folder}/{other}"),
+        (other, f"{folder}/{own}"),
+        (own, f"{folder}/{other}"),
+    ]:
+        with pytest.raises(InvalidReport, match=f"not at {folder}/{own}"):
+            check_report(plain, outputs, logged(name, url), seq=SEQ, inputs=[])
