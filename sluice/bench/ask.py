@@ -56,8 +56,9 @@ _NO_LIMITS = {
 #: Requests that a browser has under way hold one item, and it has as many beside.
 _AHEAD = 3
 _HEADERS = {"Sluice-Ask": "1"}
-#: Seconds without anything new after which a browser goes.
-_PATIENCE = 5.0
+#: Seconds after which the page looks again where others have what is left, at first (``LOOKS`` of
+#: its ``sender.js``), and without anything new after which a browser goes.
+_LOOK_AGAIN, _PATIENCE = 3.0, 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ async def _person(
         if not held:
             if time.monotonic() - last[0] > _PATIENCE:
                 return seen
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(_LOOK_AGAIN)
             held = (await _next(browser, path, AskNext(wanted=_AHEAD), None)).items
             continue
         await asyncio.sleep(next(looks))
