@@ -169,7 +169,8 @@ def test_what_was_brought_in_for_a_chain_that_is_not_to_be_goes_again(
     workflow.write_text(
         text.replace('inputs: {parts: "File[]"}', 'inputs: {parts: "File[]", ref: File}')
     )
-    run = ["run", str(workflow), "-i", *write_texts(tmp_path / "in", "a"), "--url", system.url]
+    texts = write_texts(tmp_path / "in", "a")
+    run = ["run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url]
     assert "no such file" in sluice(*run, "--param", f"ref={tmp_path}/nothing", code=1).stderr
     assert states(system, "taken-back") == {}, "this is seen before"
     sluice(*run, "--param", f"ref={UNREADABLE}", code=1)

@@ -63,9 +63,8 @@ def test_a_job_goes_on_after_its_pilot_was_killed(system: LiveSystem, tmp_path: 
     """Invariant 3: one attempt wins, and nobody else's files are left."""
     workflow = tmp_path / "count.cwl"
     workflow.write_text(WORKFLOW)
-    uid, _ = interrupted(
-        str(workflow), "--input", *write_texts(tmp_path / "in", "one"), "--url", system.url
-    )
+    texts, out = write_texts(tmp_path / "in", "one"), tmp_path / "out"
+    uid, _ = interrupted(str(workflow), "-i", *texts, "-o", str(out), "--url", system.url)
     wait_until(lambda: any("list" in name for name in kept(system)), seconds=60)
     for number in range(len(system.pilots())):
         system.kill_a_pilot(number)
@@ -77,6 +76,5 @@ def test_a_job_goes_on_after_its_pilot_was_killed(system: LiveSystem, tmp_path: 
     assert "went on from the checkpoint of 20" in told
     assert "(attempt 1), 1 file, 1 bytes" in told
     wait_until(lambda: not kept(system), what="what was kept for the job is gone", seconds=60)
-    out = tmp_path / "out"
     sluice("chain", "get", uid, "--out", str(out), "--url", system.url)
     assert [path.read_text() for path in out.rglob("times*.txt")] == ["begun 2 times\n"]

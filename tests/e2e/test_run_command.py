@@ -128,9 +128,8 @@ def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(
         .replace("text: texts", "text: textz")
         .replace("shout/loud", "shout/lout")
     )
-    done = sluice(
-        "run", str(workflow), "-i", *write_texts(tmp_path / "in", "x"), "--url", system.url, code=1
-    )
+    texts, out = write_texts(tmp_path / "in", "x"), ("-o", str(tmp_path / "out"))
+    done = sluice("run", str(workflow), "-i", *texts, *out, "--url", system.url, code=1)
     assert "textz" in done.stderr
     assert "lout" in done.stderr
     assert "wrong" not in names_of_templates(system, "--all")
@@ -190,9 +189,10 @@ def test_a_workflow_of_values_alone_runs_with_a_job_order(
     assert (tmp_path / "five" / "joined.txt").read_text() == "A REFERENCE?\n"
     wrong = sluice(*command, "--input", str(ref), "--out", str(tmp_path / "four"), code=1)
     assert "takes no data set: all its inputs are parameters" in wrong.stderr
-    lacking = sluice("run", str(workflow), "--url", system.url, code=1)
+    nowhere = ("--out", str(tmp_path / "six"), "--url", system.url)
+    lacking = sluice("run", str(workflow), *nowhere, code=1)
     assert "'cuts' (a list of int) is required" in lacking.stderr
-    none = sluice("run", str(write_workflow(tmp_path / "s.cwl")), "--url", system.url, code=1)
+    none = sluice("run", str(write_workflow(tmp_path / "s.cwl")), *nowhere, code=1)
     assert "carries data sets through ('texts'): say which one" in none.stderr
 
 
