@@ -66,6 +66,13 @@ class WmsSettings(SealingSettings):
     expiry_period: float = Field(default=1.0, gt=0)
     #: Seconds between two steps of the rank formula.
     rank_period: float = Field(default=30.0, gt=0)
+    #: Weights of the rank formula, rank(i+1) = α·aging(i) + β·retries(i) + γ·rank(i): α, for each
+    #: minute that a task's ready jobs have waited.
+    rank_alpha: float = Field(default=0.01, ge=0, le=1000)
+    #: β, for each failed attempt per job of the task.
+    rank_beta: float = Field(default=0.1, ge=0, le=1000)
+    #: γ, of the gain so far: 0 forgets it at once; it has to be below 1, or ranks grow for ever.
+    rank_gamma: float = Field(default=0.9, ge=0, lt=1)
     #: Seconds between two looks for tasks that have ended and whose jobs' times are to be counted.
     times_period: float = Field(default=5.0, gt=0)
     #: What is looked at of the outputs that a pilot names, before its report counts: `size` (they

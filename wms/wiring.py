@@ -43,6 +43,7 @@ from wms.consumers.tasks import task_consumers, wake_consumer
 from wms.db.gauges import MEASUREMENTS
 from wms.db.quotas import WAITING
 from wms.domain.matching import PilotNode
+from wms.domain.rank import RankWeights
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import maintenance_loops, split_loops
 from wms.settings import WmsSettings
@@ -82,6 +83,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         terms=_terms(settings),
         launchable=_launchable(settings),
         look_at_outputs=_look_at_outputs(settings, dms),
+        rank_weights=_rank_weights(settings),
     )
     splitting = split_loops(context, dms, settings)
 
@@ -161,6 +163,10 @@ def _pilots(
     if registering is not None:
         known.append(FixedTokens({registering.get_secret_value(): PilotCaller()}))
     return AnyOf(known) if known else None
+
+
+def _rank_weights(settings: WmsSettings) -> RankWeights:
+    return RankWeights(settings.rank_alpha, settings.rank_beta, settings.rank_gamma)
 
 
 def _terms(settings: WmsSettings) -> Terms:

@@ -7,6 +7,9 @@ from pilot.domain.model import HeartbeatAnswered, Progress, StopReason, Token
 from pilot.domain.slots import Slots
 from sluice.contracts.pilots import Heartbeat, JobToken
 
+#: Seconds that a job has to run before a heartbeat is sent early for it.
+LONG_ENOUGH = 0.5
+
 
 def heartbeat_of(
     jobs: Iterable[HeldJob],
@@ -28,6 +31,17 @@ def heartbeat_of(
             waiting.append(JobToken(id=held.job.id, attempt=held.job.attempt))
     done = [JobToken(id=token[0], attempt=token[1]) for token in confirmed]
     return Heartbeat(running=running, waiting=waiting, confirmed=done)
+
+
+def has_untold_start(told: Heartbeat, slots: Slots, *, tick: float) -> bool:
+    """Return whether a job has been running for ``LONG_ENOUGH`` seconds that ``told``, the last
+    heartbeat, did not name as running. Jobs that end sooner are reported before anybody looks."""
+    known = {token_of(job) for job in told.running}
+    return any(
+        slot.queue[0].token not in known and tick - slot.since >= LONG_ENOUGH
+        for slot in slots
+        if slot.queue and slot.started is not None
+    )
 
 
 def renewed(event: HeartbeatAnswered, jobs: Mapping[Token, HeldJob]) -> Iterator[HeldJob]:

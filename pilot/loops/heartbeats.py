@@ -7,14 +7,18 @@ import structlog
 from pilot.agent import Agent, now
 from pilot.domain.model import HeartbeatAnswered
 from pilot.wms_session import FORGOTTEN, WmsSession
+from sluice.contracts.pilots import Heartbeat
 from sluice.contracts.problems import ServiceError
 
 log = structlog.get_logger(__name__)
 
 
 async def send_heartbeats(agent: Agent, session: WmsSession) -> None:
-    """Every ``Registration.heartbeat`` seconds; sooner after one that did not get through, while
-    leases still run."""
+    """Send a heartbeat every ``Registration.heartbeat`` seconds.
+
+    The next one comes sooner after one that did not get through, while leases still run, and after
+    a job has started, so that the counts of running jobs are current.
+    """
     while True:
         period = session.registration.heartbeat
         seen, sent, heartbeat = session.times, now().tick, agent.heartbeat()
@@ -33,4 +37,17 @@ async def send_heartbeats(agent: Agent, session: WmsSession) -> None:
             await asyncio.sleep(period / 4)
             continue
         agent.tell(HeartbeatAnswered(sent, heartbeat, answer))
-        await asyncio.sleep(max(0.0, sent + period - now().tick))
+        await _wait_for_next(agent, heartbeat, sent=sent, period=period)
+
+
+async def _wait_for_next(agent: Agent, told: Heartbeat, *, sent: float, period: float) -> None:
+    """Wait until ``period`` seconds after ``sent`` (tick).
+
+    Return after at most 2 seconds if a job has started that ``told`` did not name as running.
+    """
+    early = min(period / 5, 2.0)
+    await asyncio.sleep(max(0.0, sent + early - now().tick))
+    while (left := sent + period - now().tick) > 0:
+        if agent.core.has_untold_start(told, now()):
+            return
+        await asyncio.sleep(min(left, early))

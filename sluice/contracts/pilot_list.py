@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import Contract, Name, Timestamp, absent
-from sluice.contracts.loaded import LoadedTools
+from sluice.contracts.loaded import LoadedTools, LoadState
 from sluice.contracts.pilots import NodeResources, WithContainment
 from sluice.contracts.resources import BookedAmounts, taken_in_words
 from sluice.contracts.states import PilotState
@@ -20,6 +20,7 @@ class PilotActivity(StrEnum):
 
     STARTING = "starting"  #: has registered, and not been heard of since
     WORKING = "working"
+    RECONFIGURING = "reconfiguring"  #: loads tools; no slot works meanwhile
     IDLE = "idle"
     DRAINING = "draining"  #: finishes what it has
     STOPPING = "stopping"  #: hands back what it has
@@ -53,20 +54,29 @@ class Pilot(WithContainment):
     distrusted: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
 
     @property
+    def loading_tools(self) -> int:
+        """Number of slots that are loading a tool for their next job."""
+        return sum(tool.state is LoadState.LOADING for tool in self.loaded)
+
+    @property
     def activity(self) -> PilotActivity:
         match self.state:
-            case PilotState.ACTIVE if self.busy_slots:
-                return PilotActivity.WORKING
-            case PilotState.ACTIVE if self.seen_at == self.registered_at:
-                return PilotActivity.STARTING
             case PilotState.ACTIVE:
-                return PilotActivity.IDLE
+                return self._activity_of_active()
             case PilotState.DRAINING:
                 return PilotActivity.STOPPING if self.stopping else PilotActivity.DRAINING
             case PilotState.LOST:
                 return PilotActivity.FAILED
             case PilotState.GONE:
                 return PilotActivity.GONE
+
+    def _activity_of_active(self) -> PilotActivity:
+        if self.busy_slots > self.loading_tools:
+            return PilotActivity.WORKING
+        if self.loading_tools:
+            return PilotActivity.RECONFIGURING
+        started = self.seen_at == self.registered_at
+        return PilotActivity.STARTING if started else PilotActivity.IDLE
 
     def in_use(self, between: str = " of ") -> dict[str, str]:
         """Of what its node offers, how much its jobs take, by what it is: ``2 of 8`` cores. MiB of

@@ -201,6 +201,19 @@ async def test_heartbeats_keep_a_long_job(
     assert wms.reports[0][1].outcome is AttemptOutcome.FINISHED
 
 
+async def test_job_that_starts_is_told_before_the_next_heartbeat_is_due(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
+    wms.heartbeat_seconds, wms.lease_seconds = 3600.0, 7200.0
+    await start_pilot()
+    mark, go = root.parent / "mark", Gate(root.parent / "go")
+    task_ = task(root, waiting_tool(mark, go))
+    wms.add(task_, jobs_of(root, task_, 1))
+    await until(lambda: any(job.id == 1 for beat in wms.heartbeats for job in beat.running))
+    go.open()
+    await until(lambda: wms.reports)
+
+
 async def test_cancel_stops_and_confirms(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:

@@ -11,6 +11,7 @@ from wms.db.worker_times import Stragglers
 from wms.domain.loading import KindFacts
 from wms.domain.matching import PilotNode
 from wms.domain.placement import Policy
+from wms.domain.rank import RankWeights
 from wms.domain.reward_rate import RewardRate
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
@@ -60,6 +61,7 @@ class WmsContext:
     distrust: CountedLately[Distrust] = field(default_factory=CountedLately)
     ends: SeenEnds = field(default_factory=SeenEnds)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
+    rank_weights: RankWeights = field(default_factory=RankWeights)
     #: Of what is loaded where.
     policy: Policy = field(default_factory=RewardRate)
     #: None: outputs are taken as pilots name them.

@@ -1,23 +1,26 @@
-"""Lets waiting tasks rise: one step of the rank formula for every live task."""
+"""Raise the ranks of waiting tasks: one step of the rank formula for every live task."""
 
 from datetime import timedelta
 
 from wms.db.ranking import set_ranks, tasks_to_rank
-from wms.domain.rank import aging, next_rank, retries
+from wms.domain.rank import aging, retries
 from wms.usecases.context import WmsContext
 
 
 async def update_ranks(context: WmsContext, *, period: float) -> int:
-    """Precondition: none. ``period``: seconds between two steps of one task, however many instances
-    do this.
+    """Replace rank(i) of every live task by rank(i+1), see ``wms.domain.rank``.
 
-    Effect: rank(i) becomes rank(i+1) by ``wms.domain.rank``. Messages: none. Returns how many tasks
-    were looked at.
+    Args:
+        context: What the WMS works with.
+        period: Seconds between two steps of a task, however many instances call this function.
+
+    Returns:
+        The number of tasks whose rank was computed.
     """
     async with context.database.transaction() as transaction:
         tasks = await tasks_to_rank(transaction.connection, age=timedelta(seconds=0.9 * period))
         ranks = {
-            task.uid: next_rank(
+            task.uid: context.rank_weights.next_rank(
                 task.rank,
                 task.base_rank,
                 aging=aging(task.waited),

@@ -1,5 +1,8 @@
-"""`ocr-dummy`: a stage that takes as long as it is told to and does nothing else; `ocr-dummy-pages`
-writes what it works on. For trying out how work is shared, without models."""
+"""`ocr-dummy`: a stage that takes as long as it is told to and does nothing else.
+
+For trying out how work is shared, without models. `ocr-dummy-pages` (`dummy_pages.py`) writes the
+pages.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,6 @@ from pack_command import (
     UsageError,
     finite,
     not_negative,
-    positive,
     read_input,
     run_command,
     write_complete,
@@ -76,34 +78,3 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command() -> None:
     """Entry point of `ocr-dummy`."""
     serve(main)
-
-
-def _write_pages(arguments: argparse.Namespace) -> None:
-    least, most = arguments.size
-    if not 0 <= least <= most:
-        raise UsageError(f"--size {least:g} {most:g} does not go from 0 or more to no less")
-    random = Random(arguments.seed)  # noqa: S311 - no secret
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    for number in range(1, arguments.pages + 1):
-        page = {"name": f"page-{number:05d}", "size": round(random.uniform(least, most), 3)}
-        content = json.dumps(page) + "\n"
-        write_complete(arguments.out / f"{page['name']}.dummy", content.encode())
-    print(f"{arguments.pages} pages in {arguments.out}")
-
-
-def pages_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-dummy-pages`."""
-    parser = Parser(prog="ocr-dummy-pages", description="Write pages that are nothing but a size.")
-    add = parser.add_argument
-    add("--out", type=Path, required=True, metavar="DIR", help="folder for the pages")
-    add("--pages", type=positive, required=True, metavar="N", help="number of pages")
-    add(
-        "--size",
-        type=finite,
-        nargs=2,
-        default=(1.0, 1.0),
-        metavar=("LEAST", "MOST"),
-        help="sizes of the pages; default: 1 1",
-    )
-    add("--seed", type=not_negative, default=1, metavar="S", help="same seed, same sizes")
-    return run_command(parser, _write_pages, argv)

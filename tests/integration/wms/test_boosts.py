@@ -2,15 +2,20 @@
 person's."""
 
 import asyncio
+from dataclasses import replace
 from uuid import uuid4
+
+import pytest
 
 from sluice.contracts.tasks import Boost, Boosts, Task
 from tests.integration.wms.stage import Stage, make_task
+from wms.settings import WmsSettings
 from wms.usecases.boost_tasks import boost_tasks
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.explain import explain_task
 from wms.usecases.prioritise_task import prioritise_task
 from wms.usecases.update_ranks import update_ranks
+from wms.wiring import _rank_weights
 
 
 def boosts(*tasks: Task, by: float = 10.0, reason: str = "storage a is full") -> Boosts:
@@ -51,6 +56,23 @@ async def test_a_rank_rises_is_explained_and_falls_back(stage: Stage, second: St
         await rank(stage, other),
         "raised" in (await explain_task(stage.context, other.uid)).text,
     ) == (5, False)
+
+
+async def test_weights_of_the_rank_formula_are_settings(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLUICE_WMS_RANK_ALPHA", "2")
+    monkeypatch.setenv("SLUICE_WMS_RANK_GAMMA", "0")
+    weights = _rank_weights(
+        WmsSettings(database_url="postgresql://none", broker_url="postgresql://none")
+    )
+    task = await stage.add_task(make_task(rank=5), jobs=1)
+    await stage.execute(
+        "UPDATE tasks SET rank = 9, ranked_at = now() - interval '10 minutes',"
+        " created_at = now() - interval '10 minutes'"
+    )
+    await update_ranks(replace(stage.context, rank_weights=weights), period=30.0)
+    assert round(await rank(stage, task)) == 5 + 2 * 10, "the gain of 4 is forgotten"
 
 
 async def test_a_rank_that_a_person_has_set_stays(stage: Stage) -> None:

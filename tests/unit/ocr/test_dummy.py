@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ocr import dummy
+from ocr import dummy, dummy_pages
 
 from sluice.cwl import compile_file
 
@@ -36,7 +36,7 @@ def test_differences_are_uniform_in_both_directions() -> None:
 
 
 def _pages(folder: Path, *options: str) -> list[Path]:
-    assert dummy.pages_main(["--out", str(folder), *options]) == 0
+    assert dummy_pages.main(["--out", str(folder), *options]) == 0
     return sorted(folder.iterdir())
 
 
@@ -91,7 +91,43 @@ def test_times_that_cannot_be_are_refused(option: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [("2", "1"), ("-1", "1")])
 def test_sizes_that_cannot_be_are_refused(size: tuple[str, str], tmp_path: Path) -> None:
     options = ["--out", str(tmp_path / "x"), "--pages", "1", "--size", *size]
-    assert dummy.pages_main(options) == 64
+    assert dummy_pages.main(options) == 64
+
+
+def test_series_are_written_at_a_fixed_period(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [100.0]
+    waited: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        clock[0] += seconds + 1  # writing a series takes a second, too
+
+    monkeypatch.setattr(time, "sleep", wait)
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    series = _pages(
+        tmp_path / "x", "--pages", "2", "--size", "1", "9", "--repeat", "3", "--period", "220"
+    )
+    assert waited == [220, 219]
+    assert [one.name for one in series] == ["series-0001", "series-0002", "series-0003"]
+    sizes = [json.loads(page.read_text())["size"] for one in series for page in one.iterdir()]
+    assert len({*sizes}) == 6
+
+
+@pytest.mark.parametrize("options", [["--repeat", "0"], ["--period=-1"], ["--period=nan"]])
+def test_impossible_series_are_refused(options: list[str], tmp_path: Path) -> None:
+    assert dummy_pages.main(["--out", str(tmp_path / "x"), "--pages", "1", *options]) == 64
+
+
+def test_series_that_cannot_be_registered_end_the_generator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SLUICE_HOME", str(tmp_path / "no-system"))
+    options = ["--pages", "1", "--repeat", "2", "--register", "load"]
+    assert dummy_pages.main(["--out", str(tmp_path / "x"), *options]) == 69
+    assert not (tmp_path / "x" / "series-0002").exists()
+    assert "series-0001: the series was written but not registered" in capfd.readouterr().err
 
 
 def test_the_workflow_has_three_stages() -> None:

@@ -44,7 +44,7 @@ from tests.unit.resources.things import EPOCH, Node, Started, Work
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
 from wms.domain.limits import Limit
 from wms.domain.matching import Demand, PilotNode, fitting, largest_gpu, order
-from wms.domain.rank import aging, next_rank
+from wms.domain.rank import RankWeights, aging
 from wms.domain.retry_rules import History, RetryLimits, after_error
 
 #: Seconds that a lease lasts.
@@ -323,7 +323,9 @@ class World:
         """As ``wms/usecases/update_ranks.py`` has it."""
         for work in self.works:
             waited = work.demand(self.tick, {}).waited if work.ready else 0.0
-            work.gained = next_rank(work.gained, 0.0, aging=aging(waited), retries=0.0)
+            work.gained = RankWeights().next_rank(
+                work.gained, 0.0, aging=aging(waited), retries=0.0
+            )
 
     def _keep(self, work: Work, demand: Demand, node: Node) -> bool:
         kept = is_kept_free(demand, node.uid)

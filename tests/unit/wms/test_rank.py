@@ -3,26 +3,27 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wms.domain.rank import ALPHA, BETA, GAMMA, aging, next_rank, retries
+from wms.domain.rank import RankWeights, aging, retries
+
+WEIGHTS = RankWeights()
 
 
 def test_formula() -> None:
-    assert (
-        next_rank(3.0, 1.0, aging=10.0, retries=0.5) == 1.0 + ALPHA * 10 + BETA * 0.5 + GAMMA * 2.0
-    )
+    weights = RankWeights(alpha=2.0, beta=3.0, gamma=0.5)
+    assert weights.next_rank(5.0, 1.0, aging=10.0, retries=0.5) == 1.0 + 2 * 10 + 3 * 0.5 + 0.5 * 4
 
 
 def test_a_waiting_task_overtakes_a_fresh_one_within_half_an_hour() -> None:
     rank = 1.0
     for step in range(60):  # every 30 s
-        rank = next_rank(rank, 1.0, aging=aging(30.0 * step), retries=0.0)
+        rank = WEIGHTS.next_rank(rank, 1.0, aging=aging(30.0 * step), retries=0.0)
     assert rank > 2.0
 
 
 @given(st.floats(0, 100), st.floats(0, 1e6))
 def test_a_served_task_comes_back_to_its_base(base: float, rank: float) -> None:
     for _ in range(400):
-        rank = next_rank(rank, base, aging=0.0, retries=0.0)
+        rank = WEIGHTS.next_rank(rank, base, aging=0.0, retries=0.0)
     assert abs(rank - base) < 1e-6
 
 

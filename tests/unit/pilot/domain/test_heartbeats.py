@@ -34,6 +34,18 @@ def test_a_heartbeat_names_the_phase_of_what_runs() -> None:
     assert plain.model_dump().keys() == {"id", "attempt", "started_at"}
 
 
+def test_job_that_started_after_the_last_heartbeat_is_news() -> None:
+    core = pilot(2)
+    empty = core.heartbeat()
+    granted(core, 1, tick=5.0)
+    assert not core.has_untold_start(empty, at(5.4)), "it may end at any moment"
+    assert core.has_untold_start(empty, at(5.5))
+    told = core.heartbeat()
+    assert not core.has_untold_start(told, at(9))
+    granted(core, 2, tick=9.0)
+    assert core.has_untold_start(told, at(10))
+
+
 def test_slots_learn_when_their_jobs_are_to_end() -> None:
     core = pilot(1)
     [run] = [move for move in granted(core, 1, 2) if isinstance(move, RunJob)]

@@ -1,0 +1,102 @@
+"""`ocr-dummy-pages`: write series of pages for `ocr-dummy`, and register them as data sets.
+
+A page is a JSON file that holds its size. Sizes are drawn uniformly from an interval, and series
+follow each other at a fixed period, so that a constant load can be put on a system.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+from pack_command import (
+    CommandError,
+    Parser,
+    UsageError,
+    finite,
+    not_negative,
+    positive,
+    run_command,
+    write_complete,
+)
+
+
+class NotRegistered(CommandError):
+    """`sluice dataset register` refused a series; it has printed why."""
+
+    exit_code = 69
+
+    def __init__(self, series: Path) -> None:
+        super().__init__(f"{series}: the series was written but not registered; see above")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of `ocr-dummy-pages`."""
+    parser = Parser(prog="ocr-dummy-pages", description="Write pages that are nothing but a size.")
+    add = parser.add_argument
+    add("--out", type=Path, required=True, metavar="DIR", help="folder for the pages")
+    add("--pages", type=positive, required=True, metavar="N", help="number of pages in a series")
+    add(
+        "--size",
+        type=finite,
+        nargs=2,
+        default=(1.0, 1.0),
+        metavar=("MIN", "MAX"),
+        help="interval of the pages' sizes; default: 1 1",
+    )
+    add("--seed", type=not_negative, default=1, metavar="S", help="same seed, same sizes")
+    add("--repeat", type=positive, default=1, metavar="N", help="number of series; default: 1")
+    add(
+        "--period",
+        type=finite,
+        default=0.0,
+        metavar="SECONDS",
+        help="time from the start of one series to the start of the next; default: 0",
+    )
+    add(
+        "--register",
+        metavar="NAME",
+        help="register each series with the running system as data set NAME-0001, NAME-0002, …"
+        " of type dummies",
+    )
+    return run_command(parser, _generate, argv)
+
+
+def _generate(arguments: argparse.Namespace) -> None:
+    smallest, largest = arguments.size
+    if not 0 <= smallest <= largest:
+        raise UsageError(f"--size {smallest:g} {largest:g}: give 0 <= MIN <= MAX")
+    if arguments.period < 0:
+        raise UsageError(f"--period {arguments.period:g} is below 0")
+    random = Random(arguments.seed)  # noqa: S311 - no secret
+    start = time.monotonic()
+    for number in range(1, arguments.repeat + 1):
+        wait = start + (number - 1) * arguments.period - time.monotonic()
+        if wait > 0:
+            time.sleep(wait)
+        single = arguments.repeat == 1
+        folder = arguments.out if single else arguments.out / f"series-{number:04d}"
+        _write_series(folder, arguments, random)
+        print(f"{arguments.pages} pages in {folder}", flush=True)
+        if arguments.register:
+            _register(f"{arguments.register}-{number:04d}", folder)
+
+
+def _write_series(folder: Path, arguments: argparse.Namespace, random: Random) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(1, arguments.pages + 1):
+        page = {"name": f"page-{number:05d}", "size": round(random.uniform(*arguments.size), 3)}
+        content = json.dumps(page) + "\n"
+        write_complete(folder / f"{page['name']}.dummy", content.encode())
+
+
+def _register(name: str, folder: Path) -> None:
+    command = [sys.executable, "-m", "sluice.cli", "dataset", "register", name, str(folder)]
+    if subprocess.run([*command, "--meta", "type=dummies"], check=False).returncode:
+        raise NotRegistered(folder)

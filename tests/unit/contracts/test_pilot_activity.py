@@ -1,0 +1,47 @@
+"""The activity that people see for a pilot."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.loaded import LoadedTool, LoadState
+from sluice.contracts.pilot_list import Pilot, PilotActivity
+from sluice.contracts.pilots import NodeResources
+from sluice.contracts.states import PilotState
+
+NOW = datetime(2026, 5, 4, tzinfo=UTC)
+
+
+def pilot(busy: int, *tools: LoadState, state: PilotState = PilotState.ACTIVE) -> Pilot:
+    loaded = [LoadedTool(kind="k", step="text", since=NOW, state=tool) for tool in tools]
+    return Pilot(
+        uid=UUID(int=1),
+        name="p",
+        host="h",
+        state=state,
+        slots=2,
+        resources=NodeResources(cores=2, ram=1000, disk=1000),
+        registered_at=NOW,
+        seen_at=NOW + timedelta(seconds=1),
+        busy=busy,
+        loaded=loaded,
+    )
+
+
+@pytest.mark.parametrize(
+    ("shown", "activity"),
+    [
+        (pilot(1, LoadState.LOADING), PilotActivity.RECONFIGURING),
+        (pilot(0, LoadState.LOADING), PilotActivity.RECONFIGURING),
+        (pilot(1, LoadState.LOADING, LoadState.IDLE), PilotActivity.RECONFIGURING),
+        (pilot(2, LoadState.LOADING, LoadState.WORKING), PilotActivity.WORKING),
+        (pilot(1, LoadState.WORKING), PilotActivity.WORKING),
+        (pilot(0, LoadState.IDLE), PilotActivity.IDLE),
+        (pilot(1, LoadState.LOADING, state=PilotState.DRAINING), PilotActivity.DRAINING),
+    ],
+)
+def test_pilot_that_only_loads_tools_is_reconfiguring(
+    shown: Pilot, activity: PilotActivity
+) -> None:
+    assert shown.activity is activity
