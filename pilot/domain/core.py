@@ -8,7 +8,7 @@ from typing import assert_never
 from uuid import UUID
 
 from pilot.domain.booking import how_many_start, wanted_by, with_full_gpu
-from pilot.domain.heartbeats import has_untold_start, heartbeat_of, renewed
+from pilot.domain.heartbeats import heartbeat_of, renewed
 from pilot.domain.held_jobs import HeldJob, token_of
 from pilot.domain.known_tasks import KnownTasks
 from pilot.domain.loaded_tools import best_slot, loaded_of, place
@@ -130,10 +130,6 @@ class PilotCore:
         return heartbeat_of(
             self._jobs.values(), self.slots, confirmed=self._confirmed, progress=progress
         ).model_copy(update={"loaded": self.loaded})
-
-    def has_untold_start(self, told: Heartbeat, now: Now) -> bool:
-        """Return whether a job runs that the heartbeat ``told`` did not name as running."""
-        return has_untold_start(told, self.slots, tick=now.tick)
 
     def next_check(self) -> float | None:
         """Tick of the next ``TimePassed``; None: nothing to watch."""

@@ -5,6 +5,7 @@ import asyncio
 import structlog
 
 from pilot.agent import Agent, now
+from pilot.domain.heartbeats import has_untold_start
 from pilot.domain.model import HeartbeatAnswered
 from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.contracts.pilots import Heartbeat
@@ -48,6 +49,6 @@ async def _wait_for_next(agent: Agent, told: Heartbeat, *, sent: float, period: 
     early = min(period / 5, 2.0)
     await asyncio.sleep(max(0.0, sent + early - now().tick))
     while (left := sent + period - now().tick) > 0:
-        if agent.core.has_untold_start(told, now()):
+        if has_untold_start(told, agent.core.slots, tick=now().tick):
             return
         await asyncio.sleep(min(left, early))

@@ -1,5 +1,6 @@
 """What the core says in its heartbeats, and what it does with the answers."""
 
+from pilot.domain.heartbeats import has_untold_start
 from pilot.domain.model import (
     HeartbeatAnswered,
     Progress,
@@ -38,12 +39,12 @@ def test_job_that_started_after_the_last_heartbeat_is_news() -> None:
     core = pilot(2)
     empty = core.heartbeat()
     granted(core, 1, tick=5.0)
-    assert not core.has_untold_start(empty, at(5.4)), "it may end at any moment"
-    assert core.has_untold_start(empty, at(5.5))
+    assert not has_untold_start(empty, core.slots, tick=5.4), "it may end at any moment"
+    assert has_untold_start(empty, core.slots, tick=5.5)
     told = core.heartbeat()
-    assert not core.has_untold_start(told, at(9))
+    assert not has_untold_start(told, core.slots, tick=9)
     granted(core, 2, tick=9.0)
-    assert core.has_untold_start(told, at(10))
+    assert has_untold_start(told, core.slots, tick=10)
 
 
 def test_slots_learn_when_their_jobs_are_to_end() -> None:
