@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from sluice.cwl_runner.values import source_path
+from sluice.storage import location_of
 
 
 class OutputInTheWay(ValueError):
@@ -133,7 +133,7 @@ def _move(source: Path, path: Path) -> None:
 def _described(source: Path, path: Path) -> dict[str, Any]:
     """``source`` as it is when it will be at ``path``."""
     description: dict[str, Any] = {
-        "location": "file://" + quote(str(path)),
+        "location": location_of(path),
         "basename": path.name,
         "path": str(path),
     }

@@ -6,11 +6,12 @@ import re
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import yaml
 
 from sluice.cwl_runner.template import InvocationNeeds
+from sluice.storage import location_of
 
 _VERSIONS = ("v1.0", "v1.1", "v1.2")
 #: What a tool can have whose order needs nobody to look into it before its job does.
@@ -217,7 +218,7 @@ def _placed(value: Any, folder: Path) -> Any:
             if not os.path.isfile(path):
                 raise NotSimple(path)
             name = value.get("basename") or os.path.basename(path)
-            return {"class": "File", "location": "file://" + quote(path), "basename": name}
+            return {"class": "File", "location": location_of(path), "basename": name}
         case dict():
             return {key: _placed(inner, folder) for key, inner in value.items()}
     return value

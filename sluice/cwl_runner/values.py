@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
-from urllib.parse import unquote, urlsplit
+
+from sluice.storage import path_of_location
 
 #: Stands in JSON text for a fraction; no text of a user holds it.
 _MARK = f"fraction-{secrets.token_hex(16)}"
@@ -22,7 +23,7 @@ def source_path(value: Mapping[str, Any]) -> str:
     """
     location = str(value.get("location") or value.get("path") or "")
     if location.startswith("file://"):
-        return unquote(urlsplit(location).path)
+        return path_of_location(location)
     if location.startswith("_:"):
         return ""
     if "://" in location:

@@ -30,7 +30,15 @@ from sluice.storage.operations import (
     remove_within,
     verify,
 )
-from sluice.storage.places import local_path, local_url, require_within, through_link, within
+from sluice.storage.places import (
+    local_path,
+    local_url,
+    location_of,
+    path_of_location,
+    require_within,
+    through_link,
+    within,
+)
 from sluice.storage.probe import probe
 from sluice.storage.reader import Reader, open_reader
 from sluice.storage.values import MOST_FOLDERS, MOST_JSON, MOST_NESTED, Flaw, flaw_in, read_json
@@ -66,8 +74,10 @@ __all__ = [
     "link_open",
     "local_path",
     "local_url",
+    "location_of",
     "open_reader",
     "pack",
+    "path_of_location",
     "piece_name",
     "piece_of",
     "probe",

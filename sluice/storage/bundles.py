@@ -15,8 +15,8 @@ import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
-from urllib.parse import quote, unquote, urlsplit
 
+from sluice.storage.places import location_of, path_of_location
 from sluice.storage.values import MOST_FOLDERS, flaw_in
 
 VALUE = "value.json"
@@ -195,7 +195,10 @@ def _require_name(name: str | None) -> None:
 def _local_path(value: dict[str, Any]) -> str | None:
     location = str(value.get("location") or "")
     if location.startswith("file://"):
-        return unquote(urlsplit(location).path)
+        try:
+            return path_of_location(location)
+        except ValueError as error:
+            raise BundleError(str(error)) from error
     path = value.get("path") or (location if location.startswith("/") else None)
     return None if path is None else str(path)
 
@@ -229,7 +232,7 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
 def _placed(value: Any, folder: Path) -> Any:
     for found in _objects(value):
         if "location" in found:
-            found["location"] = "file://" + quote(str(folder / str(found["location"])))
+            found["location"] = location_of(folder / str(found["location"]))
     return value
 
 

@@ -15,7 +15,7 @@ from sluice.storage import local, remote
 from sluice.storage.checksums import Content, file_checksum
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
-from sluice.storage.places import local_path, require_within
+from sluice.storage.places import local_path, local_url, require_within
 from sluice.storage.reader import open_reader
 
 
@@ -63,7 +63,7 @@ def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Sto
     ``StorageUnavailable``, ``ChecksumMismatch`` when read back.
     """
     source = os.fspath(path)
-    source_url = f"file://{source}"
+    source_url = local_url(source)
     if not os.path.isfile(source):
         raise FileMissing(source_url)
     target = local_path(url)
@@ -205,7 +205,7 @@ def entries(url: str) -> list[Entry]:
 
 def checksum_of(path: Path) -> str:
     """``sha256:<hex>`` of a local file. Raises ``FileMissing``, ``StorageUnavailable``."""
-    with os_errors_at(f"file://{path}"):
+    with os_errors_at(local_url(path)):
         return file_checksum(path)
 
 

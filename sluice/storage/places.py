@@ -2,7 +2,7 @@
 
 import os
 import posixpath
-from urllib.parse import unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from sluice.storage.errors import OutsideStorage
 
@@ -26,6 +26,30 @@ def local_path(url: str) -> str | None:
 def local_url(path: str | os.PathLike[str]) -> str:
     """``file://`` URL of a local path, the inverse of ``local_path``."""
     return _FILE + os.path.abspath(path)
+
+
+def location_of(path: str | os.PathLike[str]) -> str:
+    """Return the CWL ``location`` of a local path: an absolute file URL with escapes.
+
+    A relative path is resolved here, so that no file URL has a relative path: its first folder
+    would be taken for a host.
+    """
+    return _FILE + quote(os.path.abspath(path))
+
+
+def path_of_location(location: str) -> str:
+    """Return the local path of a CWL ``location`` that is a file URL, the inverse of
+    ``location_of``.
+
+    Raises:
+        ValueError: The URL names a host, or it was made of a relative path.
+    """
+    parts = urlsplit(location)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        raise ValueError(
+            f"{location!r} is not a file URL with an absolute path: write it as file:///folder/file"
+        )
+    return unquote(parts.path)
 
 
 def within(storage_url: str, url: str) -> bool:

@@ -12,7 +12,10 @@ import fsspec
 
 from sluice.storage.checksums import ANY, Content, going_on, require_same, require_size, stream
 from sluice.storage.entries import Entry, Stored, temporary_name
-from sluice.storage.errors import StorageError, StorageUnavailable, from_os_error
+from sluice.storage.errors import NoFile, StorageError, StorageUnavailable, from_os_error
+
+#: fsspec's protocols for files of this machine.
+_LOCAL = {"file", "local"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,21 @@ def errors_at(url: str) -> Iterator[None]:
 
 
 def _found(url: str) -> _RemotePath:
-    """fsspec's own way to it takes ``::`` for the beginning of another URL: with a name that has it
-    one would get at another file."""
+    """Return the file system and the path of a URL.
+
+    fsspec's own parser takes ``::`` for the beginning of another URL, and would lead a name with
+    it to another file. Of a file URL without an absolute path fsspec would look below the current
+    folder.
+
+    Raises:
+        NoFile: It is a file URL without an absolute path.
+        StorageUnavailable: No driver is installed for its protocol.
+    """
+    scheme, _, rest = url.partition("://")
+    if scheme in _LOCAL and not rest.startswith("/"):
+        raise NoFile(url, "it has no absolute path: write it as file:///folder/file")
     try:
-        kind = fsspec.get_filesystem_class(url.partition("://")[0])
+        kind = fsspec.get_filesystem_class(scheme)
         system, path = kind(**kind._get_kwargs_from_urls(url)), kind._strip_protocol(url)
     except (ImportError, ValueError) as error:
         raise StorageUnavailable(url, f"no driver for this protocol: {error}") from error

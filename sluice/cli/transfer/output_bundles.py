@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from sluice import storage
 from sluice.contracts.chains import ChainOutput
@@ -149,7 +148,7 @@ def _put(value: dict[str, Any], path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     if "location" in value:
-        os.replace(unquote(urlsplit(value["location"]).path), path)
+        os.replace(storage.path_of_location(value["location"]), path)
     elif value["class"] == "File":
         path.write_text(str(value.get("contents", "")))
     else:

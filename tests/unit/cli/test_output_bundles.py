@@ -87,6 +87,31 @@ def test_directories_of_the_same_name_do_not_mix(tmp_path: Path, out: Path) -> N
     )
 
 
+def test_folders_lists_and_secondary_files_go_to_a_relative_folder(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default of ``--out`` is one."""
+    made(tmp_path / "tree", "inner")
+    bam, bai = made(tmp_path / "reads", "x.bam", "x.bam.bai")
+    values = [
+        {"class": "Directory", "location": (tmp_path / "tree").as_uri()},
+        made(tmp_path / "list", "one", "two"),
+        {**bam, "secondaryFiles": [bai]},
+    ]
+    bundles = [bundle(tmp_path, seq, value) for seq, value in enumerate(values)]
+    monkeypatch.chdir(tmp_path)
+    relative = [(file, path.relative_to(tmp_path)) for file, path in bundles]
+    written = unpack_output(relative, output(), Path("out"))
+    expected = ["one", "tree/inner", "two", "x.bam", "x.bam.bai"]
+    assert [name for name in listing(out) if name != "found.json"] == [
+        f"found/{name}" for name in expected
+    ]
+    assert {found.path for found in written} == {
+        Path("out/found.json"),
+        *(Path("out/found", name) for name in expected),
+    }
+
+
 def test_what_an_earlier_run_left_is_replaced(tmp_path: Path, out: Path) -> None:
     made(out / "found" / "tree", "old")
     made(tmp_path / "tree", "new")

@@ -187,3 +187,27 @@ def test_many_files_take_little_memory(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_bundle_is_unpacked_into_a_relative_folder(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    value = [
+        {"class": "File", "path": str(made / "a b#1.bam")},
+        {"class": "Directory", "path": str(made / "tree")},
+    ]
+    pack(value, tmp_path / "b.tar")
+    monkeypatch.chdir(tmp_path)
+    reads, tree = unpack(Path("b.tar"), Path("out"))
+    assert path_of(reads) == tmp_path / "out/files/0/a b#1.bam"
+    assert path_of(reads).read_text() == "reads"
+    assert (path_of(tree) / "deep/run.sh").is_file()
+
+
+def test_file_url_with_a_relative_path_is_not_packed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(BundleError, match="absolute path"):
+        pack({"class": "File", "location": "file://a.txt"}, tmp_path / "b.tar")

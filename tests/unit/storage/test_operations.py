@@ -14,10 +14,12 @@ from sluice.storage import (
     BehindLink,
     ChecksumMismatch,
     FileMissing,
+    NoFile,
     OutsideStorage,
     StorageFull,
     StorageUnavailable,
     local,
+    local_url,
 )
 
 CONTENT = b"hit " * 1000
@@ -278,6 +280,26 @@ def test_entries_of_a_tree(root: str) -> None:
     assert {entry.name: entry.size for entry in found} == {"b": 1, "a": 5, "c d": 12}
     assert all(entry.modified.tzinfo is not None for entry in found)
     assert storage.entries(f"{root}/nowhere") == []
+
+
+@pytest.mark.parametrize("scheme", ["file", "local"])
+def test_file_url_with_a_relative_path_is_refused(
+    scheme: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    url = f"{scheme}://storage/a.dat"
+    for operation in (
+        lambda: storage.put(source, url),
+        lambda: storage.put_bytes(b"x", url),
+        lambda: storage.copy(local_url(source), url, checksum=None, size=None),
+        lambda: storage.fetch(url, "back", checksum=None, size=None),
+        lambda: storage.open_reader(url),
+        lambda: storage.entries(url),
+        lambda: storage.remove(url),
+    ):
+        with pytest.raises(NoFile, match="no absolute path"):
+            operation()
+    assert list(tmp_path.iterdir()) == [source]
 
 
 def test_unknown_protocol() -> None:
