@@ -7,13 +7,21 @@ from typing import Any
 
 from sluice.contracts.problems import Unprocessable
 
-#: Names in it that are no inputs, but words of CWL's runners.
-_NO_INPUTS = ("cwl:tool", "cwl:requirements", "cwlVersion", "id")
+#: Keys that a job order may have for runners. A workflow may have inputs of these names, too.
+RUNNER_KEYS = frozenset({"cwl:tool", "cwlVersion", "id", "$namespaces", "$schemas"})
+#: A key for runners that changes what a run gives, and that is not applied here.
+REQUIREMENTS_KEY = "cwl:requirements"
 
 
 def read_job_order(path: Path) -> dict[str, Any]:
-    """By input; what is null is left out, as if it were not given. Paths of files and directories
-    become absolute: they are meant from the folder of the job order. Raises ``Unprocessable``."""
+    """Return the values in a job order by key.
+
+    Null means that no value is given (CWL), so a key with null is left out. Paths of files and
+    directories become absolute; relative ones start at the folder of the job order.
+
+    Raises:
+        Unprocessable: The file cannot be read, or is no mapping.
+    """
     try:
         order = _read(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -23,11 +31,7 @@ def read_job_order(path: Path) -> dict[str, Any]:
             f"{path} is no job order: it must be a mapping of the workflow's inputs to their values"
         )
     folder = path.absolute().parent
-    return {
-        name: _placed(value, folder)
-        for name, value in order.items()
-        if value is not None and name not in _NO_INPUTS
-    }
+    return {name: _placed(value, folder) for name, value in order.items() if value is not None}
 
 
 def _read(text: str) -> Any:

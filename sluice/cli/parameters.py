@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from sluice.cli.job_order import read_job_order
+from sluice.cli.job_order import REQUIREMENTS_KEY, RUNNER_KEYS, read_job_order
 from sluice.contracts.bounds import not_finite
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.matching import bind
@@ -32,11 +32,22 @@ class Given:
     def fitting(
         self, plan: Plan, subject: DatasetFacts, *, files: Collection[str]
     ) -> dict[str, Any]:
-        """The values; what was typed is text where only a text fits (``label=2024``). ``subject``:
-        the data set, to which parameters may be bound; ``files``: parameters whose values are files
-        yet to be brought in. Raises ``Unprocessable`` with all that is wrong, or what the workflow
-        requires and is not so."""
-        values = {name: self._value(plan, name) for name in self.values}
+        """Return the values of the workflow's parameters.
+
+        A value that was typed is text where only text fits (``label=2024``). Null means that no
+        value is given, also where text would fit. Keys of a job order that are meant for runners
+        are left out, unless the workflow has an input of that name.
+
+        Args:
+            plan: The workflow.
+            subject: The data set, to which parameters may be bound.
+            files: Parameters whose values are files that have yet to be brought in.
+
+        Raises:
+            Unprocessable: All that is wrong, or what the workflow requires and is not so.
+        """
+        self._refuse_requirements(plan)
+        values = {name: self._value(plan, name) for name in self._inputs(plan)}
         bound, _ = bind(plan, subject.facts)
         brought = {name: _some_dataset(plan.parameters[name].type) for name in files}
         odd = {name: value for name, value in values.items() if not_finite(value) is not None}
@@ -50,10 +61,26 @@ class Given:
             raise Unprocessable("the workflow cannot take these data", findings=found)
         return values
 
+    def _inputs(self, plan: Plan) -> list[str]:
+        return [
+            name
+            for name in self.values
+            if name in plan.parameters or name in self.texts or name not in RUNNER_KEYS
+        ]
+
+    def _refuse_requirements(self, plan: Plan) -> None:
+        """Raises ``Unprocessable`` where the job order has requirements, which are not applied."""
+        if REQUIREMENTS_KEY in self.values.keys() - self.texts.keys() - plan.parameters.keys():
+            raise Unprocessable(
+                f"the job order's {REQUIREMENTS_KEY!r} is not applied here, and the result might be"
+                " another one: write the requirements in the workflow, or run it with `sluice"
+                " cwl-runner`, which applies them"
+            )
+
     def _value(self, plan: Plan, name: str) -> Any:
         value, parameter = self.values[name], plan.parameters.get(name)
         text = self.texts.get(name)
-        if parameter is None or text is None or fits(value, parameter.type):
+        if value is None or parameter is None or text is None or fits(value, parameter.type):
             return value
         return text if fits(text, parameter.type) else value
 

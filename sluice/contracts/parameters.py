@@ -59,10 +59,11 @@ def _list_trouble(plan: Plan, step: PlanStep, given: Mapping[str, Any]) -> str:
 
 
 def argument_value(plan: Plan, argument: ParameterRef | Constant, params: Mapping[str, Any]) -> Any:
-    """Of a step's argument, where the chain's parameters have these values."""
+    """Return the value of a step's argument, given the values of the chain's parameters. Null means
+    that no value is given (CWL): the parameter takes its default."""
     if isinstance(argument, Constant):
         return argument.value
-    if argument.name in params:
+    if params.get(argument.name) is not None:
         return params[argument.name]
     known = plan.parameters.get(argument.name)
     return None if known is None else known.default

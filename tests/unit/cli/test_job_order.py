@@ -42,6 +42,8 @@ def test_values_are_read_by_the_rules_of_cwl(tmp_path: Path) -> None:
             },
             {"class": "Directory", "location": f"{tmp_path}/../tree"},
         ],
+        "id": "an-order",
+        "cwl:tool": "other.cwl",
     }
 
 

@@ -1,14 +1,15 @@
 """Parameters as they are typed, before anything is copied for them."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from sluice.cli.parameters import given_params, key_values
-from sluice.contracts.chain_requirements import DatasetFacts
+from sluice.cli.parameters import Given, given_params, key_values
+from sluice.contracts.chain_requirements import NO_DATASET, DatasetFacts
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Unprocessable
 from tests.unit.wfms.chains.plans import plan, step
@@ -37,6 +38,46 @@ def test_what_is_typed_is_what_the_workflow_takes() -> None:
     assert fitting("gain=2", "ref=ref.txt") == {"gain": 2, "ref": "ref.txt"}
     assert fitting("label=2024") == {"label": "2024"}, "a text, though it could be read as a number"
     assert fitting("label=null") == {"label": None}
+
+
+def test_null_is_never_text() -> None:
+    """It takes the default, or is refused where there is none, as CWL says."""
+    named = plan(
+        step("only"),
+        outputs=[("only", "out")],
+        parameters={
+            "name": Parameter(type="string", default="nobody"),
+            "title": Parameter(type="string", required=True),
+        },
+    )
+    fit = partial(Given.fitting, plan=named, subject=NO_DATASET, files=())
+    assert fit(given_params(["name=null", "title=x"])) == {"name": None, "title": "x"}
+    assert fit(given_params(['title="null"'])) == {"title": "null"}
+    with pytest.raises(Unprocessable) as refusal:
+        fit(given_params(["title=null"]))
+    assert "'title' (string) is required and has no value" in refusal.value.findings[0].message
+
+
+@pytest.mark.parametrize("name", ["id", "cwlVersion", "cwl:tool", "$schemas"])
+def test_input_with_the_name_of_a_runner_key_is_kept(name: str, tmp_path: Path) -> None:
+    order = tmp_path / "order.json"
+    order.write_text(json.dumps({name: "sample-7", "x": 2}))
+    parameters = {"x": Parameter(type="double", default=1.5)}
+    without = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
+    parameters[name] = Parameter(type="string", default="nobody")
+    with_it = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
+    given = given_params([], job=order)
+    assert given.fitting(with_it, NO_DATASET, files=()) == {name: "sample-7", "x": 2}
+    assert given.fitting(without, NO_DATASET, files=()) == {"x": 2}
+    with pytest.raises(Unprocessable):  # typed, it is meant as an input
+        given_params([f"{name}=a"]).fitting(without, NO_DATASET, files=())
+
+
+def test_requirements_in_a_job_order_are_refused(tmp_path: Path) -> None:
+    order = tmp_path / "order.yml"
+    order.write_text("cwl:requirements: [{class: EnvVarRequirement, envDef: {A: b}}]\n")
+    with pytest.raises(Unprocessable, match="cwl-runner"):
+        given_params([], job=order).fitting(WORKFLOW, NO_DATASET, files=())
 
 
 @pytest.mark.parametrize(

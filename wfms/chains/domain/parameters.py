@@ -10,13 +10,14 @@ from sluice.contracts.plan import Plan, PlanStep
 
 
 def complete(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Every parameter of the plan that has a value: as given, else its default."""
+    """Return every parameter of the plan that has a value: as given, else its default. Null means
+    that no value is given (CWL)."""
     defaults = {
         name: parameter.default
         for name, parameter in plan.parameters.items()
         if parameter.default is not None or not parameter.required
     }
-    return {**defaults, **given}
+    return {**defaults, **{name: value for name, value in given.items() if value is not None}}
 
 
 def given_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, FileValue]:

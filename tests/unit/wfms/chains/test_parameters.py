@@ -98,6 +98,13 @@ def test_what_was_given_comes_before_defaults_and_what_was_not_has_no_value() ->
     assert complete(WORKFLOW, {"scale": 3.0}) == {"scale": 3.0, "maybe": None}
 
 
+def test_null_takes_the_default() -> None:
+    params = complete(WORKFLOW, {"cut": 2, "scale": None})
+    assert params == {"cut": 2, "scale": 1.5, "maybe": None}
+    given = arguments(WORKFLOW, WORKFLOW.steps[0], {"cut": 2, "scale": None, "maybe": None})
+    assert given == {"cut": 2, "scale": 1.5, "maybe": None, "fixed": [1]}
+
+
 def test_files_are_those_that_were_given() -> None:
     files = {name: Parameter(type="File") for name in ("mask", "none")}
     wf = plan(
@@ -140,7 +147,10 @@ def test_lists_that_a_step_takes_together_are_equally_long() -> None:
 
 
 def test_a_list_that_is_scattered_over_is_given() -> None:
-    [wrong] = findings(over_lists(), {"cuts": [3, 4], "words": None})
+    assert findings(over_lists(), {"cuts": [3, 4], "words": None}) == [], "null takes the default"
+    optional = over_lists()
+    optional.parameters["words"] = Parameter(type="string[]?")
+    [wrong] = findings(optional, {"cuts": [3, 4]})
     assert wrong.message == "step 'sweep' scatters over 'word', which is given no list"
     [wrong] = findings(over_lists(), {})
     assert "'cuts' (int[]) is required" in wrong.message
