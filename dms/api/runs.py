@@ -4,10 +4,20 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from dms.usecases.read_runs import read_frames, read_periods, read_runs
+from dms.usecases.end_run import end_period, end_run
+from dms.usecases.read_runs import read_frames, read_periods, read_run, read_runs
 from dms.usecases.register_run import register_frames, register_period, register_run
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.datasets import Frame, NewFrames, NewPeriod, NewRun, Period, Registered, Run
+from sluice.contracts.datasets import (
+    EndTime,
+    Frame,
+    NewFrames,
+    NewPeriod,
+    NewRun,
+    Period,
+    Registered,
+    Run,
+)
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
@@ -15,7 +25,15 @@ from sluice.servicekit.http import api_router, errors
 
 
 def runs_router(database: Database) -> APIRouter:
+    """Return the routes of periods, runs and frames."""
     router = api_router("/api/v1", tags=["periods and runs"])
+    _add_periods(router, database)
+    _add_runs(router, database)
+    _add_frames(router, database)
+    return router
+
+
+def _add_periods(router: APIRouter, database: Database) -> None:
 
     @router.post(
         "/periods",
@@ -35,6 +53,15 @@ def runs_router(database: Database) -> APIRouter:
         """Lists all periods, in order of their names."""
         return await read_periods(database)
 
+    @router.patch("/periods/{name}", responses=errors(NotFound, Unprocessable, NotAvailable))
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    async def patch_period(name: str, end: EndTime) -> Period:
+        """Sets when a period ended; null: it has not ended."""
+        return await end_period(database, name, end.ended_at)
+
+
+def _add_runs(router: APIRouter, database: Database) -> None:
+
     @router.post(
         "/runs",
         status_code=201,
@@ -53,6 +80,20 @@ def runs_router(database: Database) -> APIRouter:
         """Lists all runs, or those of a period, in order of their numbers."""
         return await read_runs(database, period)
 
+    @router.get("/runs/{number}", responses=errors(NotFound, NotAvailable))
+    @allow(Role.VIEWER, CallingService.OPERATOR)
+    async def run(number: int) -> Run:
+        """Reads a run."""
+        return await read_run(database, number)
+
+    @router.patch("/runs/{number}", responses=errors(NotFound, Unprocessable, NotAvailable))
+    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    async def patch_run(number: int, end: EndTime) -> Run:
+        """Sets when a run ended; null: it has not ended."""
+        return await end_run(database, number, end.ended_at)
+
+
+def _add_frames(router: APIRouter, database: Database) -> None:
     @router.post(
         "/runs/{number}/frames", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
     )
@@ -71,5 +112,3 @@ def runs_router(database: Database) -> APIRouter:
     ) -> list[Frame]:
         """Lists the frames of a run, in order of their numbers."""
         return await read_frames(database, number, after=after, limit=limit)
-
-    return router

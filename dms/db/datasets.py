@@ -22,8 +22,9 @@ CLOSING_LOCK = 0x534C_434C
 
 INSERT_DATASET = """
 INSERT INTO datasets
-    (uid, name, type, meta, period, run, on_demand, url, request, owner, owner_group)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    (uid, name, type, meta, period, run, on_demand, url, request, owner, owner_group, conditions)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+    coalesce((SELECT conditions FROM runs WHERE number = $6), '{}'))
 ON CONFLICT (name) DO NOTHING RETURNING *
 """
 
@@ -164,6 +165,7 @@ def to_dataset(row: asyncpg.Record) -> Dataset:
         meta=row["meta"],
         period=row["period"],
         run=row["run"],
+        conditions=row["conditions"],
         on_demand=row["on_demand"],
         url=row["url"],
         count_files=row["count_files"],

@@ -1,6 +1,7 @@
 """Periods of data taking, their runs, and the runs' frames."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import asyncpg
 
@@ -15,6 +16,9 @@ VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING *
 SELECT_PERIOD = "SELECT * FROM periods WHERE name = $1"
 SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
 
+LOCK_PERIOD = "SELECT * FROM periods WHERE name = $1 FOR UPDATE"
+SET_END_OF_PERIOD = "UPDATE periods SET ended_at = $2 WHERE name = $1 RETURNING *"
+
 INSERT_RUN = """
 -- A row the first time; the period counts it in the same statement.
 WITH made AS (
@@ -26,7 +30,8 @@ SELECT * FROM made
 """
 SELECT_RUN = "SELECT * FROM runs WHERE number = $1"
 SELECT_RUNS = "SELECT * FROM runs WHERE $1::text IS NULL OR period = $1 ORDER BY number"
-LOCK_RUN = "SELECT 1 FROM runs WHERE number = $1 FOR UPDATE"
+LOCK_RUN = "SELECT * FROM runs WHERE number = $1 FOR UPDATE"
+SET_END_OF_RUN = "UPDATE runs SET ended_at = $2 WHERE number = $1 RETURNING *"
 
 INSERT_FRAMES = """
 -- Numbers that are new; the run counts them in the same statement.
@@ -77,8 +82,28 @@ async def list_runs(connection: Connection, period: str | None) -> list[Run]:
     return [Run(**row) for row in await connection.fetch(SELECT_RUNS, period)]
 
 
-async def lock_run(connection: Connection, number: int) -> bool:
-    return await connection.fetchval(LOCK_RUN, number) is not None
+async def lock_period(connection: Connection, name: str) -> Period | None:
+    row = await connection.fetchrow(LOCK_PERIOD, name)
+    return None if row is None else Period(**row)
+
+
+async def set_end_of_period(connection: Connection, name: str, ended_at: datetime | None) -> Period:
+    """Set when the period ended; the caller has locked it."""
+    row = await connection.fetchrow(SET_END_OF_PERIOD, name, ended_at)
+    assert row is not None  # noqa: S101 - it is locked
+    return Period(**row)
+
+
+async def lock_run(connection: Connection, number: int) -> Run | None:
+    row = await connection.fetchrow(LOCK_RUN, number)
+    return None if row is None else Run(**row)
+
+
+async def set_end_of_run(connection: Connection, number: int, ended_at: datetime | None) -> Run:
+    """Set when the run ended; the caller has locked it."""
+    row = await connection.fetchrow(SET_END_OF_RUN, number, ended_at)
+    assert row is not None  # noqa: S101 - it is locked
+    return Run(**row)
 
 
 async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFrame]) -> int:

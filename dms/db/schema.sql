@@ -457,3 +457,13 @@ ALTER TABLE slices ADD COLUMN generation integer NOT NULL DEFAULT 1 CHECK (gener
 CREATE INDEX slices_dataset ON slices (dataset_uid);
 
 UPDATE alembic_version SET version_num='dms0015' WHERE alembic_version.version_num = 'dms0014';
+
+-- Running upgrade dms0015 -> dms0016
+
+-- A copy, so that reading a data set needs no join. Conditions of a run never change.
+ALTER TABLE datasets ADD COLUMN conditions jsonb NOT NULL DEFAULT '{}';
+
+UPDATE datasets AS d SET conditions = r.conditions FROM runs AS r
+WHERE d.run = r.number AND r.conditions <> '{}';
+
+UPDATE alembic_version SET version_num='dms0016' WHERE alembic_version.version_num = 'dms0015';

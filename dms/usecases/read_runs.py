@@ -19,6 +19,15 @@ async def read_runs(database: Database, period: str | None) -> list[Run]:
         return await periods.list_runs(connection, period)
 
 
+async def read_run(database: Database, number: int) -> Run:
+    """Return a run. Raises ``NotFound``."""
+    async with database.connection() as connection:
+        run = await periods.run_by_number(connection, number)
+    if run is None:
+        raise NotFound(f"run {number} is not registered", run=number)
+    return run
+
+
 async def read_frames(database: Database, run: int, *, after: int, limit: int) -> list[Frame]:
     """Frames with numbers above ``after``, in order. Raises ``NotFound`` for an unknown run."""
     async with database.connection() as connection:

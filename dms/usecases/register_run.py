@@ -1,6 +1,7 @@
 """Registering periods, runs and frames. A repeated registration answers with the first."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from dms.db.periods import (
     frames_numbered,
@@ -27,9 +28,7 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
         made = await insert_period(connection, new)
         first = made or await period_by_name(connection, new.name)
     assert first is not None  # noqa: S101 - the name was taken a moment ago, and periods are never forgotten
-    require_same_request(
-        f"period {new.name!r}", first.model_dump(exclude={"runs"}), new.model_dump()
-    )
+    require_same_request(f"period {new.name!r}", *_comparable(first, new, counter="runs"))
     return first, made is not None
 
 
@@ -43,10 +42,16 @@ async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
         made = await insert_run(connection, new)
         first = made or await run_by_number(connection, new.number)
     assert first is not None  # noqa: S101 - the number was taken a moment ago, and runs are never forgotten
-    require_same_request(
-        f"run {new.number}", first.model_dump(exclude={"frames"}), new.model_dump()
-    )
+    require_same_request(f"run {new.number}", *_comparable(first, new, counter="frames"))
     return first, made is not None
+
+
+def _comparable(
+    first: Period | Run, new: NewPeriod | NewRun, *, counter: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a repeated registration has to agree in. Its end may have been set later."""
+    left_out = {counter} if new.ended_at is not None else {counter, "ended_at"}
+    return first.model_dump(exclude=left_out), new.model_dump(exclude=left_out)
 
 
 async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
@@ -54,7 +59,7 @@ async def register_frames(database: Database, run: int, frames: Sequence[NewFram
     run, ``Conflict`` for a frame registered differently, ``UnknownFrameFile``."""
     async with database.transaction() as transaction:
         connection = transaction.connection
-        if not await lock_run(connection, run):
+        if await lock_run(connection, run) is None:
             raise NotFound(f"run {run} is not registered", run=run)
         new = await insert_frames(connection, run, frames)
         registered = await frames_numbered(connection, run, [frame.number for frame in frames])

@@ -24,6 +24,8 @@ GROUPS = {
     "setup": "sluice.cli.commands.setup",
     "template": "sluice.cli.commands.template",
     "dataset": "sluice.cli.commands.dataset",
+    "period": "sluice.cli.commands.period",
+    "detector-run": "sluice.cli.commands.detector_run",
     "storage": "sluice.cli.commands.storage",
     "asset": "sluice.cli.commands.asset",
     "tool": "sluice.cli.commands.tool",

@@ -19,6 +19,7 @@ from sluice.contracts.datasets import (
     DatasetPage,
     DatasetStatus,
     DatasetUids,
+    EndTime,
     File,
     FilePage,
     FoundFaults,
@@ -313,6 +314,16 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def periods(self) -> list[Period]:
         return (await self.call("GET", f"{API}/periods", answer=_Periods)).root
 
+    async def end_period(self, name: str, ended_at: datetime | None) -> Period:
+        """Raises ``NotFound``; ``Unprocessable`` where it would end before it starts."""
+        body = EndTime(ended_at=ended_at)
+        return await self.call("PATCH", f"{API}/periods/{quote(name)}", body=body, answer=Period)
+
+    async def end_run(self, number: int, ended_at: datetime | None) -> Run:
+        """Raises ``NotFound``; ``Unprocessable`` where it would end before it starts."""
+        body = EndTime(ended_at=ended_at)
+        return await self.call("PATCH", f"{API}/runs/{number}", body=body, answer=Run)
+
     async def register_run(self, new: NewRun) -> Run:
         """Raises ``Conflict`` where it is registered differently, ``Unprocessable`` for an unknown
         period."""
@@ -320,6 +331,10 @@ class DmsClient(PieceCalls, QuotaCalls):
 
     async def runs(self, *, period: str | None = None) -> list[Run]:
         return (await self.call("GET", f"{API}/runs", answer=_Runs, params={"period": period})).root
+
+    async def run(self, number: int) -> Run:
+        """Raises ``NotFound``."""
+        return await self.call("GET", f"{API}/runs/{number}", answer=Run)
 
     async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> Registered:
         """Raises ``NotFound`` for an unknown run, ``Conflict`` for a frame registered

@@ -94,6 +94,8 @@ class Dataset(Contract):
     meta: Metadata
     period: Name | None = None
     run: int | None = None
+    #: The conditions of its run, as they were when it was registered.
+    conditions: Annotated[Metadata, Field(exclude_if=not_)] = Field(default_factory=dict)
     on_demand: bool = False
     url: StorageUrl | None = None
     #: Files registered so far, and their bytes.
@@ -348,6 +350,12 @@ class NewPeriod(Contract):
 class Period(NewPeriod):
     goal: str = ""
     runs: int = 0
+
+
+class EndTime(Contract):
+    """When a period or a run ended; null: it has not ended, after all."""
+
+    ended_at: Timestamp | None
 
 
 class NewRun(Contract):

@@ -14,8 +14,12 @@ from sluice.contracts.standing import Due
 
 
 def facts_of(dataset: Dataset) -> dict[str, Any]:
-    """What conditions and bindings may name: the metadata, what was counted in it
-    (``produced.events``), and under it the data set's own name, type, run and period."""
+    """Return what conditions and bindings may name, by key.
+
+    These are the data set's own name, type, run and period, the conditions of its run
+    (``conditions.energy``), what was counted in it (``produced.events``) and its metadata. A key
+    of the metadata wins over the others.
+    """
     own = {
         "name": called(dataset),
         "type": str(dataset.type),
@@ -24,6 +28,7 @@ def facts_of(dataset: Dataset) -> dict[str, Any]:
     }
     return {
         **{key: value for key, value in own.items() if value is not None},
+        **{f"conditions.{key}": value for key, value in dataset.conditions.items()},
         **produced_facts(dataset.meta),
         **dataset.meta,
     }

@@ -169,6 +169,10 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
         list[str] | None,
         typer.Option("--meta", "-m", help="key=value: metadata, which templates match."),
     ] = None,
+    run: Annotated[
+        int | None,
+        typer.Option(min=0, help="Detector run that it belongs to, see `sluice detector-run`."),
+    ] = None,
     recursive: RecursiveOption = False,
     order: OrderOption = EntryOrder.GIVEN,
     group: GroupOption = None,
@@ -176,7 +180,7 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
     """Copy files to an input storage as a new data set; the template that matches it takes it from
     there."""
     values = key_values(meta or [], option="--meta")
-    new = plain_errors(lambda: NewDataset(name=name, meta=values, group=group))
+    new = plain_errors(lambda: NewDataset(name=name, meta=values, run=run, group=group))
 
     async def register_files(connection: Connection) -> Dataset:
         wanted = (

@@ -1,5 +1,7 @@
 """Periods, runs and frames."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from sluice.contracts.datasets import (
@@ -8,6 +10,7 @@ from sluice.contracts.datasets import (
     NewPeriod,
     NewRun,
 )
+from sluice.contracts.matching import facts_of
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from tests.integration.dms.conftest import Dms
 
@@ -69,3 +72,38 @@ async def test_periods_runs_and_frames_that_differ_or_hang_in_the_air_are_refuse
     ):
         with pytest.raises(NotFound):
             await answer
+
+
+async def test_period_and_run_are_ended_later(dms: Dms) -> None:
+    started, ended = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
+    period = NewPeriod(name="2026 spring", started_at=started)
+    run = NewRun(number=7, period=period.name, started_at=started)
+    await dms.client.register_period(period)
+    await dms.client.register_run(run)
+    assert (await dms.client.end_period(period.name, ended)).ended_at == ended
+    assert (await dms.client.end_run(7, ended)).ended_at == ended
+    assert (await dms.client.register_period(period)).ended_at == ended, "registered again as first"
+    assert (await dms.client.register_run(run)).ended_at == ended
+    early = datetime(2026, 4, 1, tzinfo=UTC)
+    with pytest.raises(Unprocessable, match=r"run 7 ends .* before it starts"):
+        await dms.client.end_run(7, early)
+    with pytest.raises(Unprocessable, match=r"period '2026 spring' ends .* before it starts"):
+        await dms.client.end_period(period.name, early)
+    assert (await dms.client.end_run(7, None)).ended_at is None
+    for answer in (dms.client.end_run(8, ended), dms.client.end_period("2027", ended)):
+        with pytest.raises(NotFound):
+            await answer
+
+
+async def test_conditions_of_the_run_are_facts_of_its_data_sets(dms: Dms) -> None:
+    await dms.client.register_period(NewPeriod(name="2026"))
+    await dms.client.register_run(NewRun(number=7, period="2026", conditions={"energy": 27}))
+    made = await dms.client.register_dataset(NewDataset(name="a", run=7, meta={"type": "raw"}))
+    assert made.conditions == {"energy": 27}
+    assert (await dms.client.dataset(made.uid)).conditions == {"energy": 27}
+    assert facts_of(made)["conditions.energy"] == 27
+    named = {"conditions.energy": 9}
+    other = await dms.client.register_dataset(NewDataset(name="b", run=7, meta=named))
+    assert facts_of(other)["conditions.energy"] == 9, "metadata goes first"
+    without = await dms.client.register_dataset(NewDataset(name="c"))
+    assert without.conditions == {}

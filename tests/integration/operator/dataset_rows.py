@@ -11,7 +11,10 @@ from sluice.contracts.datasets import (
     DatasetPage,
     DatasetStatus,
     FilePage,
+    Frame,
     NewDataset,
+    Period,
+    Run,
     StalledList,
     Storage,
 )
@@ -26,7 +29,7 @@ from tests.integration.operator.rows import CLOCK, Rows
 
 
 def dataset_routers(rows: Rows) -> list[APIRouter]:
-    return [_filling_routes(rows), _reading_routes(rows), _watching_routes(rows)]
+    return [_filling_routes(rows), _reading_routes(rows), _watching_routes(rows), _run_routes(rows)]
 
 
 def _filling_routes(rows: Rows) -> APIRouter:
@@ -135,5 +138,31 @@ def _watching_routes(rows: Rows) -> APIRouter:
             storage.model_copy(update={} if measured else {"free": None, "datasets": None})
             for storage in rows.storages
         ]
+
+    return router
+
+
+def _run_routes(rows: Rows) -> APIRouter:
+    router = APIRouter(prefix="/api/v1")
+
+    @router.get("/periods")
+    async def periods() -> list[Period]:
+        return rows.periods
+
+    @router.get("/runs")
+    async def runs() -> list[Run]:
+        return rows.runs
+
+    @router.get("/runs/{number}")
+    async def run(number: int) -> Run:
+        for known in rows.runs:
+            if known.number == number:
+                return known
+        raise NotFound(f"run {number} is not registered")
+
+    @router.get("/runs/{number}/frames")
+    async def frames(number: int, after: int, limit: int) -> list[Frame]:
+        found = [frame for frame in rows.frames if frame.run == number and frame.number > after]
+        return found[:limit]
 
     return router

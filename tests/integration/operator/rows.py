@@ -16,6 +16,9 @@ from sluice.contracts.chains import (
 from sluice.contracts.datasets import (
     Dataset,
     File,
+    Frame,
+    Period,
+    Run,
     Stalled,
     Storage,
 )  # fmt: skip
@@ -66,6 +69,9 @@ class Rows:
         self.times_asked: list[dict[str, object]] = []
         self.datasets: dict[UUID, Dataset] = {}
         self.storages: list[Storage] = []
+        self.periods: list[Period] = []
+        self.runs: list[Run] = []
+        self.frames: list[Frame] = []
         self.files: dict[UUID, list[File]] = {}
         #: Data set → what it waits for.
         self.waits_for: dict[UUID, str] = {}

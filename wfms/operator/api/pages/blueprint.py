@@ -17,6 +17,7 @@ from wfms.operator.api.pages.groups import GroupPages
 from wfms.operator.api.pages.overview import OverviewPages
 from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.people import PeoplePages
+from wfms.operator.api.pages.periods import PeriodPages
 from wfms.operator.api.pages.pilots import PilotPages
 from wfms.operator.api.pages.queues import QueuePages
 from wfms.operator.api.pages.reruns import RerunPages
@@ -52,6 +53,7 @@ def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
         TimesPages,
         QueuePages,
         StoragePages,
+        PeriodPages,
         PeoplePages,
         DeviceLoginPages,
         AuditPages,

@@ -1,0 +1,86 @@
+"""Periods and runs by the command, on the page, and in what templates match and bind."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.commands import sluice, write_texts
+from tests.e2e.systems import LiveSystem
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("e2e-command")
+
+WORKFLOW = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+sluice:match: {sluice:type: raw-of-run, conditions.energy: {minimum: 20}}
+sluice:bind: {energy: conditions.energy}
+requirements: {ScatterFeatureRequirement: {}}
+inputs: {texts: "File[]", energy: int}
+outputs: {said: {type: "File[]", outputSource: say/said}}
+steps:
+  say:
+    scatter: text
+    in: {text: texts, energy: energy}
+    out: [said]
+    run:
+      class: CommandLineTool
+      baseCommand: [echo]
+      arguments: [$(inputs.energy)]
+      inputs: {text: File, energy: int}
+      outputs: {said: stdout}
+      stdout: $(inputs.text.nameroot).said
+      requirements: {ToolTimeLimit: {timelimit: 60}}
+"""
+
+
+def test_conditions_of_a_run_choose_the_template_and_its_parameters(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    where = ("--url", system.url)
+    workflow = tmp_path / "energies.cwl"
+    workflow.write_text(WORKFLOW)
+    sluice("template", "publish", str(workflow), "--yes", *where)
+    sluice(
+        "period", "add", "2026 spring", "--goal", "first beams", "--started", "2026-03-01", *where
+    )
+    for run, energy in ((7, 27), (8, 9)):
+        options = ("--period", "2026 spring", "-c", f"energy={energy}", "--started", "2026-03-02")
+        sluice("detector-run", "add", str(run), *options, *where)
+    texts = write_texts(tmp_path / "texts", "a")
+    for run in (7, 8):
+        given = ("--run", str(run), "--meta", "type=raw-of-run")
+        sluice("dataset", "register", f"of-run-{run}", *texts, *given, *where)
+    wait_until(
+        lambda: "of-run-8" in sluice("dataset", "unmatched", "--json", *where).stdout,
+        what="the data set of the run with too low an energy fits no template",
+    )
+    assert "conditions.energy" in sluice("dataset", "unmatched", "--json", *where).stdout
+    wait_until(
+        lambda: [each["state"] for each in chains(system)] == ["finished"],
+        what="the data set of the other run is carried through",
+    )
+    [chain] = chains(system)
+    assert chain["params"]["energy"] == 27
+
+    sluice("detector-run", "end", "7", "--at", "2026-03-03T12:00:00Z", *where)
+    [ended, _] = json.loads(sluice("detector-run", "list", "--json", *where).stdout)
+    assert ended["ended_at"] == "2026-03-03T12:00:00Z"
+    early = ("--at", "2026-03-01T12:00:00Z")
+    refused = sluice("detector-run", "end", "7", *early, *where, code=1)
+    assert "before it starts" in " ".join(refused.stderr.split())
+    sluice("period", "end", "2026 spring", "--at", "2026-06-30", *where)
+    [period] = json.loads(sluice("period", "list", "--json", *where).stdout)
+    assert (period["runs"], period["ended_at"][:7]) == (2, "2026-06")
+    refused = sluice("period", "end", "2026 spring", "--at", "soon", *where, code=2)
+    assert "'soon' is no time" in " ".join(refused.stderr.split())
+
+
+def chains(system: LiveSystem) -> list[dict[str, Any]]:
+    """Return the chains of the template."""
+    found = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
+    listed = found if isinstance(found, list) else found["chains"]
+    return [each for each in listed if each["template_name"] == "energies"]
