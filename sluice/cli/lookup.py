@@ -1,62 +1,79 @@
 """What people call things on the command line: data sets, chains, tasks and pilots by name, or by
 the beginning of their uid."""
 
+import re
+from collections.abc import AsyncIterator
 from uuid import UUID
 
 from sluice.cli.connection import Connection
 from sluice.cli.system import System
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.labels import Ambiguous, meant
+from sluice.contracts.labels import Ambiguous, label, meant
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState
 from sluice.contracts.templates import template_label
+from sluice.contracts.wording import did_you_mean
 
 #: Characters of a uid that are taken for its beginning.
 SHORTEST = 6
-#: Looked through for a beginning of a uid: the newest ones.
+#: Of one page, where all are looked through for the beginning of a uid.
 _DATASETS, _CHAINS = 10_000, 1_000
+_BEGINNING = re.compile(f"[0-9a-f-]{{{SHORTEST},36}}")
 
 
 async def dataset_called(connection: Connection, called: str) -> Dataset:
-    """Raises ``NotFound``, ``Ambiguous``."""
+    """Return the data set of this name, uid, or beginning of a uid.
+
+    Raises:
+        NotFound: There is none; a name that is alike is suggested.
+        Ambiguous: There are several.
+    """
     uid = _uid(called)
     if uid is not None:
         return await connection.operator.dataset(uid)
     found = (await connection.operator.datasets(name=called)).datasets
-    if not found and len(called) >= SHORTEST:
-        newest = (await connection.operator.datasets(newest=True, limit=_DATASETS)).datasets
-        found = [dataset for dataset in newest if _begins(dataset.uid, called)]
+    names: list[str] = []
+    if not found:
+        async for page in _dataset_pages(connection, every=_may_begin(called)):
+            found += [dataset for dataset in page if _begins(dataset.uid, called)]
+            names += [label(dataset) for dataset in page]
     dataset = meant(called, found)
     if dataset is None:
-        raise NotFound(f"there is no data set {called!r}")
+        raise NotFound(f"there is no data set {called!r}{did_you_mean(called, names)}")
     return dataset
 
 
 async def chain_called(connection: Connection, called: str) -> Chain:
-    """Raises ``NotFound``, ``Ambiguous``."""
+    """As ``dataset_called``; a chain is called after its input data set."""
     uid = _uid(called)
     if uid is not None:
         return await connection.operator.chain(uid)
     found = (await connection.operator.chains(name=called, limit=_CHAINS)).chains
+    names: list[str] = []
     if not found:
-        newest = (await connection.operator.chains(limit=_CHAINS)).chains
-        found = [
-            chain for chain in newest if chain.dataset_name == called or _begins(chain.uid, called)
-        ]
+        async for page in _chain_pages(connection, every=_may_begin(called)):
+            found += [
+                chain
+                for chain in page
+                if chain.dataset_name == called or _begins(chain.uid, called)
+            ]
+            names += [chain.dataset_name for chain in page]
     if len(found) > 1:
-        raise Ambiguous("chains", called, [_chain_in_short(chain) for chain in found])
+        raise Ambiguous("chains", called, [chain_in_short(chain) for chain in found])
     if not found:
-        raise NotFound(f"there is no chain {called!r}")
+        raise NotFound(f"there is no chain {called!r}{did_you_mean(called, names)}")
     return found[0]
 
 
 async def task_called(connection: Connection, called: str) -> UUID:
-    """Raises ``NotFound``, ``Ambiguous``. Names of data sets may have dots, and so may steps."""
+    """As ``dataset_called``; a task is called ``CHAIN.STEP``. Names of data sets may have dots, and
+    so may steps."""
     uid = _uid(called)
     if uid is not None:
         return uid
+    steps: list[str] = []
     for place in reversed([place for place, letter in enumerate(called) if letter == "."]):
         try:
             chain = await chain_called(connection, called[:place])
@@ -65,9 +82,51 @@ async def task_called(connection: Connection, called: str) -> UUID:
         tasks = [step.task_uid for step in chain.steps if step.name == called[place + 1 :]]
         if tasks and tasks[0] is not None:
             return tasks[0]
-    raise NotFound(
-        f"there is no task {called!r}: give its uid, or CHAIN.STEP of a step that has begun"
-    )
+        steps += [f"{called[:place]}.{step.name}" for step in chain.steps if step.task_uid]
+    found = await _tasks_that_begin(connection, called)
+    if len(found) > 1:
+        raise Ambiguous("tasks", called, [f"{uid}: {name}" for uid, name in found.items()])
+    if not found:
+        raise NotFound(
+            f"there is no task {called!r}{did_you_mean(called, steps)}: give its uid, the uid's"
+            " beginning, or CHAIN.STEP of a step that has begun"
+        )
+    return next(iter(found))
+
+
+async def _tasks_that_begin(connection: Connection, called: str) -> dict[UUID, str]:
+    """Return ``CHAIN.STEP`` of all tasks whose uid begins so."""
+    if not _may_begin(called):
+        return {}
+    return {
+        step.task_uid: f"{chain.dataset_name}.{step.name}"
+        async for page in _chain_pages(connection, every=True)
+        for chain in page
+        for step in chain.steps
+        if step.task_uid is not None and _begins(step.task_uid, called)
+    }
+
+
+async def _dataset_pages(connection: Connection, *, every: bool) -> AsyncIterator[list[Dataset]]:
+    """Yield data sets page by page, the newest first; the first page alone unless ``every``."""
+    after: str | None = None
+    while True:
+        page = await connection.operator.datasets(newest=True, after=after, limit=_DATASETS)
+        yield page.datasets
+        after = page.cursor
+        if not every or after is None or len(page.datasets) < _DATASETS:
+            return
+
+
+async def _chain_pages(connection: Connection, *, every: bool) -> AsyncIterator[list[Chain]]:
+    """As ``_dataset_pages``."""
+    after: str | None = None
+    while True:
+        page = await connection.operator.chains(after=after, limit=_CHAINS)
+        yield page.chains
+        after = page.next
+        if not every or after is None:
+            return
 
 
 async def pilot_called(connection: Connection, called: str) -> Pilot:
@@ -89,11 +148,13 @@ async def pilot_called(connection: Connection, called: str) -> Pilot:
             ],
         )
     if not found:
-        raise NotFound(f"there is no pilot {called!r}")
+        names = [pilot.name for pilot in pilots]
+        raise NotFound(f"there is no pilot {called!r}{did_you_mean(called, names)}")
     return (active or found)[0]
 
 
-def _chain_in_short(chain: Chain) -> str:
+def chain_in_short(chain: Chain) -> str:
+    """Return what tells the chain from others of its name."""
     through = template_label(chain.template_name, chain.template_version)
     return (
         f"{chain.uid}: {chain.dataset_name} through {through}, {chain.state},"
@@ -106,6 +167,10 @@ def _uid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
+
+
+def _may_begin(text: str) -> bool:
+    return _BEGINNING.fullmatch(text.lower()) is not None
 
 
 def _begins(uid: UUID, text: str) -> bool:

@@ -35,7 +35,9 @@ ChainArgument = Annotated[
         metavar="CHAIN", help="Its uid, the uid's beginning, or its input data set's name."
     ),
 ]
-TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="Its uid, or CHAIN.STEP.")]
+TaskArgument = Annotated[
+    str, typer.Argument(metavar="TASK", help="Its uid, the uid's beginning, or CHAIN.STEP.")
+]
 PilotArgument = Annotated[
     str, typer.Argument(metavar="PILOT", help="Its name, uid, or the uid's beginning.")
 ]

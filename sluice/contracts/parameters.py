@@ -2,7 +2,6 @@
 and whoever is to bring files in asks before."""
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,7 +11,7 @@ from sluice.contracts.chains import FileValue
 from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
 from sluice.contracts.problems import Finding
 from sluice.contracts.scatters import unequal_lists
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.wording import did_you_mean, sentence_of
 
 
 def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
@@ -79,8 +78,7 @@ def _unknown(plan: Plan, name: str) -> str:
     listed = ", ".join(
         f"{known} ({_in_short(parameter)})" for known, parameter in sorted(plan.parameters.items())
     )
-    close = get_close_matches(name, plan.parameters, n=1)
-    meant = f" (did you mean {close[0]!r}?)" if close else ""
+    meant = did_you_mean(name, plan.parameters)
     return f"parameter {name!r} is unknown{meant}; the workflow has {listed or 'none'}"
 
 

@@ -2,7 +2,9 @@
 match."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from pydantic import GetCoreSchemaHandler
@@ -64,6 +66,12 @@ class Spelling:
 
 #: By type of error.
 _SPELLINGS: dict[str, Spelling] = {}
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `` (did you mean 'x'?)`` with the known name that is most alike, or an empty text."""
+    close = get_close_matches(word[:_SHOWN], list(dict.fromkeys(known)), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def sentence_of(error: ErrorDetails) -> str:

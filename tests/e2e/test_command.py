@@ -67,7 +67,10 @@ def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) ->
     [output] = [one for one in folders.values() if one["type"] == "output"]
     there = [path for path in system.storage_files("output") if output["name"] in str(path)]
     assert there, "the output is on its storage"
-    assert "deleted now" in sluice("chain", "discard", chain["uid"], "--url", system.url).stdout
+    assert (
+        "deleted now"
+        in sluice("chain", "discard", chain["uid"], "--yes", "--url", system.url).stdout
+    )
 
     def gone() -> bool:
         states = [_dataset(system, uid)["state"] for uid in folders]

@@ -59,11 +59,11 @@ def test_dead_messages_are_seen_put_back_and_dropped(system: LiveSystem) -> None
     asyncio.run(both_dead(transport))  # it was tried again, and died again
     assert (
         "2 dropped from dms.deletions, 0 dead now"
-        in sluice("queue", "drop", DMS_DELETIONS, "--all", *home).stdout
+        in sluice("queue", "drop", DMS_DELETIONS, "--all", "--yes", *home).stdout
     )
     assert "no dead message" in sluice("queue", "show", DMS_DELETIONS, *home).stdout
     assert (
         "give the ids of messages, or --all"
-        in sluice("queue", "drop", DMS_DELETIONS, *home, code=2).stderr
+        in sluice("queue", "drop", DMS_DELETIONS, "--yes", *home, code=2).stderr
     )
     assert "no.such" in sluice("queue", "show", "no.such", *home, code=1).stderr

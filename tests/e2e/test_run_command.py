@@ -313,7 +313,7 @@ def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path)
         assert "shout waits: No pilot fits: a job needs 9999 cores" in line
         chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
         [chain] = [chain for chain in chains if chain["template_name"] == "large"]
-        sluice("chain", "cancel", chain["uid"], "--url", system.url)
+        sluice("chain", "cancel", chain["uid"], "--yes", "--url", system.url)
         said = process.stderr.read()
     assert "canceled by request" in said
     assert process.returncode == 1

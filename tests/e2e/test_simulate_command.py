@@ -65,7 +65,7 @@ def test_chains_that_tell_nothing_are_refused(system: LiveSystem, tmp_path: Path
     out = str(tmp_path / "out")
     chain, _ = interrupted(str(workflow), "-i", *texts, "-o", out, "--wait", *at)
     assert "has not ended" in sluice("simulate", "--from-run", chain, *at, code=1).stderr
-    sluice("chain", "cancel", chain, *at)
+    sluice("chain", "cancel", chain, "--yes", *at)
 
     def state() -> Any:
         return json.loads(sluice("chain", "show", chain, *at, "--json").stdout)["state"]

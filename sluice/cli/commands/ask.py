@@ -9,6 +9,7 @@ import typer
 
 from sluice.cli.asked_steps import find_asking, find_device, find_link
 from sluice.cli.connection import Connection
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -113,19 +114,17 @@ def list_links(
 
 @app.command("end")
 @with_system
+@with_consent
 def end_link(
     system: System,
+    consent: Consent,
     link: Annotated[str, typer.Argument(metavar="LINK", help="Its uid, or the uid's beginning.")],
 ) -> None:
     """End a link: browsers that came by it are not let in any more; what they answered counts."""
-
-    async def end(connection: Connection) -> dict[str, str]:
-        uid = await find_link(connection, link)
-        await connection.operator.end_ask_link(uid)
-        return {"ended": str(uid)}
-
-    ended = system.ask(end)
-    system.answer(ended, f"link {ended['ended'][:8]} opens nothing any more")
+    uid = system.ask(lambda c: find_link(c, link))
+    consent.require(f"end link {uid}: nobody is let in by it any more")
+    system.ask(lambda c: c.operator.end_ask_link(uid))
+    system.answer({"ended": str(uid)}, f"link {str(uid)[:8]} opens nothing any more")
 
 
 @app.command("devices")
@@ -151,10 +150,15 @@ def list_devices(
 
 @app.command("exclude")
 @with_system
-def exclude(system: System, browser: BrowserArgument, *, reason: ReasonOption = "") -> None:
+@with_consent
+def exclude(
+    system: System, consent: Consent, browser: BrowserArgument, *, reason: ReasonOption = ""
+) -> None:
     """Take back all that a browser answered: it counts no more, and what too few others agree on is
     asked again. What its chain has been given stays."""
-    _set(system, browser, DeviceStanding.EXCLUDED, reason)
+    uid = system.ask(lambda c: find_device(c, browser))
+    consent.require(f"take back all that browser {uid} answered")
+    _set(system, str(uid), DeviceStanding.EXCLUDED, reason)
 
 
 @app.command("admit")

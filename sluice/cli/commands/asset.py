@@ -8,6 +8,7 @@ import typer
 from pydantic import ValidationError
 
 from sluice.cli.connection import Connection
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, human_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -177,9 +178,14 @@ def get(
 
 @app.command("remove")
 @with_system
-def remove(system: System, asset: VersionArgument) -> None:
+@with_consent
+def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
     """Take a version back, or all: no new chain gets it. Its files go when no chain needs them."""
     ref = _ref(asset)
+    versions = "all versions" if ref.version is None else f"version {ref.version}"
+    consent.require(
+        f"take back {versions} of asset {ref.name}: the files are deleted when no chain needs them"
+    )
     removed = system.ask(lambda c: c.operator.remove_asset(ref.name, version=ref.version))
     numbers = ", ".join(str(each.version) for each in removed.removed)
     system.answer(removed, f"{ref.name}, version {numbers}: no new chain gets it")

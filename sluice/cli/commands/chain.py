@@ -10,8 +10,9 @@ import typer
 from sluice.cli.commands.chain_watch import watch
 from sluice.cli.commands.get import get_chain
 from sluice.cli.connection import Connection
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import the_chain, the_dataset
+from sluice.cli.lookup import chain_called, chain_in_short, the_chain, the_dataset
 from sluice.cli.options import AfterOption, ChainArgument, JobOption, ParamOption, RankOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.parameters import given_params, key_values, require_dataset
@@ -248,27 +249,39 @@ def rank(system: System, chain: ChainArgument, rank: float) -> None:
 
 @app.command("cancel")
 @with_system
+@with_consent
 def cancel(
     system: System,
+    consent: Consent,
     chain: ChainArgument,
 ) -> None:
     """Cancel a chain and its running tasks. Its input stays; while it uploads, what of its output
     is not safe yet is deleted."""
-    uid = the_chain(system, chain)
-    found = system.ask(lambda c: c.operator.cancel_chain(uid))
+    meant = system.ask(lambda c: chain_called(c, chain))
+    consent.require(
+        f"cancel chain {chain_in_short(meant)}: what its running jobs have done is lost"
+    )
+    found = system.ask(lambda c: c.operator.cancel_chain(meant.uid))
     system.answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}")
 
 
+@app.command("delete")
 @app.command("discard")
 @with_system
+@with_consent
 def discard(
     system: System,
+    consent: Consent,
     chain: ChainArgument,
 ) -> None:
     """Delete all data of a chain once it is over: outputs, logs but of failed jobs, and its input
-    as its template says."""
-    uid = the_chain(system, chain)
-    found = system.ask(lambda c: c.operator.discard_chain(uid))
+    as its template says. `chain delete` and `chain discard` are the same command."""
+    meant = system.ask(lambda c: chain_called(c, chain))
+    consent.require(
+        f"delete the data of chain {chain_in_short(meant)}: its outputs, its logs but of failed"
+        " jobs, and its input unless the template keeps it"
+    )
+    found = system.ask(lambda c: c.operator.discard_chain(meant.uid))
     when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
     system.answer(found, f"chain {found.uid}: its data are deleted {when}")
 

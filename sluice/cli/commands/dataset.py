@@ -9,8 +9,9 @@ import typer
 from sluice.cli.commands import dataset_match
 from sluice.cli.commands.get import get_dataset
 from sluice.cli.connection import Connection
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import the_dataset
+from sluice.cli.lookup import dataset_called, the_dataset
 from sluice.cli.options import (
     AfterOption,
     DatasetArgument,
@@ -244,8 +245,10 @@ def close(
 
 @app.command("delete")
 @with_system
+@with_consent
 def delete(
     system: System,
+    consent: Consent,
     dataset: DatasetArgument,
     *,
     force: Annotated[
@@ -258,8 +261,13 @@ def delete(
 ) -> None:
     """Delete a data set and its files. Refused while a chain that has not ended needs it; the
     chains are named."""
-    uid = the_dataset(system, dataset)
-    found = system.ask(lambda c: c.operator.delete_dataset(uid, force=force))
+    meant = system.ask(lambda c: dataset_called(c, dataset))
+    consent.require(
+        f"delete data set {label(meant)} ({meant.uid}, {meant.state}):"
+        f" {counted(meant.count_files, 'file')}, {human_bytes(meant.bytes)}"
+        + (", and cancel the chains that need it" if force else "")
+    )
+    found = system.ask(lambda c: c.operator.delete_dataset(meant.uid, force=force))
     waits = (
         ""
         if found.state in _GOING

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
@@ -57,8 +58,10 @@ def set_limit(
 
 @app.command("remove")
 @with_system
-def remove(system: System, name: NameArgument) -> None:
+@with_consent
+def remove(system: System, consent: Consent, name: NameArgument) -> None:
     """Take a limit away: then the resource has to be offered by a node."""
+    consent.require(f"take the limit of {name} away: jobs that need it wait for a node that has it")
     found = system.ask(lambda c: c.operator.remove_limit(name))
     system.answer(found, f"{name}: there is no limit any more")
 

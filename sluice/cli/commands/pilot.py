@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import the_pilot
+from sluice.cli.lookup import pilot_called, the_pilot
 from sluice.cli.options import PilotArgument
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -94,14 +95,19 @@ def show(system: System, pilot: PilotArgument) -> None:
 
 @app.command("stop")
 @with_system
-def stop(system: System, pilot: PilotArgument) -> None:
+@with_consent
+def stop(system: System, consent: Consent, pilot: PilotArgument) -> None:
     """Let a pilot stop what it does, hand it back, and end: other pilots get it, and nothing counts
     against it. What had been done of these jobs is lost; `drain` lets them end. One of `sluice up`
     is started again."""
-    uid = the_pilot(system, pilot)
-    system.ask(lambda c: c.operator.stop_pilot(uid))
+    meant = system.ask(lambda c: pilot_called(c, pilot))
+    consent.require(
+        f"stop pilot {meant.name} ({meant.uid}) on {meant.host}: what its"
+        f" {counted(meant.running, 'running job')} have done is lost"
+    )
+    system.ask(lambda c: c.operator.stop_pilot(meant.uid))
     system.answer(
-        {"pilot": str(uid), "stopping": True},
+        {"pilot": str(meant.uid), "stopping": True},
         "it stops its jobs and ends; other pilots get them",
     )
 
@@ -132,11 +138,13 @@ def load(
 
 @app.command("remove")
 @with_system
-def remove(system: System, pilot: PilotArgument) -> None:
+@with_consent
+def remove(system: System, consent: Consent, pilot: PilotArgument) -> None:
     """Take a pilot off the lists that has ended or was lost. What it did stays known."""
-    uid = the_pilot(system, pilot)
-    system.ask(lambda c: c.operator.remove_pilot(uid))
-    system.answer({"pilot": str(uid), "removed": True}, "it is on no list any more")
+    meant = system.ask(lambda c: pilot_called(c, pilot))
+    consent.require(f"take pilot {meant.name} ({meant.uid}, {meant.state}) off the lists")
+    system.ask(lambda c: c.operator.remove_pilot(meant.uid))
+    system.answer({"pilot": str(meant.uid), "removed": True}, "it is on no list any more")
 
 
 @app.command("drain")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.options import HomeOption, UrlOption
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -108,8 +109,10 @@ def requeue(
 
 @app.command("drop")
 @with_system
+@with_consent
 def drop(
     system: System,
+    consent: Consent,
     queue: str,
     ids: IdsArgument = None,
     *,
@@ -117,6 +120,9 @@ def drop(
 ) -> None:
     """Remove dead messages for good: what they asked for is never done."""
     choice = _choice(ids, every)
+    dead = system.ask(lambda c: c.operator.dead_messages(queue, limit=1)).dead
+    what = f"all {dead}" if every else f"{len(ids or [])} of {dead}"
+    consent.require(f"drop {what} dead messages of {queue}: what they asked for is never done")
     moved = system.ask(lambda c: c.operator.drop(queue, choice))
     system.answer(moved, f"{moved.moved} dropped from {queue}, {moved.dead} dead now")
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from pydantic import SecretStr
 
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -72,15 +73,18 @@ def list_secrets(system: System) -> None:
 
 @app.command("remove")
 @with_system
+@with_consent
 def remove(
     system: System,
+    consent: Consent,
     name: NameArgument,
     *,
     version: Annotated[int | None, typer.Option(min=1, help="This one alone.")] = None,
 ) -> None:
     """Remove a secret, or one version of it, for good: jobs that still need it fail."""
-    system.ask(lambda c: c.operator.remove_secret(name, version=version))
     what = name if version is None else f"{name}, version {version}"
+    consent.require(f"remove secret {what}: its value is lost, and jobs that need it fail")
+    system.ask(lambda c: c.operator.remove_secret(name, version=version))
     system.answer({"secret": name, "version": version}, f"{what} removed")
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -72,9 +73,11 @@ def list_sites(system: System) -> None:
 
 @app.command("revoke")
 @with_system
-def revoke(system: System, name: NameArgument) -> None:
+@with_consent
+def revoke(system: System, consent: Consent, name: NameArgument) -> None:
     """Send a site's pilots away for good: what they run is run elsewhere when its leases have run
     out, and what they report no longer counts."""
+    consent.require(f"send the pilots of site {name} away for good: what they run counts no more")
     revoked = system.ask(lambda c: c.operator.revoke_site(name))
     system.answer(revoked, f"{name} was revoked, with the {revoked.pilots} pilots that it has")
 

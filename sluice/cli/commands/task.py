@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sluice.cli.commands.job import list_jobs, logs, show_job
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.lookup import the_chain, the_task
 from sluice.cli.options import AfterOption, TaskArgument
 from sluice.cli.output import out, print_json, print_table, tell_more
@@ -80,12 +81,19 @@ def show(
 
 @app.command("cancel")
 @with_system
+@with_consent
 def cancel(
     system: System,
+    consent: Consent,
     task: TaskArgument,
 ) -> None:
     """Cancel a task: its chain is canceled with it."""
     uid = the_task(system, task)
+    meant = system.ask(lambda c: c.operator.task(uid))
+    consent.require(
+        f"cancel task {meant.dataset_name}.{meant.step} ({uid}) and its chain: what its running"
+        " jobs have done is lost"
+    )
     status = system.ask(lambda c: c.operator.cancel_task(uid))
     system.answer(status, f"task {status.uid}: {status.state.value}")
 

@@ -20,6 +20,7 @@ from sluice.cli.commands.template_publish import (
 )
 from sluice.cli.commands.template_share import share
 from sluice.cli.connection import Connection
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
@@ -320,8 +321,10 @@ def enable(
 
 @app.command("delete")
 @with_system
+@with_consent
 def delete(
     system: System,
+    consent: Consent,
     name: str,
     *,
     force: Annotated[
@@ -331,6 +334,14 @@ def delete(
     """Delete a template: it matches nothing any more. NAME may be the id of one that came with a
     run."""
     run = _run_id(name)
+    if run is None:
+        newest = system.ask(lambda c: c.operator.template(name))
+        consent.require(
+            f"delete template {name} with all its versions ({newest.version} is the newest): no"
+            " data set is matched with it any more"
+        )
+    else:
+        consent.require(f"delete the template {name}, which came with a run")
     system.ask(
         lambda c: (
             c.operator.delete_run_template(run)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -84,8 +85,10 @@ def list_tokens(
 
 @app.command("revoke")
 @with_system
+@with_consent
 def revoke(
     system: System,
+    consent: Consent,
     token: Annotated[
         str, typer.Argument(metavar="TOKEN", help="Its id, the id's beginning, or its label.")
     ],
@@ -95,6 +98,7 @@ def revoke(
     """Take a token back: it opens nothing any more."""
     found = system.ask(lambda c: c.operator.tokens(person=person)).tokens
     meant = plain_errors(lambda: _meant(found, token))
+    consent.require(f"take back token {meant.label} of {meant.person}: it opens nothing any more")
     revoked = system.ask(lambda c: c.operator.revoke_token(meant.id))
     system.answer(revoked, f"{revoked.label} of {revoked.person} opens nothing any more")
 

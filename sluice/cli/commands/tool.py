@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -74,10 +75,14 @@ def show(system: System, name: NameArgument, *, version: VersionOption = None) -
 
 @app.command("remove")
 @with_system
-def remove(system: System, name: NameArgument, *, version: VersionOption = None) -> None:
+@with_consent
+def remove(
+    system: System, consent: Consent, name: NameArgument, *, version: VersionOption = None
+) -> None:
     """Remove a tool, or one version of it; templates composed of it stay as they are."""
-    system.ask(lambda c: c.operator.remove_tool(name, version=version))
     what = name if version is None else f"{name}, version {version}"
+    consent.require(f"remove tool {what} from the library")
+    system.ask(lambda c: c.operator.remove_tool(name, version=version))
     system.answer({"tool": name, "version": version}, f"{what} removed")
 
 

@@ -202,7 +202,7 @@ async def test_the_commands_go_from_a_link_to_its_answers(
     assert (device["given"], device["standing"]) == (3, "counted")
     short = device["uid"][:8]
     assert f"{short}" in await sluice("ask", "devices", TEMPLATE, STEP)
-    said = await sluice("ask", "exclude", short, "--reason", "too quick")
+    said = await sluice("ask", "exclude", short, "--yes", "--reason", "too quick")
     assert said == f"browser {short}: what it answered (3) counts no more\n"
     assert "too quick" in await sluice("ask", "devices", TEMPLATE, STEP)
     assert "counts\n" in await sluice("ask", "admit", device["uid"])
@@ -210,7 +210,7 @@ async def test_the_commands_go_from_a_link_to_its_answers(
     assert [json.loads(line)["answer"] for line in lines] == ["yes"] * 3
     [link] = json.loads(await sluice("ask", "links", TEMPLATE, STEP, "--json"))
     assert "url" not in link
-    assert "opens nothing any more" in await sluice("ask", "end", link["uid"][:8])
+    assert "opens nothing any more" in await sluice("ask", "end", link["uid"][:8], "--yes")
     assert "ended" in (await sluice("ask", "links", TEMPLATE, STEP)).splitlines()[1].split()
     assert json.loads(await sluice("ask", "list", "--json"))["steps"][0]["given"] == 3
 

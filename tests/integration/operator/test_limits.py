@@ -23,8 +23,10 @@ async def test_the_commands_set_list_and_remove(operator: Operator, sluice: Comm
         ("places", 1000.0),
     ]
     assert "1000/day" in await sluice("limit", "list")
-    assert "no limit any more" in await sluice("limit", "remove", "places")
-    assert "there is no limit on 'places'" in await sluice("limit", "remove", "places", code=1)
+    assert "no limit any more" in await sluice("limit", "remove", "places", "--yes")
+    assert "there is no limit on 'places'" in await sluice(
+        "limit", "remove", "places", "--yes", code=1
+    )
 
 
 @pytest.mark.parametrize("wrong", ["many", "5/week", "5/"])

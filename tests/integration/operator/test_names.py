@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -174,6 +174,62 @@ async def test_a_chain_by_its_data_set_or_the_beginning_of_its_uid(
     assert "2 chains are called 'week.1'" in said
     assert str(chain.uid) in said
     assert f"{other.uid}: week.1 through linear 1, in_progress" in said
+
+
+async def test_beginning_of_several_uids_destroys_nothing(
+    operator: Operator, sluice: Command, chain: Chain
+) -> None:
+    """Also where one of them is far behind in the list."""
+    twin = chain.model_copy(
+        update={
+            "uid": UUID(str(chain.uid)[:-4] + "0000"),
+            "dataset_uid": uuid4(),
+            "dataset_name": "older",
+            "created_at": chain.created_at - SECOND,
+        }
+    )
+    for _ in range(1_000):
+        newer = {"uid": uuid4(), "dataset_uid": uuid4(), "dataset_name": "later"}
+        made = chain.model_copy(update=newer)
+        operator.neighbours.chains[made.uid] = made
+    operator.neighbours.chains[twin.uid] = twin
+    for command in ("discard", "delete", "cancel"):
+        said = await sluice("chain", command, str(chain.uid)[:8], "--yes", code=1)
+        assert f"2 chains are called '{str(chain.uid)[:8]}'" in said
+        assert str(chain.uid) in said
+        assert f"{twin.uid}: older through linear 1" in said
+    assert operator.neighbours.chains[chain.uid].state is ChainState.IN_PROGRESS
+
+
+async def test_data_set_is_deleted_only_with_consent(
+    operator: Operator, sluice: Command, chain: Chain
+) -> None:
+    spare = await operator.client.register_dataset(NewDataset(name="spare"))
+    refused = await sluice("dataset", "delete", "spare", code=2)
+    would = f"delete data set spare ({spare.uid}, open): 0 files, 0 B"
+    assert f"nothing was done: this would {would}" in refused
+    assert await sluice("dataset", "delete", str(spare.uid)[:8], "--dry-run") == f"would {would}\n"
+    assert operator.neighbours.datasets[spare.uid].state is DatasetState.OPEN
+
+
+async def test_mistyped_name_is_answered_with_one_that_is_alike(
+    sluice: Command, chain: Chain
+) -> None:
+    step = chain.steps[0].name
+    for words in (
+        ("dataset", "files", "weak.1"),
+        ("chain", "show", "week1"),
+        ("dataset", "delete", "weeks.1", "--yes"),
+    ):
+        assert "(did you mean 'week.1'?)" in await sluice(*words, code=1)
+    said = await sluice("task", "show", f"week.1.{step}s", code=1)
+    assert f"(did you mean 'week.1.{step}'?)" in said
+
+
+async def test_task_by_the_beginning_of_its_uid(sluice: Command, chain: Chain) -> None:
+    task = chain.steps[0].task_uid
+    assert await sluice("task", "jobs", str(task)[:8]) == "it has no job yet\n"
+    assert "there is no task" in await sluice("task", "jobs", str(task)[:3], code=1)
 
 
 async def test_a_task_by_its_chain_and_step(sluice: Command, chain: Chain) -> None:

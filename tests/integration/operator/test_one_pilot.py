@@ -55,10 +55,10 @@ async def test_the_commands(operator: Operator, scene: Scene, sluice: Command) -
     assert f"{pilot.name} on {pilot.host}: " in said
     assert "failed: the page is no image" in said
     assert json.loads(await sluice("pilot", "show", pilot.name, "--json"))["attempts"] == 4
-    assert "other pilots get them" in await sluice("pilot", "stop", pilot.name)
+    assert "other pilots get them" in await sluice("pilot", "stop", pilot.name, "--yes")
     assert "stopping" in await sluice("pilot", "list")
-    assert "stop it first" in await sluice("pilot", "remove", str(pilot.uid), code=1)
-    assert "on no list any more" in await sluice("pilot", "remove", str(lost.uid))
+    assert "stop it first" in await sluice("pilot", "remove", str(pilot.uid), "--yes", code=1)
+    assert "on no list any more" in await sluice("pilot", "remove", str(lost.uid), "--yes")
 
 
 async def test_a_pilot_is_switched_to_a_step(

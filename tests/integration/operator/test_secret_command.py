@@ -45,10 +45,10 @@ async def test_from_set_to_remove(sluice: Command, tmp_path: Path) -> None:
         ["places-api", "1"],
     ]
     assert VALUE not in listed + await sluice("secret", "list", "--json")
-    assert await sluice("secret", "remove", "places-api", "--version", "1") == (
+    assert await sluice("secret", "remove", "places-api", "--version", "1", "--yes") == (
         "places-api, version 1 removed\n"
     )
-    assert await sluice("secret", "remove", "places-api") == "places-api removed\n"
+    assert await sluice("secret", "remove", "places-api", "--yes") == "places-api removed\n"
     assert await sluice("secret", "list") == "no secret\n"
 
 

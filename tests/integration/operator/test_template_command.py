@@ -83,9 +83,9 @@ async def test_from_upload_to_delete(operator: Operator, sluice: Command, folder
         assert line in shown
     dataset = await operator.client.register_dataset(NewDataset(name="run-1"))
     chain = await operator.client.request_chain(dataset.uid, "flow")
-    in_use = await sluice("template", "delete", "flow", code=1)
+    in_use = await sluice("template", "delete", "flow", "--yes", code=1)
     assert f"chain {chain.uid} of data set run-1, version 3: in_progress" in in_use
-    assert "flow deleted" in await sluice("template", "delete", "flow", "--force")
+    assert "flow deleted" in await sluice("template", "delete", "flow", "--force", "--yes")
     assert "there is no template" in await sluice("template", "versions", "flow", code=1)
 
 

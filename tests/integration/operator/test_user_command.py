@@ -136,15 +136,15 @@ async def test_tokens_are_made_listed_and_taken_back(admin: User, anna: User) ->
     ]
     assert "you are shift" in await anna("token", "create", "x", "--role", "admin", code=1)
     assert "no token is 'three'" in await anna("token", "revoke", "three", code=1)
-    assert await anna("token", "revoke", "one") == "one of anna opens nothing any more\n"
-    assert "two of anna" in await anna("token", "revoke", str(UUID(two["id"])))
+    assert await anna("token", "revoke", "one", "--yes") == "one of anna opens nothing any more\n"
+    assert "two of anna" in await anna("token", "revoke", str(UUID(two["id"])), "--yes")
     await anna("token", "create", "twice")
     await anna("token", "create", "twice")
     assert "2 tokens are 'twice': say which" in await anna("token", "revoke", "twice", code=1)
     assert "revoked" not in await anna("token", "list")
     assert (await anna("token", "list", "--ended")).count("revoked") == 2
     [first, *_] = json.loads(await admin("token", "list", "--for", "anna", "--json"))
-    said = await admin("token", "revoke", first["id"], "--for", "anna")
+    said = await admin("token", "revoke", first["id"], "--for", "anna", "--yes")
     assert said == "twice of anna opens nothing any more\n"
 
 

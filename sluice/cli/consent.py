@@ -1,0 +1,75 @@
+"""Consent to what cannot be undone: asked for at a terminal, ``--yes`` in scripts."""
+
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from sluice.cli.output import err
+from sluice.cli.system import System
+
+YesOption = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Do not ask. Needed where nobody is at a terminal."),
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what would be done, and do nothing.")
+]
+#: Exit status of a command that needed consent and had nobody to ask, as for a missing option.
+_NOBODY_TO_ASK = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What ``--yes`` and ``--dry-run`` say."""
+
+    system: System
+    yes: bool
+    dry_run: bool
+
+    def require(self, action: str) -> None:
+        """Return if the action may be done.
+
+        Otherwise the command ends: with 0 after a dry run, with 1 if the person declines, with 2
+        if there is no terminal to ask at.
+
+        Args:
+            action: What is about to be done, to what, and what is lost, as in "delete data set
+                week.1: its 3 files are removed".
+        """
+        if self.dry_run:
+            self.system.answer({"dry_run": True, "would": action}, f"would {action}")
+            raise typer.Exit
+        if self.yes:
+            return
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            err.print(
+                f"error: nothing was done: this would {action}. Nobody can be asked here, because"
+                " this is no terminal: --yes does it, --dry-run only says it"
+            )
+            raise typer.Exit(_NOBODY_TO_ASK)
+        err.print(f"This will {action}.")
+        typer.confirm("Go on?", abort=True, err=True)
+
+
+_OPTIONS = [
+    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
+    for name, annotation in (("yes", YesOption), ("dry_run", DryRunOption))
+]
+
+
+def with_consent(command: Callable[..., None]) -> Callable[..., None]:
+    """Give the command ``--yes`` and ``--dry-run`` in place of its second parameter, a ``Consent``.
+    To be used below ``with_system``."""
+    [system, _, *own] = inspect.signature(command, eval_str=True).parameters.values()
+
+    @wraps(command)
+    def called(system: System, *, yes: bool, dry_run: bool, **options: Any) -> None:
+        command(system, Consent(system, yes, dry_run), **options)
+
+    called.__signature__ = inspect.Signature([system, *own, *_OPTIONS])  # type: ignore[attr-defined]
+    return called
