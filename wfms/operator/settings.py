@@ -42,6 +42,13 @@ class OperatorSettings(SealingSettings):
     #: with the most room.
     asset_storage: str = ""
 
+    #: Addresses that are told what needs a person: data sets for which no task can be defined,
+    #: chains that failed, work that does not go on. A JSON list of URLs as Apprise writes them:
+    #: `["mailto://user:password@example.org?to=shift@example.org", "jsons://example.org/hook"]`.
+    notify: list[SecretStr] = Field(default_factory=list)
+    #: Seconds between two looks for what people are to be told.
+    notify_period: float = Field(default=30.0, gt=0)
+
     @field_validator("admin_token")
     @classmethod
     def _is_long(cls, token: SecretStr | None) -> SecretStr | None:

@@ -16,6 +16,7 @@ from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.http import Health
+from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.queue_admin import QueueDesk
@@ -27,6 +28,7 @@ from wfms.operator.api.app import create_application
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.loops.delete_assets import asset_deleter
 from wfms.operator.loops.measure_queues import queue_gauges
+from wfms.operator.loops.notify import notification_loop
 from wfms.operator.loops.seal_anew import SealAnew
 from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.usecases.change_accounts import ChangeAccounts
@@ -65,11 +67,22 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             asset_deleter(context, metrics),
             Gauges(database, metrics, health=health.report),
             queue_gauges(context.queues, metrics),
+            *_notifications(settings, context, metrics),
         ],
         reception=_reception(settings, context),
         for_people=True,
         metrics=metrics,
     )
+
+
+def _notifications(
+    settings: OperatorSettings, context: OperatorContext, metrics: ServiceMetrics
+) -> list[Component]:
+    urls = [url.get_secret_value() for url in settings.notify]
+    if not urls:
+        return []
+    period, public_url = settings.notify_period, settings.public_url
+    return [notification_loop(context, urls, public_url=public_url, period=period, metrics=metrics)]
 
 
 def _reception(settings: OperatorSettings, context: OperatorContext) -> Reception:

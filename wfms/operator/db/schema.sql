@@ -349,3 +349,15 @@ CREATE INDEX device_logins_person ON device_logins (person);
 CREATE INDEX device_logins_end ON device_logins (expires_at);
 
 UPDATE alembic_version SET version_num='operator0015' WHERE alembic_version.version_num = 'operator0014';
+
+-- Running upgrade operator0015 -> operator0016
+
+CREATE TABLE notifications (
+    -- What needs a person: 'unmatched:UID', 'chain:UID', 'task:UID TEXT' …
+    key text PRIMARY KEY,
+    -- An instance is sending it; another one may try after a while.
+    claimed_at timestamptz NOT NULL DEFAULT now(),
+    sent_at timestamptz
+);
+
+UPDATE alembic_version SET version_num='operator0016' WHERE alembic_version.version_num = 'operator0015';

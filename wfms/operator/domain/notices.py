@@ -17,6 +17,9 @@ from sluice.contracts.tasks import TaskStatus, UnschedulableTask
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.domain.progress import chain_progress
 
+#: In the notice that counts data sets that fit no template.
+UNMATCHED = "nothing processes"
+
 _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
 
 
@@ -200,7 +203,7 @@ def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
         sets = (
             f"{count_text(unmatched, 'data set')} {'fits' if unmatched == 1 else 'fit'} no template"
         )
-        text = f"{sets}: nothing processes {'it' if unmatched == 1 else 'them'}"
+        text = f"{sets}: {UNMATCHED} {'it' if unmatched == 1 else 'them'}"
         found.append(Notice(text=text, weight=Weight.WARNING, page="unmatched"))
     for tie in ties:
         conflict = (

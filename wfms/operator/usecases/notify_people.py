@@ -1,0 +1,123 @@
+"""Notify people, by mail or webhook, of what needs them: each thing once."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+
+from sluice.contracts.attention import Notice
+from sluice.contracts.intake import Unmatched
+from sluice.contracts.numbers import counted
+from sluice.contracts.problems import ServiceError
+from wfms.operator.db.notifications import (
+    claim_notifications,
+    forget_notifications,
+    mark_sent,
+    release_notifications,
+)
+from wfms.operator.domain.notices import UNMATCHED
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_attention import read_attention
+
+log = structlog.get_logger(__name__)
+
+#: Things that one look considers, and lines of one message.
+MAX_CONSIDERED, MAX_LINES = 200, 20
+_NUMBER = re.compile(r"\d[\d\u202f.]*")
+
+
+class Notifier(Protocol):
+    """Delivers a message to all configured addresses."""
+
+    async def send(self, title: str, body: str) -> bool:
+        """Return whether every address has taken the message."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What needs a person. ``key``: the same for as long as it is the same thing."""
+
+    key: str
+    text: str
+    path: str
+
+
+async def notify_people(
+    context: OperatorContext, notifier: Notifier, *, public_url: str = ""
+) -> int:
+    """Send one message about everything that needs a person and was not sent before.
+
+    What could not be delivered is sent again with the next look. A message may come twice if this
+    process is killed between its delivery and the note of it.
+
+    Args:
+        context: What the operator service works with.
+        notifier: Delivers the message.
+        public_url: Address of the web page, for links in the message; empty: no links.
+
+    Returns:
+        The number of things in the message.
+    """
+    news = {each.key: each for each in await _current_news(context)}
+    async with context.database.connection() as connection:
+        claimed = await claim_notifications(connection, list(news))
+        await forget_notifications(connection, list(news))
+    new = [each for key, each in news.items() if key in claimed]
+    if not new:
+        return 0
+    sent = await notifier.send(*message(new, public_url=public_url))
+    async with context.database.connection() as connection:
+        await (mark_sent if sent else release_notifications)(connection, sorted(claimed))
+    if not sent:
+        log.warning("notification.not_sent", news=len(new))
+    return len(new) if sent else 0
+
+
+async def _current_news(context: OperatorContext) -> list[News]:
+    found = [
+        news
+        for notice in (await read_attention(context, limit=MAX_CONSIDERED)).notices.notices
+        if (news := of_notice(notice)) is not None
+    ]
+    try:
+        unmatched = (await context.intake.unmatched(limit=MAX_CONSIDERED)).datasets
+    except ServiceError:  # a notice says so
+        unmatched = []
+    return [*(of_unmatched(each) for each in unmatched), *found]
+
+
+def of_unmatched(dataset: Unmatched) -> News:
+    """Return the news that no task can be defined for a data set."""
+    return News(
+        f"unmatched:{dataset.dataset_uid}",
+        f"No task can be defined for data set {dataset.dataset_name}: {dataset.reason}",
+        f"/datasets/{dataset.dataset_uid}",
+    )
+
+
+def of_notice(notice: Notice) -> News | None:
+    """Return the news of a notice; None for one that counts what is told one by one."""
+    if UNMATCHED in notice.text:
+        return None
+    if notice.chain is not None:
+        path = f"/chains/{notice.chain}"
+    elif notice.task is not None:
+        path = f"/tasks/{notice.task}"
+    else:
+        path = f"/{notice.page or ''}"
+    # Numbers in a text change while its subject stays the same.
+    return News(notice.id or f"{path} {_NUMBER.sub('#', notice.text)}", notice.text, path)
+
+
+def message(news: Sequence[News], *, public_url: str) -> tuple[str, str]:
+    """Return the title and the text of the message about ``news``."""
+    lines = [
+        f"- {each.text}" + (f"\n  {public_url.rstrip('/')}{each.path}" if public_url else "")
+        for each in news[:MAX_LINES]
+    ]
+    if len(news) > MAX_LINES:
+        lines.append(f"- and {len(news) - MAX_LINES} more")
+    return f"Sluice: {counted(len(news), 'thing')} to look at", "\n".join(lines)
