@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field
 from sluice.contracts.asset_refs import AssetPath, AssetRef
 from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Timestamp, absent
 from sluice.contracts.chains import Chain
+from sluice.contracts.owners import GroupName
 from sluice.contracts.problems import Conflict
 from sluice.contracts.wording import in_words
 
@@ -76,13 +77,15 @@ class AssetCheck(Contract):
 
 class NewAsset(Contract):
     """Begins a version: which files it is to have. ``note``: for whoever reads its history.
-    ``check``: what accepted them; None: that of the newest version stays."""
+    ``check``: what accepted them; None: that of the newest version stays. ``group``: that owns the
+    name, where it is new; None: a group of the person who stores it."""
 
     files: Annotated[
         list[NewAssetFile], Field(min_length=1, max_length=MOST_FILES), AfterValidator(_apart)
     ]
     note: Annotated[str, Field(max_length=500)] = ""
     check: Annotated[AssetCheck | None, Field(exclude_if=absent)] = None
+    group: Annotated[GroupName | None, Field(exclude_if=absent)] = None
 
 
 class AssetVersion(Contract):

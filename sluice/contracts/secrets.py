@@ -15,6 +15,7 @@ from pydantic import (
 )
 
 from sluice.contracts.base import Contract, Timestamp, absent
+from sluice.contracts.owners import EVERYONE, GroupName, OwnerGroup
 from sluice.contracts.wording import Spelling, in_words
 
 #: Bytes of a value in UTF-8.
@@ -115,20 +116,33 @@ class SecretRef(Contract):
 
 
 class NewSecret(HoldsSecrets):
-    """A value, which becomes the next version of its secret. ``templates``: who may use it; None:
-    whoever may use the version before."""
+    """A value, which becomes the next version of its secret.
+
+    ``templates``: patterns of the names of templates that may use it; None: those of the version
+    before. ``group``: whose templates these are; None: the group that owns the templates named, or
+    the group of the version before.
+    """
 
     name: SecretName
     value: SecretText
     templates: TemplateGlobs | None = None
+    group: Annotated[GroupName | None, Field(exclude_if=absent)] = None
 
 
 class SecretVersion(Contract):
-    """``templates``: patterns of the names of templates that may use it."""
+    """``templates``: patterns of the names of templates that may use it, of those that the
+    ``group`` owns."""
 
     version: int
     created_at: Timestamp
     templates: list[str]
+    group: OwnerGroup = EVERYONE
+
+    @property
+    def users(self) -> str:
+        """Who may use it, in words."""
+        owned = "" if self.group == EVERYONE else f" of the group {self.group}"
+        return ", ".join(self.templates) + owned
 
     def may_be_used_by(self, template: str) -> bool:
         return may_use(template, self.templates)
@@ -140,10 +154,14 @@ def may_use(template: str, patterns: Iterable[str]) -> bool:
 
 
 class Secret(Contract):
-    """Versions that are kept, the newest first; never their values."""
+    """Versions that are kept, the newest first; never their values.
+
+    ``refused``: why the template that was asked about may not use the newest version.
+    """
 
     name: str
     versions: list[SecretVersion]
+    refused: Annotated[str | None, Field(exclude_if=absent)] = None
 
     @property
     def newest(self) -> SecretVersion:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from sluice.contracts.base import Contract, Name, Timestamp, absent
+from sluice.contracts.owners import GroupName
 from sluice.contracts.problems import Finding
 from sluice.contracts.templates import Template
 from sluice.contracts.wording import Spelling
@@ -44,10 +45,12 @@ ToolRef = Annotated[
 
 
 class NewTool(Contract):
-    """``cwl``: its text, a CommandLineTool. The same text is the same version."""
+    """``cwl``: its text, a CommandLineTool. The same text is the same version. ``group``: that
+    owns the name, where it is new; None: a group of the person who stores it."""
 
     name: ToolName
     cwl: Annotated[str, Field(max_length=256 * 1024)]
+    group: Annotated[GroupName | None, Field(exclude_if=absent)] = None
 
 
 class PortOfTool(Contract):

@@ -37,10 +37,12 @@ from sluice.contracts.states import (
 )
 from sluice.servicekit.migrate import Migrator
 from tests.conftest import DatabaseFactory
+from wfms.operator.db.name_owners import NamedKind
 
 #: Service, table, column → what it holds.
 COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.operator", "audit", "kind"): AuditKind,
+    ("wfms.operator", "name_owners", "kind"): NamedKind,
     ("wfms.intake", "audit", "kind"): AuditKind,
     ("wfms.chains", "audit", "kind"): AuditKind,
     ("wms", "audit", "kind"): AuditKind,

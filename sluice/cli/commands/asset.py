@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.options import GroupOption
 from sluice.cli.output import err, human_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.asset_check import read_check, require_accepted
@@ -53,6 +54,7 @@ def put(
     no_check: Annotated[
         bool, typer.Option("--no-check", help="Store without asking the tool that was kept.")
     ] = False,
+    group: GroupOption = None,
 ) -> None:
     """Store files as the next version of an asset, which new chains get; the same files are the
     same version. After an interruption the same command goes on."""
@@ -61,7 +63,7 @@ def put(
     asked = new or (None if no_check else system.ask(partial(_check_of, name=name)))
     if asked is not None:
         plain_errors(partial(require_accepted, system, asked, files))
-    stored = system.ask(lambda c: put_asset(c, name, files, note=note, check=new))
+    stored = system.ask(lambda c: put_asset(c, name, files, note=note, check=new, group=group))
     version = stored.version
     said = f"{version.name}, version {version.version}"
     if not stored.new:

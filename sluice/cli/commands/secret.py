@@ -42,14 +42,24 @@ def set_secret(
             " repeated. It replaces the list of the version before, which is kept without it.",
         ),
     ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="GROUP",
+            help="Group that owns these templates; without it, the group that has published under"
+            " the names, or that of the version before.",
+        ),
+    ] = None,
 ) -> None:
     """Keep a value as the next version of a secret; at a terminal it is asked for."""
     new = plain_errors(
-        lambda: NewSecret(name=name, value=SecretStr(_value(file)), templates=templates)
+        lambda: NewSecret(
+            name=name, value=SecretStr(_value(file)), templates=templates, group=group
+        )
     )
     secret = system.ask(lambda c: c.operator.set_secret(new))
     kept = secret.newest
-    system.answer(secret, f"{secret.name}, version {kept.version}, for {', '.join(kept.templates)}")
+    system.answer(secret, f"{secret.name}, version {kept.version}, for {kept.users}")
 
 
 @app.command("list")
@@ -63,7 +73,7 @@ def list_secrets(system: System) -> None:
     print_table(
         ["secret", "version", "set", "for"],
         [
-            (secret.name, kept.version, f"{kept.created_at:%F %T}", ", ".join(kept.templates))
+            (secret.name, kept.version, f"{kept.created_at:%F %T}", kept.users)
             for secret in secrets
             for kept in secret.versions
         ],

@@ -7,6 +7,7 @@ import typer
 
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.options import GroupOption
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.problems import Unprocessable
@@ -27,9 +28,11 @@ def put(
     system: System,
     name: NameArgument,
     file: Annotated[Path, typer.Argument(help="CWL file of a CommandLineTool.", metavar="FILE")],
+    *,
+    group: GroupOption = None,
 ) -> None:
     """Store a tool as the next version of its name; the same text is the same version."""
-    new = plain_errors(lambda: NewTool(name=name, cwl=_text(file)))
+    new = plain_errors(lambda: NewTool(name=name, cwl=_text(file), group=group))
     stored = system.ask(lambda c: c.operator.store_tool(new))
     for finding in stored.warnings:
         err.print(str(finding))

@@ -65,10 +65,12 @@ async def put_asset(
     *,
     note: str,
     check: AssetCheck | None = None,
+    group: str | None = None,
 ) -> StoredAsset:
     """Raises ``Unprocessable``, ``Conflict``, ``NotAvailable``, ``OSError``; repeating it goes on
     with what was sent before."""
-    new = await asyncio.to_thread(_described, files, note, check)
+    described = await asyncio.to_thread(_described, files, note, check)
+    new = described.model_copy(update={"group": group})
     for number in range(TRIES):
         try:
             draft = await connection.operator.begin_asset(name, new)

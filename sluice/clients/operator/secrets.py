@@ -1,6 +1,7 @@
 """What the operator service is asked about secrets of tools."""
 
 from urllib.parse import quote
+from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
 from sluice.contracts.secrets import NewSecret, Sealed, Secret, SecretList
@@ -12,9 +13,15 @@ class SecretCalls(ServiceClient):
     async def secrets(self) -> SecretList:
         return await self.call("GET", f"{API}/secrets", answer=SecretList)
 
-    async def secret(self, name: str) -> Secret:
-        """Raises ``NotFound``."""
-        return await self.call("GET", _path(name), answer=Secret)
+    async def secret(self, name: str, *, template_id: UUID | None = None) -> Secret:
+        """Return a secret's versions, and whether the template with this id may use the newest.
+
+        Raises:
+            NotFound: No such secret.
+        """
+        return await self.call(
+            "GET", _path(name), params={"template_id": template_id}, answer=Secret
+        )
 
     async def set_secret(self, new: NewSecret) -> Secret:
         """Never repeated by itself: each one makes a version. Raises ``Unprocessable``;

@@ -35,18 +35,21 @@ async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
 
 
 async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> int | str:
-    """Its version, or why it cannot be had."""
+    """Return its version, or why it cannot be had."""
     try:
-        newest = (await operator.secret(ref.name)).newest
+        secret = await operator.secret(ref.name, template_id=new.template_id)
     except NotFound:
         how = _command(ref, [new.template_name])
         return f"there is no secret {ref.name!r}; {how} sets it"
+    newest = secret.newest
     if not newest.may_be_used_by(new.template_name):
         how = _command(ref, [*newest.templates, new.template_name])
         return (
             f"secret {ref.name!r} is not for this template, but for"
             f" {', '.join(newest.templates)}; {how} adds it, and asks for the value again"
         )
+    if secret.refused is not None:
+        return f"secret {ref.name!r} {secret.refused}; an administrator says whose may use it"
     return newest.version
 
 

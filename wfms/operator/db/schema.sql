@@ -361,3 +361,30 @@ CREATE TABLE notifications (
 );
 
 UPDATE alembic_version SET version_num='operator0016' WHERE alembic_version.version_num = 'operator0015';
+
+-- Running upgrade operator0016 -> operator0017
+
+ALTER TABLE secrets
+            -- Whose templates may use it.
+            ADD COLUMN owner_group text NOT NULL DEFAULT 'everyone';
+
+UPDATE secrets SET owner_group = named.owner_group FROM (
+    SELECT s.name, s.version, min(o.owner_group) AS owner_group
+    FROM secrets AS s CROSS JOIN LATERAL unnest(s.templates) AS t (template)
+    LEFT JOIN template_owners AS o ON o.name = t.template
+    GROUP BY s.name, s.version
+    HAVING count(o.owner_group) = count(*) AND count(DISTINCT o.owner_group) = 1
+) AS named
+WHERE secrets.name = named.name AND secrets.version = named.version;
+
+-- For all versions. Names that are not here belong to everyone.
+CREATE TABLE name_owners (
+    kind text NOT NULL CHECK (kind IN ('asset', 'tool')),
+    name text NOT NULL,
+    -- The person who stored the first version; null: nobody that is known.
+    owner text,
+    owner_group text NOT NULL,
+    PRIMARY KEY (kind, name)
+);
+
+UPDATE alembic_version SET version_num='operator0017' WHERE alembic_version.version_num = 'operator0016';

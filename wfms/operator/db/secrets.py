@@ -13,9 +13,15 @@ SELECT pg_advisory_xact_lock(hashtextextended('secret ' || $1, 0))
 
 LAST_VERSION = "SELECT coalesce(max(version), 0) FROM secrets WHERE name = $1"
 
-INSERT_VERSION = "INSERT INTO secrets (name, version, sealed, templates) VALUES ($1, $2, $3, $4)"
+INSERT_VERSION = (
+    "INSERT INTO secrets (name, version, sealed, templates, owner_group)"
+    " VALUES ($1, $2, $3, $4, $5)"
+)
 
-_KEPT = "SELECT name, version, sealed, templates, created_at FROM secrets WHERE sealed IS NOT NULL"
+_KEPT = (
+    "SELECT name, version, sealed, templates, owner_group, created_at FROM secrets"
+    " WHERE sealed IS NOT NULL"
+)
 
 SELECT_ALL = f"{_KEPT} ORDER BY name, version DESC"
 
@@ -37,6 +43,14 @@ UPDATE secrets SET sealed = $4 WHERE name = $1 AND version = $2 AND sealed = $3
 
 
 @dataclass(frozen=True, slots=True)
+class SecretUsers:
+    """Templates that may use a version: of this group, with names of these patterns."""
+
+    templates: Sequence[str]
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoredSecret:
     """One version."""
 
@@ -44,6 +58,7 @@ class StoredSecret:
     version: int
     sealed: bytes
     templates: list[str]
+    owner_group: str
     created_at: datetime
 
 
@@ -57,9 +72,11 @@ async def last_version(connection: Connection, name: str) -> int:
 
 
 async def insert_secret(
-    connection: Connection, name: str, *, version: int, sealed: bytes, templates: Sequence[str]
+    connection: Connection, name: str, *, version: int, sealed: bytes, users: SecretUsers
 ) -> None:
-    await connection.execute(INSERT_VERSION, name, version, sealed, list(templates))
+    await connection.execute(
+        INSERT_VERSION, name, version, sealed, list(users.templates), users.group
+    )
 
 
 async def all_secrets(connection: Connection) -> list[StoredSecret]:

@@ -28,6 +28,8 @@ SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4 FROM tools WHERE name = $1
 RETURNING {_COLUMNS}
 """
 
+EXISTS = "SELECT EXISTS (SELECT FROM tools WHERE name = $1)"
+
 REMOVE = """
 -- All versions, or ($2) one of them.
 UPDATE tools SET removed_at = now()
@@ -55,6 +57,11 @@ async def insert_tool(
 ) -> Tool:
     """Precondition: the tool is locked. ``ports``: its ``inputs`` and ``outputs``."""
     return _tool(await connection.fetchrow(INSERT_TOOL, name, text, ports, doc))
+
+
+async def was_stored(connection: Connection, name: str) -> bool:
+    """Return whether there ever was a version."""
+    return bool(await connection.fetchval(EXISTS, name))
 
 
 async def mark_removed(connection: Connection, name: str, *, version: int | None) -> list[int]:

@@ -24,8 +24,10 @@ from sluice.contracts.problems import Conflict
 from sluice.contracts.states import DatasetState, StorageType
 from wfms.operator.db import assets
 from wfms.operator.db.assets import Draft
+from wfms.operator.db.name_owners import NamedKind
 from wfms.operator.domain.errors import AssetMoved, NoRoomForAsset, NoStorageForAssets
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.name_owners import take_or_require_name
 
 log = structlog.get_logger(__name__)
 
@@ -39,14 +41,19 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
     these files, nothing is made, and it is named. The check of the newest version stays, where no
     other is given. Beginning the same again goes on with what was
     sent before. Messages: none. Raises ``NoStorageForAssets``, ``NoRoomForAsset``, ``AssetMoved``,
-    ``NotAvailable``."""
+    ``NotAvailable``, ``NameOfOthers``."""
     files = sorted(new.files, key=lambda file: file.path)
     digest = _digest(files)
-    async with context.database.connection() as connection:
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        await assets.lock_asset(connection, name)
+        versions = await assets.versions_of(connection, name)
+        await take_or_require_name(
+            connection, NamedKind.ASSET, name, new=not versions, group=new.group
+        )
         if digest and (known := await assets.version_with(connection, name, digest)):
             return AssetDraft(version=known)
         removed = await assets.times_removed(connection, name, digest) if digest else 0
-        versions = await assets.versions_of(connection, name)
     dataset = await _dataset(context, name, files, digest=digest, removed=removed)
     given = [each for each in versions if not each.removed_at]
     check = new.check or (given[0].check if given else None)

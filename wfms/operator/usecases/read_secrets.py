@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from itertools import groupby
+from uuid import UUID
 
 from sluice.contracts.secrets import Secret, SecretVersion
 from sluice.servicekit.database import Database
 from wfms.operator.db import secrets
 from wfms.operator.db.secrets import StoredSecret
 from wfms.operator.domain.errors import SecretUnknown
+from wfms.operator.usecases.secret_users import why_refused
 
 
 async def read_secrets(database: Database) -> list[Secret]:
@@ -17,13 +19,18 @@ async def read_secrets(database: Database) -> list[Secret]:
     return [_secret(list(versions)) for _, versions in groupby(found, lambda each: each.name)]
 
 
-async def read_secret(database: Database, name: str) -> Secret:
-    """Raises ``SecretUnknown``."""
+async def read_secret(database: Database, name: str, *, template_id: UUID | None = None) -> Secret:
+    """Return a secret's versions; with ``template_id`` also why that template may not use it.
+
+    Raises:
+        SecretUnknown: No version of it is kept.
+    """
     async with database.connection() as connection:
         found = await secrets.versions_of(connection, name)
-    if not found:
-        raise SecretUnknown(name)
-    return _secret(found)
+        if not found:
+            raise SecretUnknown(name)
+        refused = template_id and await why_refused(connection, found[0], template_id)
+    return _secret(found).model_copy(update={"refused": refused})
 
 
 def _secret(versions: Sequence[StoredSecret]) -> Secret:
@@ -31,7 +38,10 @@ def _secret(versions: Sequence[StoredSecret]) -> Secret:
         name=versions[0].name,
         versions=[
             SecretVersion(
-                version=each.version, created_at=each.created_at, templates=each.templates
+                version=each.version,
+                created_at=each.created_at,
+                templates=each.templates,
+                group=each.owner_group,
             )
             for each in versions
         ],

@@ -16,6 +16,7 @@ from sluice.contracts.assets import (
 from sluice.contracts.problems import Conflict, ServiceError
 from wfms.operator.db import assets
 from wfms.operator.db.assets import Draft
+from wfms.operator.db.name_owners import NamedKind
 from wfms.operator.domain.errors import (
     AssetDraftUnknown,
     AssetFilesMissing,
@@ -24,6 +25,7 @@ from wfms.operator.domain.errors import (
 )
 from wfms.operator.usecases.begin_asset import missing_files
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.name_owners import require_name
 
 log = structlog.get_logger(__name__)
 
@@ -91,9 +93,15 @@ async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> Stor
 async def _begun(
     context: OperatorContext, name: str, uid: UUID
 ) -> tuple[Draft | None, AssetVersion | None]:
-    """The draft, or the version that it has become. Raises ``AssetDraftUnknown``."""
+    """Return the draft, or the version that it has become.
+
+    Raises:
+        AssetDraftUnknown: It is neither.
+        NameOfOthers: The person who asks may not change the asset.
+    """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
+        await require_name(connection, NamedKind.ASSET, name)
         draft = await assets.draft_of(connection, uid, name)
         version = None if draft else await assets.version_in(connection, uid)
     if draft is None and (version is None or version.name != name or version.removed_at):

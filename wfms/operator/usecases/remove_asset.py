@@ -7,8 +7,10 @@ import structlog
 from sluice.contracts.assets import AssetVersion, RemovedAsset
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from wfms.operator.db import assets
+from wfms.operator.db.name_owners import NamedKind
 from wfms.operator.domain.errors import AssetUnknown
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.name_owners import require_name
 from wfms.operator.usecases.read_assets import use_of
 from wfms.operator.usecases.receive_asset import give_up
 
@@ -25,9 +27,11 @@ async def remove_asset(
 ) -> RemovedAsset:
     """``version`` None: all. Precondition: none. Effect: no chain that is made from now on gets
     them. The files of those that no chain needs which has not ended are being deleted; the others
-    stay until then. Messages: none. Raises ``AssetUnknown``."""
+    stay until then. Messages: none. Raises ``AssetUnknown``,
+    ``NameOfOthers``."""
     async with context.database.transaction() as transaction:
         await assets.lock_asset(transaction.connection, name)
+        await require_name(transaction.connection, NamedKind.ASSET, name)
         removed = await assets.mark_removed(transaction.connection, name, version=version)
         known = removed or await assets.versions_of(transaction.connection, name)
     if not removed:

@@ -14,6 +14,7 @@ from wfms.operator.db.template_owners import owned_name, share_name, take_name
 from wfms.operator.domain.errors import TemplateUnknown
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.known_groups import are_there_any, require_known
+from wfms.operator.usecases.secret_users import require_may_publish
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +38,8 @@ class TakesFromAll(Forbidden):
 
 async def require_may_take(connection: Connection, name: str, plan: Plan, *, group: str) -> None:
     """``group``: whose the template is. Where there are no groups, everything is everyone's
-    anyway. Raises ``TakesFromAll``."""
+    anyway. Raises ``TakesFromAll``, ``SecretOfEveryone``."""
+    require_may_publish(name, plan, group=group)
     person = person_asking()
     if group != EVERYONE or not plan.match or person is None or person.role.includes(Role.SHIFT):
         return

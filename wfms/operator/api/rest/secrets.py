@@ -2,6 +2,7 @@
 ``/sealed-secrets``, which only the WMS can open."""
 
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import Field
 
@@ -25,6 +26,12 @@ class RemovalQuery(Contract):
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
 
+class SecretQuery(Contract):
+    """``template_id``: a template, published or of a run, that is to use the newest version."""
+
+    template_id: UUID | None = None
+
+
 class SecretRoutes:
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
@@ -38,7 +45,7 @@ class SecretRoutes:
                   answer=SecretList),
             Route("GET", name, self.read, policy(Role.VIEWER, CallingService.CHAINS),
                   "Reads of a secret which versions there are, and who may use them.",
-                  answer=Secret, errors=(NotFound,)),
+                  answer=Secret, query=SecretQuery, errors=(NotFound,)),
             Route("POST", "/secrets", self.set, ADMINS,
                   "Keeps a value, encrypted, as the next version of a secret; no route gives it.",
                   answer=Secret, status=201, body=NewSecret,
@@ -54,8 +61,8 @@ class SecretRoutes:
     async def list(self) -> SecretList:
         return SecretList(secrets=await read_secrets(self._database))
 
-    async def read(self, name: str) -> Secret:
-        return await read_secret(self._database, name)
+    async def read(self, name: str, query: SecretQuery) -> Secret:
+        return await read_secret(self._database, name, template_id=query.template_id)
 
     async def set(self, body: NewSecret) -> Secret:
         return await set_secret(self._context, body)

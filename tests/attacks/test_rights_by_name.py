@@ -1,0 +1,165 @@
+"""What hangs on a name that anybody may choose: secrets of templates, versions of assets and
+tools. The attacker is in another group than whoever owns the name."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from sluice.contracts.access import Role
+from sluice.contracts.states import StorageType
+from sluice.servicekit.access.principal import Person
+from tests.attacks.whole_system import WholeSystem, whole_system
+from tests.servers.postgres import PostgresServer
+
+ADMIN = Person("root", Role.ADMIN)
+ANNA = Person("anna", Role.SUBMITTER, ("alpha",))
+BO = Person("bo", Role.SUBMITTER, ("beta",))
+#: A template of values alone, so that a chain needs no data.
+TELL = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:", cwltool: "http://commonwl.org/cwltool#"}
+sluice:bind: {token: secret:places-api}
+inputs: {token: string}
+outputs: {told: {type: File, outputSource: tell/told}}
+steps:
+  tell:
+    in: {key: token}
+    out: [told]
+    run:
+      class: CommandLineTool
+      baseCommand: [sh, -c, 'printf %s "$KEY"']
+      hints: {cwltool:Secrets: {secrets: [key]}}
+      requirements: {EnvVarRequirement: {envDef: {KEY: $(inputs.key)}}}
+      inputs: {key: string}
+      outputs: {told: stdout}
+"""
+TOOL = """\
+cwlVersion: v1.2
+class: CommandLineTool
+baseCommand: [sort]
+inputs: {text: {type: File, inputBinding: {}}}
+outputs: {sorted: stdout}
+"""
+FILE = {"path": "names.txt", "size": 3}
+
+
+class Scene:
+    def __init__(self, system: WholeSystem) -> None:
+        self._system = system
+
+    def ask(self, person: Person, method: str, path: str, body: Any = None) -> httpx.Response:
+        http = self._system.links.http_of(person, "wfms.operator")
+        return self._system.run(http.request(method, f"/api/v1{path}", json=body))
+
+    def got(self, person: Person, method: str, path: str, body: Any = None) -> Any:
+        answer = self.ask(person, method, path, body)
+        assert answer.is_success, (method, path, answer.text)
+        return answer.json() if answer.content else None
+
+    def run_template(
+        self, person: Person, name: str, group: str | None = None, comment: str = ""
+    ) -> httpx.Response:
+        """As ``sluice run --name NAME`` does."""
+        sent = {"name": name, "cwl": f"{TELL}# {comment}\n", "group": group}
+        stored = self.got(person, "POST", "/run-templates", sent)
+        asked_for = {"template": name, "run_template": stored["id"]}
+        return self.ask(person, "POST", "/chains", asked_for)
+
+    def set_secret(self, **more: Any) -> httpx.Response:
+        new = {"name": "places-api", "value": "hunter2-hunter2", **more}
+        return self.ask(ADMIN, "POST", "/secrets", new)
+
+
+@pytest.fixture(scope="module")
+def scene(
+    postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Scene]:
+    with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
+        scene = Scene(system)
+        url = system.home.storage(StorageType.INPUT).as_uri()
+        system.asked("dms", "POST", "/api/v1/storages", {"name": "in", "type": "input", "url": url})
+        for person in (ANNA, BO):
+            account = {"name": person.name, "role": person.role, "groups": list(person.groups)}
+            scene.got(ADMIN, "POST", "/people", account)
+        scene.got(ANNA, "POST", "/templates", {"name": "places", "cwl": TELL})
+        yield scene
+
+
+@pytest.mark.parametrize("group", [None, "beta", "everyone"])
+def test_secret_is_refused_to_a_run_that_only_has_the_name_of_its_template(
+    scene: Scene, group: str | None
+) -> None:
+    assert scene.set_secret(templates=["places"]).json()["versions"][0]["group"] == "alpha"
+
+    refused = scene.run_template(BO, "places", group)
+
+    assert refused.status_code == 422, refused.text
+    assert "of the group alpha, and this is 'places' of the group" in refused.text
+    assert scene.ask(ANNA, "POST", "/chains", {"template": "places"}).is_success
+    assert scene.run_template(ANNA, "places").is_success
+
+
+def test_secret_is_refused_to_another_groups_template_that_fits_the_pattern(scene: Scene) -> None:
+    without = scene.set_secret(templates=["places*"])
+    assert without.status_code == 422
+    assert "which group's templates called places* may use it (--group GROUP" in without.text
+    assert scene.set_secret(templates=["places*"], group="alpha").is_success
+    scene.got(BO, "POST", "/templates", {"name": "places-of-bo", "cwl": TELL})
+
+    refused = scene.ask(BO, "POST", "/chains", {"template": "places-of-bo"})
+
+    assert refused.status_code == 422
+    assert "this is 'places-of-bo' of the group beta" in refused.text
+
+
+def test_secret_of_everyones_templates_is_refused_to_what_anybody_may_send(scene: Scene) -> None:
+    scene.got(ADMIN, "POST", "/templates", {"name": "cities", "cwl": TELL})
+    assert scene.set_secret(templates=["cities", "towns"], group="everyone").is_success
+
+    assert "this one was not published" in scene.run_template(BO, "cities", "everyone").text
+    for name in ("cities", "towns"):
+        sent = {"name": name, "cwl": f"{TELL}# of bo\n", "group": "everyone"}
+        answer = scene.ask(BO, "POST", "/templates", sent)
+        assert answer.status_code == 403, answer.text
+        assert "that needs the role shift" in answer.text
+    scene.got(BO, "POST", "/templates", {"name": "towns", "cwl": TELL})
+    given = {"shared_with": [], "group": "everyone"}
+    assert scene.ask(BO, "PUT", "/templates/towns/share", given).status_code == 403
+    assert scene.ask(BO, "POST", "/chains", {"template": "cities"}).is_success
+    assert scene.run_template(ADMIN, "cities", comment="of root").is_success
+
+
+def test_versions_of_a_groups_asset_come_from_its_group(scene: Scene) -> None:
+    """Templates of the group are given the newest version, whoever stored it."""
+    begun = scene.got(ANNA, "POST", "/assets/gazetteer/drafts", {"files": [FILE]})
+    sent = f"/assets/gazetteer/drafts/{begun['uid']}"
+
+    for method, path, body in (
+        ("POST", "/assets/gazetteer/drafts", {"files": [FILE]}),
+        ("POST", f"{sent}/files/0", None),
+        ("POST", sent, None),
+    ):
+        refused = scene.ask(BO, method, path, body)
+        assert refused.status_code == 403, (path, refused.text)
+        assert "belongs to anna of alpha" in refused.text
+    shift_of_beta = Person("bea", Role.SHIFT, ("beta",))
+    assert scene.ask(shift_of_beta, "DELETE", "/assets/gazetteer").status_code == 403
+    assert scene.ask(ANNA, "POST", "/assets/gazetteer/drafts", {"files": [FILE]}).is_success
+
+
+@pytest.mark.parametrize("owner", [ANNA, ADMIN])
+def test_versions_of_a_tool_come_from_the_group_of_the_first(scene: Scene, owner: Person) -> None:
+    """Workflows are composed of the newest version; what is everyone's, anybody composes of."""
+    name = f"sort-of-{owner.name}"
+    scene.got(owner, "POST", "/tools", {"name": name, "cwl": TOOL})
+
+    other = {"name": name, "cwl": TOOL.replace("sort]", "tac]")}
+    refused = scene.ask(BO, "POST", "/tools", other)
+
+    assert refused.status_code == 403
+    assert "choose another name" in refused.text
+    assert scene.got(BO, "GET", f"/tools/{name}")["version"] == 1
+    assert scene.got(owner, "POST", "/tools", other)["tool"]["version"] == 2

@@ -1,0 +1,32 @@
+"""The table ``name_owners`` and its statements: who owns the names of assets and tools."""
+
+from enum import StrEnum
+
+from sluice.servicekit.access.ownership import Ownership
+from sluice.servicekit.database import Connection
+
+
+class NamedKind(StrEnum):
+    """What is stored under a name."""
+
+    ASSET = "asset"
+    TOOL = "tool"
+
+
+SELECT = "SELECT owner, owner_group FROM name_owners WHERE kind = $1 AND name = $2"
+
+TAKE = """
+INSERT INTO name_owners (kind, name, owner, owner_group) VALUES ($1, $2, $3, $4)
+ON CONFLICT (kind, name) DO NOTHING
+"""
+
+
+async def owner_of_name(connection: Connection, kind: NamedKind, name: str) -> Ownership | None:
+    """Return who owns the name; None: nobody has stored it, or before names had owners."""
+    row = await connection.fetchrow(SELECT, kind, name)
+    return None if row is None else Ownership(row["owner"], row["owner_group"])
+
+
+async def take_name(connection: Connection, kind: NamedKind, name: str, whose: Ownership) -> None:
+    """Give the name to an owner, unless it has one."""
+    await connection.execute(TAKE, kind, name, whose.owner, whose.group)

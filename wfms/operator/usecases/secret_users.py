@@ -1,0 +1,108 @@
+"""Decides which templates may use a secret: by the group that owns them, besides their names."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sluice.contracts.access import Role
+from sluice.contracts.owners import ALL, EVERYONE
+from sluice.contracts.plan import Plan
+from sluice.contracts.problems import Forbidden, Unprocessable
+from sluice.contracts.secrets import NewSecret, may_use
+from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.database import Connection
+from wfms.operator.db import people, run_templates, templates
+from wfms.operator.db.secrets import SecretUsers, StoredSecret
+from wfms.operator.db.template_owners import owned_name
+from wfms.operator.domain.errors import ForNobody
+from wfms.operator.domain.template import StoredTemplate
+from wfms.operator.usecases.known_groups import are_there_any, require_known
+
+#: The role that publishes templates of the group ``everyone`` that use secrets.
+PUBLISHER = Role.SHIFT
+
+
+class WhoseTemplates(Unprocessable):
+    """The names alone do not say which templates are meant: anybody may choose such a name."""
+
+    def __init__(self, secret: str, patterns: Sequence[str]) -> None:
+        super().__init__(
+            f"secret {secret!r}: say which group's templates called {', '.join(patterns)} may use"
+            f" it (--group GROUP; `group` in REST; {EVERYONE} for templates that every group owns)",
+            name=secret,
+        )
+
+
+class SecretOfEveryone(Forbidden):
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"template {name!r} uses secrets and belongs to the group {EVERYONE}: that needs the"
+            f" role {PUBLISHER}; publish it for a group of yours (--group GROUP)",
+            name=name,
+        )
+
+
+async def choose_users(
+    connection: Connection, new: NewSecret, before: StoredSecret | None
+) -> SecretUsers:
+    """Return which templates may use a new version of a secret.
+
+    Raises:
+        ForNobody: No template is named, and there is no version before.
+        WhoseTemplates: The names do not say whose templates are meant.
+        UnknownGroup: Nobody is in the group.
+    """
+    patterns = new.templates or (before.templates if before else None)
+    if patterns is None:
+        raise ForNobody(new.name)
+    if new.group is not None:
+        await require_known(connection, [new.group])
+        return SecretUsers(patterns, new.group)
+    if before is not None and list(before.templates) == list(patterns):
+        return SecretUsers(patterns, before.owner_group)
+    owned = [await owned_name(connection, pattern) for pattern in patterns]
+    groups = {None if known is None else known.whose.group for known in owned}
+    if len(groups) == 1 and None not in groups:
+        return SecretUsers(patterns, groups.pop() or EVERYONE)
+    if await are_there_any(connection):
+        raise WhoseTemplates(new.name, patterns)
+    return SecretUsers(patterns, EVERYONE)
+
+
+async def why_refused(
+    connection: Connection, secret: StoredSecret, template_id: UUID
+) -> str | None:
+    """Return why the template may not use the secret, as the end of a sentence; None: it may."""
+    published = await templates.template_by_id(connection, template_id, ALL)
+    found = published or await run_templates.run_template_by_id(connection, template_id, ALL)
+    users = f"templates called {', '.join(secret.templates)} of the group {secret.owner_group}"
+    if found is None:
+        return f"is for {users}, and nobody has published or run the template {template_id}"
+    if found.group != secret.owner_group or not may_use(found.name, secret.templates):
+        return f"is for {users}, and this is {found.name!r} of the group {found.group}"
+    if published is None and not await _trusted(connection, found):
+        return (
+            f"is for {users}, and this one was not published: a template of a run that belongs to"
+            f" {EVERYONE} uses secrets if a person of role {PUBLISHER} has sent it"
+        )
+    return None
+
+
+async def _trusted(connection: Connection, run: StoredTemplate) -> bool:
+    """Whoever has no account used the system's own token, or nobody has to sign in."""
+    if run.group != EVERYONE or run.owner is None:
+        return True
+    account = await people.person_called(connection, run.owner)
+    return account is None or account.role.includes(PUBLISHER)
+
+
+def require_may_publish(name: str, plan: Plan, *, group: str) -> None:
+    """Refuse a template of everyone's with secrets to people who could not be trusted with them.
+
+    Raises:
+        SecretOfEveryone: The person who asks has too small a role.
+    """
+    person = person_asking()
+    if group != EVERYONE or not plan.secrets or person is None:
+        return
+    if not person.role.includes(PUBLISHER):
+        raise SecretOfEveryone(name)
