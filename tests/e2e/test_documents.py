@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -28,6 +28,21 @@ ALONE = {"run-on-one-machine"}
 #: For those who change the code, look after nodes, ask people, or have data sets collected: they
 #: show no command.
 WITHOUT_COMMANDS = {"ask-people", "change-sluice", "collect-and-schedule", "contain-tools"}
+#: Tutorials that show programs and no command.
+TUTORIALS_WITHOUT_COMMANDS = {"warm-tools"}
+#: These tutorials show the same commands as the others: they run in ``make test-long``.
+LONG_TUTORIALS = {"from-a-script"}
+TUTORIALS = [
+    pytest.param(
+        page,
+        id=page.stem,
+        marks=[pytest.mark.long("the tutorial and the how-to pages show the same commands")]
+        if page.stem in LONG_TUTORIALS
+        else [],
+    )
+    for page in sorted((ROOT / "docs/tutorial").glob("*.md"))
+    if page.stem not in TUTORIALS_WITHOUT_COMMANDS
+]
 HOW_TOS = sorted(
     page
     for page in (ROOT / "docs/how-to").glob("*.md")
@@ -48,11 +63,11 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Reader, str]]:
-    """A reader whose system is up, for the pages that take that for granted; and its address."""
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """A reader whose system is up, on any free port, for the pages that take that for granted."""
     reader = Reader.at_a_desk(tmp_path_factory.mktemp("how-to"))
     reader.in_the_environment("sluice up --detach")
-    yield reader, json.loads(reader.in_the_environment("sluice status --json"))["url"]
+    yield reader
     reader.in_the_environment("sluice down")
 
 
@@ -92,23 +107,42 @@ def test_first_use_of_the_readme(reader: Reader) -> None:
 
 
 @ON_EMBEDDED
-def test_tutorial(reader: Reader) -> None:
-    follow_tutorial(reader, commands(ROOT / "docs/tutorial/README.md"))
-
-
-@ON_EMBEDDED
-@pytest.mark.long("the tutorial and the how-to pages show the same commands")
-def test_tutorial_from_a_script(reader: Reader) -> None:
-    page = ROOT / "docs/tutorial/from-a-script.md"
-    before, down, _ = commands(page).partition("sluice down\n")
+@pytest.mark.parametrize("page", TUTORIALS)
+def test_tutorial(page: Path, reader: Reader) -> None:
+    """Run all ``bash`` blocks of the page as one script; the fixture stops the system."""
+    script, down, rest = commands(page).partition("sluice down\n")
     assert down
+    assert not rest.strip(), "a tutorial ends with sluice down"
 
-    printed = reader.in_the_environment(before)
+    printed = reader.in_the_environment(script)
 
+    check_shown(page, printed)
+    if check := AFTERWARDS.get(page.stem):
+        check(reader, printed)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *(ROOT / f"docs/how-to/{name}.md" for name in sorted(WITHOUT_COMMANDS)),
+        *(ROOT / f"docs/tutorial/{name}.md" for name in sorted(TUTORIALS_WITHOUT_COMMANDS)),
+    ],
+    ids=lambda page: page.stem,
+)
+def test_pages_that_are_not_followed_show_no_command(page: Path) -> None:
+    assert commands(page) == ""
+
+
+def check_shown(page: Path, printed: str) -> None:
+    """Check that the commands printed the page's ``text`` blocks, in their order."""
     rest = printed
     for block in shown(page):
         assert block in rest, f"what the page shows was not printed:\n{block}\nbut\n{rest}"
         rest = rest.split(block, 1)[1]
+
+
+def check_registered_data_set(reader: Reader, printed: str) -> None:
+    """Wait until the data set that the tutorial registers has gone through its template."""
     url = re.search(r"ready at (http://\S+)", printed)
     assert url is not None
 
@@ -129,11 +163,11 @@ def test_tutorial_from_a_script(reader: Reader) -> None:
 @ON_STACK
 @AGAIN
 def test_tutorial_on_the_stack(at_the_stack: Reader) -> None:
-    follow_tutorial(at_the_stack, OWN_SYSTEM.sub("", commands(ROOT / "docs/tutorial/README.md")))
+    script = OWN_SYSTEM.sub("", commands(ROOT / "docs/tutorial/README.md"))
+    check_word_counts(at_the_stack, at_the_stack.in_the_environment(script))
 
 
-def follow_tutorial(reader: Reader, script: str) -> None:
-    printed = reader.in_the_environment(script)
+def check_word_counts(reader: Reader, printed: str) -> None:
     assert "2 steps: words (map), count (merge)" in printed
     assert "bad.txt" in printed, "the file that failed is named"
     assert (reader.folder / "choosy/out/counts.txt").read_text().split() == [
@@ -148,19 +182,26 @@ def follow_tutorial(reader: Reader, script: str) -> None:
     ]
 
 
+#: What is checked of a tutorial beside what its page shows: its name → the check, which gets what
+#: the commands printed.
+AFTERWARDS: dict[str, Callable[[Reader, str], None]] = {
+    "README": check_word_counts,
+    "from-a-script": check_registered_data_set,
+}
+
+
 @ON_EMBEDDED
 @pytest.mark.long("README and tutorial are followed each time")
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_how_to(page: Path, running: tuple[Reader, str]) -> None:
-    reader, url = running
-    check_answers(page, follow_how_to(reader, commands(page), url))
+def test_how_to(page: Path, running: Reader) -> None:
+    check_answers(page, follow_how_to(running, commands(page)))
 
 
 @ON_STACK
 @AGAIN
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_how_to_on_the_stack(page: Path, at_the_stack: Reader, stack: StackSystem) -> None:
-    check_answers(page, follow_how_to(at_the_stack, OWN_SYSTEM.sub("", commands(page)), stack.url))
+def test_how_to_on_the_stack(page: Path, at_the_stack: Reader) -> None:
+    check_answers(page, follow_how_to(at_the_stack, OWN_SYSTEM.sub("", commands(page))))
 
 
 def check_answers(page: Path, printed: str) -> None:
@@ -180,7 +221,7 @@ def check_answers(page: Path, printed: str) -> None:
         )
 
 
-def follow_how_to(reader: Reader, script: str, url: str) -> str:
+def follow_how_to(reader: Reader, script: str) -> str:
     assert script
     assert "curl" not in script or shutil.which("curl"), "the commands of this page need curl"
-    return reader.in_the_environment(script.replace("http://127.0.0.1:8080", url))
+    return reader.in_the_environment(script)
