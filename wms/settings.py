@@ -7,6 +7,7 @@ from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.base import Contract
 from sluice.contracts.resources import Labels, NamedAmounts
+from sluice.contracts.simulation import PolicyName
 from sluice.contracts.states import ContainerEngine, SandboxKind
 from sluice.servicekit.sealing import SealingSettings
 
@@ -66,6 +67,11 @@ class WmsSettings(SealingSettings):
     expiry_period: float = Field(default=1.0, gt=0)
     #: Seconds between two steps of the rank formula.
     rank_period: float = Field(default=30.0, gt=0)
+    #: Who decides which pilot loads which tool that stays loaded: `sluice` (each pilot by what it
+    #: would earn) or `watchdog` (rounds, by queue lengths and the priorities of steps).
+    placement: PolicyName = PolicyName.SLUICE
+    #: Seconds between two rounds of a placement policy that works in rounds.
+    placement_period: float = Field(default=10.0, gt=0)
     #: Weights of the rank formula, rank(i+1) = α·aging(i) + β·retries(i) + γ·rank(i): α, for each
     #: minute that a task's ready jobs have waited.
     rank_alpha: float = Field(default=0.01, ge=0, le=1000)

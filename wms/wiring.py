@@ -43,6 +43,7 @@ from wms.consumers.tasks import task_consumers, wake_consumer
 from wms.db.gauges import MEASUREMENTS
 from wms.db.quotas import WAITING
 from wms.domain.matching import PilotNode
+from wms.domain.policies import policy_of
 from wms.domain.rank import RankWeights
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import maintenance_loops, split_loops
@@ -84,6 +85,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         launchable=_launchable(settings),
         look_at_outputs=_look_at_outputs(settings, dms),
         rank_weights=_rank_weights(settings),
+        policy=policy_of(settings.placement, every=settings.placement_period),
     )
     splitting = split_loops(context, dms, settings)
 

@@ -32,6 +32,7 @@ ON CONFLICT (uid) DO UPDATE SET
     resources = excluded.resources, engines = excluded.engines, sandbox = excluded.sandbox,
     version = excluded.version,
     state = '{pilot.ACTIVE}', drain = false, stopping = false, removed_at = NULL, to_load = NULL,
+    placed_kind = NULL,
     seen_at = now()
 WHERE pilots.key = excluded.key
     OR pilots.key IS NULL AND pilots.site IS NOT DISTINCT FROM excluded.site
@@ -46,7 +47,7 @@ UPDATE pilots SET
     state = CASE WHEN state <> '{pilot.LOST}' THEN state
         WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
 WHERE uid = $1 AND NOT (state = '{pilot.LOST}' AND site IS NOT NULL)
-RETURNING state, resources, engines, sandbox, stopping, name, host, to_load,
+RETURNING state, resources, engines, sandbox, stopping, name, host, to_load, placed_kind,
     loaded <> '[]' AS has_loaded
 """
 
@@ -57,7 +58,7 @@ _TOUCH_AND_LOOK = statement(f"""
 -- told in the first.
 WITH seen AS ({_TOUCH})
 SELECT s.state AS pilot_state, CASE WHEN row_number() OVER () = 1 THEN s.resources END AS resources,
-    s.engines, s.sandbox, s.to_load, s.name, s.host, {DEMAND}
+    s.engines, s.sandbox, s.to_load, s.placed_kind, s.name, s.host, {DEMAND}
 FROM seen AS s LEFT JOIN ({TASKS_WITH_PRIORITY}) ON {IN_DEMAND}
 """)
 
@@ -150,7 +151,8 @@ SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
 @dataclass(frozen=True, slots=True)
 class SeenPilot:
     """``stopping``: it is to hand back what it has. ``has_loaded``: tools, when it said so last.
-    ``to_load``: the step whose jobs it is to have first."""
+    ``to_load``: the step whose jobs it is to have first; ``placed_kind``: the kind of tool that the
+    placement policy has told it to load."""
 
     state: PilotState
     node: PilotNode
@@ -158,6 +160,7 @@ class SeenPilot:
     stopping: bool = False
     has_loaded: bool = False
     to_load: str | None = None
+    placed_kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +235,7 @@ async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, 
         node_of(first),
         worker_of(first),
         to_load=first["to_load"],
+        placed_kind=first["placed_kind"],
     )
     return seen, [demand_of(row) for row in rows if row["uid"] is not None]
 

@@ -748,3 +748,13 @@ CREATE INDEX jobs_asked ON jobs (task_uid, (id + 0)) WHERE state = 'asked';
 CREATE INDEX tasks_asking ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL;
 
 UPDATE alembic_version SET version_num='wms0040' WHERE alembic_version.version_num = 'wms0039';
+
+-- Running upgrade wms0040 -> wms0041
+
+ALTER TABLE pilots
+    -- Told by a round of the policy, until the pilot has it loaded; NULL: nothing. A person's order
+    -- (to_load) goes before it.
+    ADD COLUMN placed_kind text,
+    ADD COLUMN placed_at timestamptz;
+
+UPDATE alembic_version SET version_num='wms0041' WHERE alembic_version.version_num = 'wms0040';

@@ -44,7 +44,8 @@ WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
 
 #: What a pilot could be given of task ``t``. A task that the release before stored has its needs in
 #: its description alone.
-DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS rank, t.created_at,
+DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS rank,
+    {PRIORITY}::float AS priority, t.created_at,
     coalesce(t.turn_at, t.created_at) AS turn_at, t.ready,
     coalesce(t.needs, t.spec - ARRAY['executable', 'args'])::text AS needs,
     extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
@@ -215,6 +216,7 @@ def demand_of(row: Any) -> Demand:
         template=row["template"],
         step=row["step"],
         group=row["owner_group"],
+        priority=row["priority"],
     )
 
 

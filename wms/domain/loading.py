@@ -2,7 +2,7 @@
 work with."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wms.domain.matching import SWITCH, Demand
 from wms.domain.placement import Kind, Place, Policy
@@ -37,15 +37,29 @@ def preferred_kinds(
     """
     first = waiting_kinds(demands)
     names = [*first, *(kind for kind in dict.fromkeys(loaded) if kind not in first)]
-    kinds = [_kind(name, first.get(name, ()), facts.get(name, KindFacts())) for name in names]
+    kinds = [kind_of(name, first.get(name, ()), facts.get(name, KindFacts())) for name in names]
     here: list[int | None] = [number for number, name in enumerate(names) if name in loaded]
     answers = {
         number: policy.next_kind(kinds, Place(0, range(len(first)), number), 0.0)
         for number in here or [None]
     }
-    chosen = {number for number, answer in answers.items() if answer == number}
-    chosen = chosen or set(answers.values())
-    return frozenset(names[number] for number in chosen if number is not None)
+    stays = [number for number, answer in answers.items() if answer == number]
+    chosen = {number for number in stays if number is not None}
+    chosen = chosen or {answer for answer in answers.values() if answer is not None}
+    if not chosen and policy.every is not None:
+        # It has nothing to do, and need not wait for the next round.
+        idle = Place(0, range(len(first)), here[0] if here else None)
+        chosen = {move.kind for move in policy.moves(kinds, [idle], 0.0)}
+    return frozenset(names[number] for number in chosen)
+
+
+def without_priorities(demands: Iterable[Demand]) -> list[Demand]:
+    """Return the demands, those of tools that stay loaded with ranks that leave out administrators'
+    priorities."""
+    return [
+        demand if demand.needs.warm is None else replace(demand, rank=demand.rank - demand.priority)
+        for demand in demands
+    ]
 
 
 def waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
@@ -63,12 +77,13 @@ def waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
     return found
 
 
-def _kind(name: str, demands: Sequence[Demand], facts: KindFacts) -> Kind:
+def kind_of(name: str, demands: Sequence[Demand], facts: KindFacts) -> Kind:
     """As it is at the moment 0. A pilot that loads a tool has its first job already, so that none
     that waits is kept for it."""
     return Kind(
         name,
         loading=facts.loading or UNKNOWN_LOADING,
+        priority=max((demand.priority for demand in demands), default=0.0),
         mean=facts.mean,
         after=facts.after,
         ready=sum(demand.ready for demand in demands),

@@ -25,7 +25,8 @@ class Demand:
     need more than their task says; ``larger_gpu``: likewise, of a GPU. ``waited``: seconds since
     one was given away. ``kept_by``: the pilot that is kept free for one. ``turn_at``: when its turn
     began, where it shares that with the task before, whose files it takes as they come. ``limits``:
-    on what it needs that is counted over all nodes, as they are now, by name."""
+    on what it needs that is counted over all nodes, as they are now, by name. ``priority``: an
+    administrator's, of its step; it is part of ``rank``."""
 
     uid: UUID
     rank: float
@@ -41,6 +42,7 @@ class Demand:
     template: str = ""
     step: str = ""
     group: str = EVERYONE
+    priority: float = 0.0
 
     @property
     def ram(self) -> int:

@@ -68,10 +68,14 @@ class Move:
 
 
 class Policy(Protocol):
-    """``every``: seconds between two calls of ``moves``; None: never."""
+    """``every``: seconds between two calls of ``moves``; None: never. ``weighs_priority``: the
+    policy weighs administrators' priorities itself, so that they are no part of ranks."""
 
     @property
     def every(self) -> float | None: ...
+
+    @property
+    def weighs_priority(self) -> bool: ...
 
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
         """For a place that has no job: the kind it has loaded (it takes its next job), another one

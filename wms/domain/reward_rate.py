@@ -44,6 +44,7 @@ class RewardRate:
     """Asked when a place has nothing to do; a decision costs one look at each kind."""
 
     every: float | None = None
+    weighs_priority: bool = False
 
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
         loaded = place.loaded

@@ -27,6 +27,7 @@ class Watchdog:
     """``every``: seconds between rounds."""
 
     every: float | None = 1.0
+    weighs_priority: bool = True
 
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
         """It stays with what it has loaded: only rounds move it."""

@@ -11,6 +11,7 @@ from wms.usecases.count_times import count_ended_tasks
 from wms.usecases.expire_leases import expire_leases
 from wms.usecases.learn_times import learn_times
 from wms.usecases.lose_pilots import lose_pilots
+from wms.usecases.place_pilots import place_pilots
 from wms.usecases.split_task import split_waiting_tasks
 from wms.usecases.update_ranks import update_ranks
 
@@ -50,8 +51,14 @@ def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
         await learn_times(context)
         return False
 
+    async def place() -> bool:
+        await place_pilots(context, period=settings.placement_period)
+        return False
+
     metrics = context.metrics
+    rounds = Loop("placement", place, period=settings.placement_period, metrics=metrics)
     return [
+        *([rounds] if context.policy.every is not None else []),
         Loop("expiry", expire, period=settings.expiry_period, metrics=metrics),
         Loop(
             "pilots",

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from sluice.contracts.simulation import KindTimes, SimulationResult
 from sluice.contracts.times import Spread
 from sluice.contracts.wording import sentence_of
+from wms.domain.policies import policy_of
 from wms.simulation.build import (
     build_arrivals,
     build_nodes,
@@ -26,7 +27,6 @@ from wms.simulation.engine import Simulation
 from wms.simulation.errors import WrongScenario
 from wms.simulation.files import Files, Row
 from wms.simulation.picture import Record
-from wms.simulation.policies import policy_of
 from wms.simulation.scenario import Scenario
 from wms.simulation.world import Work
 

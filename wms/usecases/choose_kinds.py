@@ -19,12 +19,25 @@ async def choose_kinds(
     connection: Connection,
     demands: Sequence[Demand],
     loaded: Collection[str],
+    *,
+    placed: str | None = None,
 ) -> Collection[str]:
-    """``demands``: those whose jobs the pilot can run; ``loaded``: kinds that it has. What it is to
-    load counts as loaded for those who ask next."""
-    if len(waiting_kinds(demands)) < 2:
+    """Return the kinds whose jobs a pilot is to have before those of others.
+
+    Args:
+        context: What the WMS works with. What the pilot is to load counts as loaded for those who
+            ask next.
+        connection: To read what is known of kinds, at most once a second.
+        demands: Those whose jobs the pilot can run.
+        loaded: Kinds that it has.
+        placed: The kind that a round of the policy has told it to load.
+    """
+    waiting = waiting_kinds(demands)
+    if placed is not None and placed in waiting:
+        return {placed}
+    if len(waiting) < 2:
         return loaded
-    facts = await context.kinds.get(None, lambda: _look(connection))
+    facts = await context.kinds.get(None, lambda: look_at_kinds(connection))
     chosen = preferred_kinds(context.policy, demands, loaded, facts)
     for kind in chosen.difference(loaded):
         known = facts.get(kind, KindFacts())
@@ -32,7 +45,8 @@ async def choose_kinds(
     return chosen
 
 
-async def _look(connection: Connection) -> dict[str, KindFacts]:
+async def look_at_kinds(connection: Connection) -> dict[str, KindFacts]:
+    """Return what is known of each kind of tool that stays loaded, by kind."""
     steps = await live_steps(connection)
     times = await times_of(connection, {step.work for step in steps})
     return facts_of(steps, times, await loaded_kinds(connection))

@@ -19,6 +19,7 @@ from wms.db.task_cache import KnownTask
 from wms.db.tasks import shared_inputs_json
 from wms.db.worker_times import Worker, WorkKind
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
+from wms.domain.loading import without_priorities
 from wms.domain.matching import Demand, PilotNode, fitting, order
 from wms.domain.worker_times import Trust
 from wms.usecases.choose_kinds import choose_kinds
@@ -116,7 +117,9 @@ async def _give(
     )
     ranked = await with_limits(connection, await with_shares(connection, demands))
     able = fitting(in_turn(ranked), seen.node)
-    kinds = await choose_kinds(context, connection, able, request.loaded)
+    if context.policy.weighs_priority:
+        able = without_priorities(able)
+    kinds = await choose_kinds(context, connection, able, request.loaded, placed=seen.placed_kind)
     chosen = order(able, kinds, first=seen.to_load)
     for demand in room.worth_looking_at(chosen, pilot):
         if leased.former and demand.needs.beyond_the_release_before:

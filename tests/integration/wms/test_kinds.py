@@ -26,6 +26,7 @@ class Wanting:
 
     wanted: str
     every: float | None = None
+    weighs_priority: bool = False
     told: list[dict[str, Kind]] = field(default_factory=list)
 
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:

@@ -71,6 +71,7 @@ class Noting:
     """A policy that keeps what it is told."""
 
     every: float | None = None
+    weighs_priority: bool = False
     told: list[tuple[list[Kind], Place]] = field(default_factory=list)
 
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:

@@ -1,0 +1,79 @@
+"""Statements on which kind of tool the placement policy has told pilots to load."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.loaded import LoadedTool
+from sluice.servicekit.database import Connection
+from wms.db.pilots import node_of
+from wms.db.statement import statement
+from wms.domain.matching import PilotNode
+
+#: Held by the instance whose round it is.
+_ROUND_LOCK = 0x534C_504C
+
+_BEGIN_ROUND = f"""
+-- One instance at a time, and one move in $1.
+SELECT pg_try_advisory_xact_lock({_ROUND_LOCK})
+    AND NOT EXISTS (SELECT FROM pilots WHERE placed_at > now() - $1::interval)
+"""
+
+_CLEAR = """
+-- The pilot has loaded what it was told.
+UPDATE pilots SET placed_kind = NULL
+WHERE placed_kind IS NOT NULL
+    AND loaded @> jsonb_build_array(jsonb_build_object('kind', placed_kind))
+"""
+
+_SELECT_PILOTS = statement("""
+-- Those that a policy may move: a person's order goes first.
+SELECT uid, resources, engines, sandbox, loaded, placed_kind,
+    extract(epoch FROM now())::float AS now
+FROM pilots
+WHERE state = '{pilot.ACTIVE}' AND to_load IS NULL AND (loaded <> '[]' OR placed_kind IS NOT NULL)
+ORDER BY uid
+""")
+
+_PLACE = statement("""
+UPDATE pilots SET placed_kind = $2, placed_at = now() WHERE uid = $1 AND state = '{pilot.ACTIVE}'
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedPilot:
+    """``placed_kind``: what it has been told to load, and has not loaded yet. ``now``: seconds
+    since 1970 by the database's clock."""
+
+    uid: UUID
+    node: PilotNode
+    loaded: list[LoadedTool]
+    placed_kind: str | None
+    now: float
+
+
+async def begin_round(connection: Connection, *, period: timedelta) -> bool:
+    """Return whether this instance may decide now; until the end of the transaction none other
+    may."""
+    return bool(await connection.fetchval(_BEGIN_ROUND, period))
+
+
+async def clear_placements(connection: Connection) -> None:
+    """Forget the orders that pilots have carried out."""
+    await connection.execute(_CLEAR)
+
+
+async def pilots_to_place(connection: Connection) -> list[PlacedPilot]:
+    return [_placed(dict(row)) for row in await connection.fetch(_SELECT_PILOTS)]
+
+
+async def place_pilot(connection: Connection, uid: UUID, kind: str) -> None:
+    """Tell a pilot to load a kind when it has finished the job in hand."""
+    await connection.execute(_PLACE, uid, kind)
+
+
+def _placed(row: Mapping[str, Any]) -> PlacedPilot:
+    tools = [LoadedTool.model_validate(tool) for tool in row["loaded"]]
+    return PlacedPilot(row["uid"], node_of(row), tools, row["placed_kind"], row["now"])

@@ -1,0 +1,24 @@
+"""Every placement policy by its name, for production and for simulations."""
+
+from typing import assert_never
+
+from sluice.contracts.simulation import PolicyName
+from wms.domain.placement import Policy
+from wms.domain.reward_rate import RewardRate
+from wms.domain.watchdog import Watchdog
+
+
+def policy_of(name: PolicyName, *, every: float | None = None) -> Policy:
+    """Return the policy called ``name``.
+
+    Args:
+        name: Its name.
+        every: Seconds between its rounds; None: its own default. Policies without rounds ignore it.
+    """
+    match name:
+        case PolicyName.SLUICE:
+            return RewardRate()
+        case PolicyName.WATCHDOG:
+            return Watchdog() if every is None else Watchdog(every)
+        case _:
+            assert_never(name)
