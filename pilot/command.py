@@ -17,6 +17,7 @@ from pilot.node.slot_users import WrongUsersError
 from pilot.settings import PilotSettings, sentences_of
 from pilot.wiring import run_pilot
 from sluice.garbage_collection import keep_what_is_loaded
+from sluice.proxies import UnusableProxy
 from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.settings_sources import unknown_among
 
@@ -28,13 +29,14 @@ _REFUSALS: dict[type[Exception], tuple[str, int]] = {
     NoSandboxError: ("pilot.no_sandbox", 2),
     WrongUsersError: ("pilot.wrong_users", 2),
     UnsafeFolderError: ("pilot.folder_unsafe", 2),
+    UnusableProxy: ("pilot.unusable_proxy", 2),
 }
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit codes: 0 ended as asked, 2 wrong settings (also: a folder that is not the pilot's
-    alone, no sandbox where one is required, no such users), 3 another pilot of that name works
-    here."""
+    alone, no sandbox where one is required, no such users, an unusable proxy), 3 another pilot of
+    that name works here."""
     parser = argparse.ArgumentParser(prog="sluice-pilot", description=__doc__)
     parser.add_argument("--wms-url", help="base URL of the WMS")
     parser.add_argument("--name", help="name of this pilot (default: the host's)")

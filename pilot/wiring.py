@@ -40,10 +40,10 @@ from sluice.contracts.node_parts import NodePart
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
 from sluice.fit import Offer
+from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 from sluice.pilot_access.key import PilotKey
 from sluice.servicekit.processes import until_ended
-from sluice.tls import trust
 
 log = structlog.get_logger(__name__)
 
@@ -117,12 +117,7 @@ async def run_pilot(settings: PilotSettings) -> None:
 
 
 def _wms(settings: PilotSettings, key: PilotKey) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
-        base_url=settings.wms_url,
-        timeout=httpx.Timeout(10.0),
-        verify=trust(settings.wms_url),
-        auth=PilotAuth(settings.token_file, key),
-    )
+    return http_client(settings.wms_url, timeout=10.0, auth=PilotAuth(settings.token_file, key))
 
 
 def _session(

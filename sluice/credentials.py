@@ -2,7 +2,8 @@
 
 A system that is started on this machine puts its token there; whoever asks a system looks there for
 the one of its address. ``SLUICE_TOKEN`` goes first, then the file that ``SLUICE_TOKEN_FILE``
-names, then what this process knows by itself.
+names. A system that was found through its home folder is asked with the token that lies there:
+the variables are meant for the system of ``SLUICE_URL`` or ``--url``.
 """
 
 import os
@@ -10,7 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-#: Variable with the token to use, whatever the address.
+#: Variable with the address of the system that commands use.
+URL = "SLUICE_URL"
+#: Variable with the token for that system.
 TOKEN = "SLUICE_TOKEN"  # noqa: S105 - the variable's name
 #: Variable with the path of a file that has it.
 TOKEN_FILE = "SLUICE_TOKEN_FILE"  # noqa: S105 - the variable's name
@@ -23,8 +26,15 @@ _known: dict[str, Path] = {}
 
 
 def token_for(url: str) -> str | None:
-    """None: none is known for the system at this address. Raises ``OSError`` where a variable says
-    one that is none."""
+    """Return the token for the system at this address; None: none is known.
+
+    Raises:
+        OSError: a variable holds something else than a token.
+    """
+    if is_own_system(url):
+        with suppress(OSError, ValueError):
+            if own := read_token(_known_file(url)):
+                return own
     given = os.environ.get(TOKEN, "").strip()
     if given:
         return _one_word(given, TOKEN)
@@ -65,6 +75,16 @@ def know_token(url: str, file: Path) -> None:
     """For this process alone, from now on: the token of the system at this address is in the
     ``file``."""
     _known[_name(url)] = file
+
+
+def is_own_system(url: str) -> bool:
+    """Return whether this process found the system at this address through its home folder.
+
+    Variables for another system, such as ``SLUICE_TOKEN``, say nothing about it then.
+    """
+    with suppress(ValueError):
+        return _name(url) in _known and _name(url) != _name(os.environ.get(URL, ""))
+    return False
 
 
 def keep_token(url: str, token: str) -> None:

@@ -25,6 +25,7 @@ from sluice.contracts.asking_watch import AskLink, NewLink
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.templates import NewTemplate
 from sluice.credentials import headers_for
+from sluice.http_clients import http_client
 
 _WORKFLOW = """\
 cwlVersion: v1.2
@@ -110,7 +111,7 @@ async def _asked(url: str, files: list[Path]) -> str:
         new = NewDataset(name="bench-ask", meta={"kind": "bench-ask"})
         dataset = await upload_files(connection, files, dataset=new)
         await chain_of(connection, dataset.uid)
-    async with httpx.AsyncClient(base_url=f"{url}/services/ask", headers=headers_for(url)) as http:
+    async with http_client(f"{url}/services/ask", headers=headers_for(url)) as http:
         while True:
             steps = (await http.get("/api/v1/asking/steps")).raise_for_status().json()["steps"]
             if steps and steps[0]["items"].get("open") == len(files):
@@ -134,8 +135,7 @@ async def _answer_all(
     """What each has seen, and seconds from the first to the last answer."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     browsers = [
-        httpx.AsyncClient(base_url=url, follow_redirects=True, timeout=60, limits=limits)
-        for _ in range(people)
+        http_client(url, follow_redirects=True, timeout=60, limits=limits) for _ in range(people)
     ]
     try:
         for browser in browsers:

@@ -21,6 +21,7 @@ from sluice.contracts.naming import log_name, output_name
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
+from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 
 #: Jobs a simulated pilot leases and reports at a time.
@@ -38,7 +39,7 @@ async def run_pilots(url: str, jobs: int, pilots: int, token: Path | None = None
 
 
 async def _pilot(url: str, number: int, share: int, token: Path | None) -> int:
-    async with httpx.AsyncClient(base_url=url, timeout=60, auth=PilotAuth(token)) as http:
+    async with http_client(url, timeout=60, auth=PilotAuth(token)) as http:
         return await _work(http, number, share)
 
 

@@ -13,8 +13,6 @@ from statistics import median
 from typing import Any
 from uuid import uuid4
 
-import httpx
-
 from sluice.bench.result import BenchResult
 from sluice.bench.simulated_pilots import post, success
 from sluice.bench.system import fresh_system
@@ -26,6 +24,7 @@ from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import Conflict
 from sluice.contracts.templates import NewTemplate
 from sluice.embedded.home import Home
+from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 
 #: Seconds that a job takes on each pilot.
@@ -63,7 +62,7 @@ class _Pilot:
     registers with."""
 
     def __init__(self, wms_url: str, token: Path, number: int, seconds: float) -> None:
-        self._http = httpx.AsyncClient(base_url=wms_url, timeout=60, auth=PilotAuth(token))
+        self._http = http_client(wms_url, timeout=60, auth=PilotAuth(token))
         self._number, self._seconds = number, seconds
         self._uid = uuid4()
         self._tasks: dict[str, dict[str, Any]] = {}

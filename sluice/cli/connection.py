@@ -11,15 +11,15 @@ import httpx
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import Unprocessable
-from sluice.credentials import headers_for, token_for
+from sluice.credentials import headers_for, is_own_system, token_for
 from sluice.embedded.home import Home
-from sluice.tls import trust
+from sluice.http_clients import http_client
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
     """Clients of one system. The DMS is at ``<url>/services/dms`` unless ``SLUICE_DMS_URL`` says
-    otherwise."""
+    otherwise; a system that was found through its home folder has its own."""
 
     url: str
     operator: OperatorClient
@@ -35,7 +35,9 @@ def running_url(home: Path) -> str | None:
 async def connected(url: str, *, token: str | None = None) -> AsyncIterator[Connection]:
     """``token``: in place of those that are known for the addresses. Raises ``Unprocessable`` for
     what is no address; nothing is asked yet."""
-    dms_url = os.environ.get("SLUICE_DMS_URL", f"{url}/services/dms")
+    dms_url = f"{url}/services/dms"
+    if not is_own_system(url):
+        dms_url = os.environ.get("SLUICE_DMS_URL", dms_url)
     for address in (url, dms_url):
         _require_address(address)
     async with (
@@ -53,9 +55,7 @@ def _for_dms(url: str, dms_url: str, token: str | None) -> str | None:
 def client(url: str, *, seconds: float, token: str | None = None) -> httpx.AsyncClient:
     """That says who asks, by the ``token`` or by one that is known for the address. ``seconds``:
     for an answer."""
-    return httpx.AsyncClient(
-        base_url=url, timeout=seconds, verify=trust(url), headers=headers_for(url, token=token)
-    )
+    return http_client(url, timeout=seconds, headers=headers_for(url, token=token))
 
 
 def _require_address(text: str) -> None:

@@ -8,6 +8,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
+import typer
 from pydantic import BaseModel
 
 from sluice.cli.connection import Connection, connected, running_url
@@ -62,6 +63,7 @@ class System:
 _OPTIONS = [
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
     for name, default, annotation in (
+        ("ctx", None, typer.Context),
         ("url", None, UrlOption),
         ("home", DEFAULT_HOME, HomeOption),
         ("as_json", False, JsonOption),
@@ -69,13 +71,27 @@ _OPTIONS = [
 ]
 
 
+def _only_home_was_given(context: typer.Context) -> bool:
+    """Return whether the command line says ``--home``, and only a variable says an address."""
+    sources = [context.get_parameter_source(name) for name in ("home", "url")]
+    given = [source is not None and source.name == "COMMANDLINE" for source in sources]
+    return given == [True, False]
+
+
 def with_system(command: Callable[..., None]) -> Callable[..., None]:
     """The command with ``--url``, ``--home`` and ``--json`` in place of its first parameter."""
     [_, *own] = inspect.signature(command, eval_str=True).parameters.values()
+    asks_for_context = any(parameter.name == "ctx" for parameter in own)
+    own = [parameter for parameter in own if parameter.name != "ctx"]
 
     @wraps(command)
-    def called(*, url: str | None, home: Path, as_json: bool, **options: Any) -> None:
-        command(System(url, home, as_json), **options)
+    def called(
+        *, ctx: typer.Context, url: str | None, home: Path, as_json: bool, **options: Any
+    ) -> None:
+        chosen = None if _only_home_was_given(ctx) else url
+        if asks_for_context:
+            options["ctx"] = ctx
+        command(System(chosen, home, as_json), **options)
 
     called.__signature__ = inspect.Signature([*own, *_OPTIONS])  # type: ignore[attr-defined]
     return called

@@ -26,6 +26,7 @@ from sluice.contracts.problems import (
     Unauthenticated,
     Unprocessable,
 )
+from sluice.proxies import direct_connection_note
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
@@ -203,6 +204,7 @@ class ServiceClient:
             sentence = (
                 f"the {self.service} service at {self._http.base_url} {kind}:"
                 f" {str(error) or type(error).__name__}"
+                f"{direct_connection_note(str(self._http.base_url))}"
             )
             raise NotAvailable(sentence, service=self.service) from error
 

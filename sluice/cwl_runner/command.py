@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
+from sluice.credentials import URL
 from sluice.cwl_runner.outputs import put_out
 from sluice.cwl_runner.rest import Refused, Rest
 from sluice.cwl_runner.session import FAILURES, RunnerSession
@@ -104,13 +105,12 @@ def _parser() -> argparse.ArgumentParser:
 def _system_options() -> list[argparse.Action]:
     """What cwltool does not have."""
     parser = argparse.ArgumentParser(add_help=False)
-    home = os.environ.get("SLUICE_HOME", str(DEFAULT_HOME))
     return [
         parser.add_argument(
-            "--url", default=os.environ.get("SLUICE_URL"), help="address of a running system"
+            "--url", help="address of a running system (default: SLUICE_URL, without --home)"
         ),
         parser.add_argument(
-            "--home", default=home, help="folder of the embedded system, started if it is not up"
+            "--home", help="folder of the embedded system, started if it is not up"
         ),
         parser.add_argument(
             "--wait",
@@ -173,8 +173,11 @@ def _tell_of_misplaced(behind: list[str]) -> None:
 
 
 @contextmanager
-def _system(url: str | None, home: str) -> Iterator[str]:
+def _system(url: str | None, home: str | None) -> Iterator[str]:
     """Address of the system to use; one that was started here is stopped at the end."""
+    if home is None:
+        url = url or os.environ.get(URL) or None
+        home = os.environ.get("SLUICE_HOME", str(DEFAULT_HOME))
     running = Home(Path(home)).running() if url is None else None
     if url is not None or running is not None:
         yield (url or running.url).rstrip("/")  # type: ignore[union-attr] # one of them is there

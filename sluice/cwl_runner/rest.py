@@ -3,12 +3,15 @@ imported."""
 
 import http.client
 import json
+from base64 import b64encode
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 
 from sluice.credentials import headers_for
+from sluice.proxies import UnusableProxy, direct_connection_note, proxy_for, without_password
 
 _TIMEOUT = 60.0
+_HTTPS_PORT = 443
 
 
 class Refused(Exception):
@@ -24,12 +27,10 @@ class Rest:
     """One connection, kept; opened anew where the system closed it."""
 
     def __init__(self, url: str) -> None:
+        """Raises ``UnusableProxy``; connects with the first request."""
         self._url = url
         parts = urlsplit(url)
-        kind = (
-            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        )
-        self._connection = kind(parts.netloc, timeout=_TIMEOUT)
+        self._connection = _connection(url)
         self._root = f"{parts.path.rstrip('/')}/api/v1"
         self._headers = {"Accept": "application/json", **headers_for(url)}
 
@@ -62,6 +63,7 @@ class Rest:
             self._connection.close()
             raise ConnectionError(
                 f"the system at {self._url} cannot be reached: {error}"
+                f"{direct_connection_note(self._url)}"
             ) from error
         except BaseException:  # an interrupt leaves an answer unread
             self._connection.close()
@@ -77,6 +79,40 @@ class Rest:
         self._connection.request(method, self._root + path, content, self._headers | kind)
         answer = self._connection.getresponse()
         return answer, answer.read()
+
+
+def _connection(url: str) -> http.client.HTTPConnection:
+    """Return a connection to the server of ``url``, not opened yet.
+
+    Raises:
+        UnusableProxy: this client speaks to HTTP proxies alone.
+    """
+    parts = urlsplit(url)
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    address = proxy_for(url)
+    if address is None:
+        return kind(parts.netloc, timeout=_TIMEOUT)
+    proxy = urlsplit(address)
+    if proxy.scheme != "http":
+        raise UnusableProxy(
+            f"the environment names the proxy {without_password(address)} for {url}, and"
+            " `sluice cwl-runner` can use HTTP proxies only: name one in https_proxy, or name"
+            f" {parts.hostname} in no_proxy"
+        )
+    connection = kind(proxy.hostname or "", proxy.port or 80, timeout=_TIMEOUT)
+    connection.set_tunnel(
+        parts.hostname or "",
+        parts.port or _HTTPS_PORT,
+        _proxy_login(proxy.username, proxy.password),
+    )
+    return connection
+
+
+def _proxy_login(user: str | None, password: str | None) -> dict[str, str]:
+    if user is None:
+        return {}
+    login = f"{unquote(user)}:{unquote(password or '')}".encode()
+    return {"Proxy-Authorization": f"Basic {b64encode(login).decode()}"}
 
 
 def _sentence(answer: http.client.HTTPResponse, text: bytes) -> str:

@@ -96,6 +96,8 @@ class Home:
         with tempfile.NamedTemporaryFile("w", dir=self.root, delete=False) as file:
             json.dump(asdict(state), file)
         os.replace(file.name, self._state)
+        if url:
+            know_token(url, self.token)
 
     def owner(self) -> RunningSystem | None:
         """The process that has this folder, if there is one: its system starts, runs or stops."""

@@ -6,7 +6,7 @@ import socket
 import httpx
 
 from sluice.embedded.readiness import READY_PATH
-from sluice.tls import trust
+from sluice.http_clients import http_client
 
 _PATIENCE = 2.0
 
@@ -37,8 +37,8 @@ async def require_free_port(host: str, port: int) -> None:
 
 async def _is_sluice(url: str) -> bool:
     try:
-        async with httpx.AsyncClient(timeout=_PATIENCE, verify=trust(url)) as client:
-            answer = (await client.get(f"{url}{READY_PATH}")).json()
+        async with http_client(url, timeout=_PATIENCE) as client:
+            answer = (await client.get(READY_PATH)).json()
     except (httpx.HTTPError, ValueError):
         return False
     return isinstance(answer, dict) and "wms" in answer

@@ -14,8 +14,8 @@ import httpx
 from sluice.contracts.numbers import counted
 from sluice.credentials import headers_for
 from sluice.embedded.home import PRIVATE, Home, RunningSystem
+from sluice.http_clients import send_request
 from sluice.servicekit.processes import lives
-from sluice.tls import trust
 
 #: Seconds a detached system gets to become ready, and to stop once it waits for nothing.
 START_LIMIT, STOP_LIMIT = 60.0, 60.0
@@ -109,10 +109,10 @@ def _jobs_at_work(url: str) -> int:
     """That pilots have now; 0 where nobody can tell."""
     try:
         pilots = (
-            httpx.get(
+            send_request(
+                "GET",
                 f"{url}/services/wms/api/v1/pilots",
                 timeout=_ASK,
-                verify=trust(url),
                 headers=headers_for(url),
             )
             .raise_for_status()

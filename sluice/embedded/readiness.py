@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from sluice.tls import trust
+from sluice.http_clients import send_request
 
 #: How a pilot does; other texts say why it does not run.
 OK, STARTING = "ok", "starting"
@@ -40,7 +40,7 @@ class Readiness:
 
 def read_readiness(url: str) -> Readiness:
     """Of the system at ``url``. Raises ``httpx.HTTPError``."""
-    answer = httpx.get(f"{url}{READY_PATH}", timeout=_ANSWER, verify=trust(url))
+    answer = send_request("GET", f"{url}{READY_PATH}", timeout=_ANSWER)
     return Readiness(answer.is_success, answer.json())
 
 
@@ -59,5 +59,5 @@ def read_pilots_down(url: str) -> list[str]:
     answers at ``url``."""
     try:
         return read_readiness(url).pilots_down
-    except (httpx.HTTPError, ValueError):
+    except (httpx.HTTPError, OSError, ValueError):
         return []

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import httpx
 
 from sluice.contracts.access import ON_BEHALF_HEADER, CallingService
+from sluice.http_clients import http_client
 from sluice.servicekit.access.behalf import acting, header_of, request_of
 from sluice.servicekit.access.principal import (
     THIS_PROCESS,
@@ -18,7 +19,6 @@ from sluice.servicekit.access.principal import (
 from sluice.servicekit.access.service_tokens import ServiceSigner
 from sluice.servicekit.audit.request import answering
 from sluice.servicekit.in_process import StreamingTransport
-from sluice.tls import trust
 
 ASGIApp = Any
 
@@ -97,10 +97,9 @@ class NetworkLinks(_Clients):
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
         address = self._addresses[service]
         return self._keep(
-            httpx.AsyncClient(
-                base_url=address,
+            http_client(
+                address,
                 timeout=self._timeout,
-                verify=trust(address),
                 auth=None if self._signer is None else SignedRequests(self._signer, service),
             )
         )

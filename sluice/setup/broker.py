@@ -7,10 +7,10 @@ from typing import Any
 import httpx
 
 from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.http_clients import http_client
 from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, password_hash
 from sluice.setup.logins import ServiceLogin
-from sluice.tls import trust
 
 #: Bytes of salt before the digest in RabbitMQ's password hashes.
 SALT = 4
@@ -59,9 +59,7 @@ async def set_up_broker(management_url: str, logins: Sequence[ServiceLogin]) -> 
     wanted: Definitions = definitions(sluice_topology(), users, vhost=logins[0].place)
     auth = (address.username, address.password)
     url = f"{_base(address)}/api/"
-    async with httpx.AsyncClient(
-        base_url=url, auth=auth, timeout=PATIENCE, verify=trust(url)
-    ) as client:
+    async with http_client(url, auth=auth, timeout=PATIENCE) as client:
         found = await _definitions(client)
         _keep_salts(wanted, found, {login.user: login.password for login in logins})
         changes = list(_differences(wanted, found))

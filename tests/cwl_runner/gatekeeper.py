@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import httpx
-
 from sluice.credentials import forget_token, keep_token, token_for
-from sluice.tls import trust
+from sluice.http_clients import send_request
 
 #: Method and path → the status of a refusal; 0: the connection is closed without an answer; None:
 #: passed on.
@@ -35,13 +33,12 @@ def gatekeeper(url: str, rule: Rule) -> Iterator[str]:
                     for key, value in self.headers.items()
                     if key in ("Content-Type", "Accept", "Authorization")
                 }
-                answer = httpx.request(
+                answer = send_request(
                     self.command,
                     url + self.path,
                     content=body,
                     headers=kinds,
                     timeout=60,
-                    verify=trust(url),
                 )
                 self._answer(answer.status_code, answer.content)
             else:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from sluice.tls import trust
+from sluice.http_clients import send_request
 from stack.ports import free_ports
 from stack.rabbitmq import BINARIES, SERVER, BrokerPlace
 from tests.waiting import wait_until
@@ -97,8 +97,8 @@ class RabbitServer:
         """A request to the management API, as administrator; gives the JSON of the answer, None
         where there is none."""
         url = f"http://127.0.0.1:{self.management_port}/api/{path}"
-        with httpx.Client(auth=("guest", "guest"), timeout=30, verify=trust(url)) as client:
-            answer = client.request(method, url, json=body).raise_for_status()
+        login = ("guest", "guest")
+        answer = send_request(method, url, json=body, auth=login, timeout=30).raise_for_status()
         return answer.json() if answer.content else None
 
 

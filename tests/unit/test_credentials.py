@@ -51,6 +51,21 @@ def test_the_variable_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     assert token_for(URL) == "two"
 
 
+def test_system_of_a_home_folder_is_asked_with_its_own_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = "http://127.0.0.1:8099"
+    (tmp_path / "token").write_text("own\n")
+    know_token(url, tmp_path / "token")
+    monkeypatch.setenv("SLUICE_TOKEN", "of another system")
+    monkeypatch.setenv("SLUICE_URL", URL)
+    assert token_for(url) == "own"
+
+    monkeypatch.setenv("SLUICE_TOKEN", "personal")
+    monkeypatch.setenv("SLUICE_URL", url)
+    assert token_for(url) == "personal", "the address was chosen, and the token with it"
+
+
 def test_a_file_that_a_variable_names_goes_before_what_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-import httpx
 from pack_command import Parser, UsageError, run_command
 
 from collage.computers import OldComputer, Way
 from collage.gateway import Gateway
+from sluice.http_clients import http_client
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from sluice.servicekit.server import HttpServer
 
@@ -47,7 +47,7 @@ class Worker:
     async def live(self, stop: asyncio.Event) -> None:
         """Until it dies, or is told to stop. Raises ``OSError``."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        async with httpx.AsyncClient(base_url=self.wms_url) as wms:
+        async with http_client(self.wms_url) as wms:
             gateway = Gateway(self.computer, wms, late=self.late)
             server = HttpServer(gateway, host=_HOST, port=0)
             await server.start()

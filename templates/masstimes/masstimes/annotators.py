@@ -12,6 +12,8 @@ from typing import Any
 
 import httpx
 
+from sluice.http_clients import http_client
+
 #: What is shown, and where the mark stands in it.
 Shown = tuple[str, int, int]
 #: Is what is marked a mass?
@@ -63,7 +65,7 @@ class Annotator:
         """Opens the link, and answers what is shown until told to stop. Raises
         ``httpx.HTTPError``; ``LookupError`` for an item that it knows nothing of."""
         agent = {"User-Agent": self.name}
-        async with httpx.AsyncClient(follow_redirects=True, headers=agent, timeout=60) as browser:
+        async with http_client(link, follow_redirects=True, headers=agent, timeout=60) as browser:
             page = str((await browser.get(link)).raise_for_status().url)
             (await browser.get(f"{page}/about")).raise_for_status()
             answers: list[dict[str, Any]] = []

@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -54,6 +53,7 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState, DeviceStanding
 from sluice.embedded.home import Home
 from sluice.embedded.process import start_detached, stop_system
+from sluice.http_clients import send_request
 
 PACK = Path(__file__).resolve().parents[1]
 SYSTEM = "system"
@@ -92,11 +92,8 @@ def small_web(folder: Path, sites: int, seed: int) -> Iterator[dict[str, Any]]:
 
 def _change(web: Mapping[str, Any], sites: int) -> list[str]:
     """Gives whose sites have changed."""
-    request = urllib.request.Request(  # noqa: S310 - an address of this machine
-        f"{web['change']}?sites={sites}", method="POST"
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
-        changed: list[str] = json.loads(answer.read())
+    answer = send_request("POST", f"{web['change']}?sites={sites}", timeout=30)
+    changed: list[str] = answer.raise_for_status().json()
     return changed
 
 

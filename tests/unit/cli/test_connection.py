@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cli.connection import connected
-from sluice.credentials import keep_token
+from sluice.credentials import keep_token, know_token
 
 URL, DMS = "http://127.0.0.1:8080", "http://127.0.0.1:8081"
 
@@ -35,6 +35,13 @@ async def test_a_token_that_is_kept_for_the_dms_goes_first_there() -> None:
     keep_token(URL, "mine")
     keep_token(DMS, "another")
     assert await told() == ["Bearer mine", "Bearer another"]
+
+
+async def test_system_of_a_home_folder_has_its_own_dms(tmp_path: Path) -> None:
+    url = "http://127.0.0.1:8098"
+    know_token(url, tmp_path / "token")
+    async with connected(url) as connection:
+        assert connection.dms._http.base_url == f"{url}/services/dms/"
 
 
 async def test_a_token_that_is_given_goes_before_what_is_kept_and_none_is_none() -> None:

@@ -34,6 +34,22 @@ def test_a_command_is_told_its_system_and_its_own_options(tmp_path: Path) -> Non
     ]
 
 
+def test_home_on_the_command_line_goes_before_an_address_in_the_environment(
+    tmp_path: Path,
+) -> None:
+    app, told = typer.Typer(), list[str | None]()
+
+    @app.command()
+    @with_system
+    def show(system: System) -> None:
+        told.append(system.url)
+
+    runner = CliRunner(env={"SLUICE_URL": "http://127.0.0.1:9"})
+    for words in (["--home", str(tmp_path)], ["--home", str(tmp_path), "--url", "http://b"], []):
+        assert runner.invoke(app, words).exit_code == 0
+    assert told == [None, "http://b", "http://127.0.0.1:9"]
+
+
 def test_every_command_for_a_system_finds_it_and_answers_in_the_same_way() -> None:
     found = dict(commands(get_command(command_line())))
     asking = {name for name, options in found.items() if "--url" in options}

@@ -12,6 +12,8 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from sluice.contracts.problems import NotAvailable
+from sluice.http_clients import connection_options
+from sluice.proxies import UnusableProxy
 from sluice.servicekit.access.provider_sign_in import Begun
 from wfms.operator.domain.people_errors import ProviderRefused
 from wfms.operator.usecases.oidc_settings import OidcSettings
@@ -88,7 +90,12 @@ class OpenIdProvider:
         return claims
 
     def _client(self, redirect: str) -> AsyncOAuth2Client:
+        """Raises ``NotAvailable``."""
         secret = self._settings.client_secret
+        try:
+            connection = connection_options(self._settings.issuer)
+        except UnusableProxy as error:
+            raise _unavailable(error) from error
         return AsyncOAuth2Client(
             client_id=self._settings.client_id,
             client_secret=None if secret is None else secret.get_secret_value(),
@@ -98,6 +105,7 @@ class OpenIdProvider:
             redirect_uri=redirect,
             code_challenge_method="S256",
             timeout=_TIMEOUT,
+            **connection,
         )
 
     async def _metadata(self, client: AsyncOAuth2Client) -> Mapping[str, Any]:

@@ -8,12 +8,12 @@ import asyncio
 import json
 import socket
 import time
-import urllib.request
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+import httpx
 from pack_command import (
     Parser,
     UsageError,
@@ -28,6 +28,7 @@ from masstimes.small_web.dioceses import first_page
 from masstimes.small_web.parishes import SERVICE
 from masstimes.small_web.places import KEY, Places
 from masstimes.small_web.web import DEMO_SEED, LAYOUTS, SmallWeb, parish_files
+from sluice.http_clients import send_request
 
 #: In the folder: the port and what can be asked there.
 WEB = "web.json"
@@ -155,8 +156,8 @@ def change_main(argv: Sequence[str] | None = None) -> int:
 
 def _change(arguments: argparse.Namespace) -> None:
     known = json.loads(read_input(arguments.folder / WEB))
-    request = urllib.request.Request(  # noqa: S310 - an address of this machine
-        f"{known['change']}?sites={arguments.sites}", method="POST"
-    )
-    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310 - as above
-        print("\n".join(json.loads(answer.read())))
+    try:
+        answer = send_request("POST", f"{known['change']}?sites={arguments.sites}", timeout=30)
+        print("\n".join(answer.raise_for_status().json()))
+    except httpx.HTTPError as error:
+        raise OSError(f"the small web does not answer: {error}") from error

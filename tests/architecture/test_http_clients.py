@@ -1,0 +1,42 @@
+"""Clients are made in one place, which keeps tokens away from proxies."""
+
+import ast
+
+from tests.architecture.sources import PRODUCT, Source, sources
+
+#: They make clients themselves: the one place; the client of a command that has to start quickly,
+#: which asks for the proxy there; requests that stay in the process; OpenID Connect, which takes
+#: its connection from there; and a crawler, which sends no token.
+MAKERS = {
+    "sluice/http_clients.py",
+    "sluice/cwl_runner/rest.py",
+    "sluice/servicekit/service_clients.py",
+    "templates/masstimes/masstimes/polite.py",
+}
+_HTTPX = {"AsyncClient", "Client", "request", "stream", "get", "post", "put", "patch", "delete"}
+_MAKERS_OF_CLIENTS = {
+    *(f"httpx.{name}" for name in _HTTPX),
+    "urllib.request.urlopen",
+    "http.client.HTTPConnection",
+    "http.client.HTTPSConnection",
+}
+
+
+def clients_made(found: tuple[Source, ...]) -> list[str]:
+    return [
+        source.at(node)
+        for source in found
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in _MAKERS_OF_CLIENTS
+    ]
+
+
+def test_only_one_place_makes_http_clients() -> None:
+    made = clients_made(sources(*PRODUCT, "stack", "templates"))
+    assert [place for place in made if place.partition(":")[0] not in MAKERS] == []
+    assert any(place.startswith("sluice/http_clients.py:") for place in made)
+
+
+def test_a_client_made_elsewhere_is_found() -> None:
+    text = "import httpx\nclient = httpx.AsyncClient(base_url=url)\n"
+    assert clients_made((Source("x.py", ast.parse(text)),)) == ["x.py:2"]
