@@ -17,6 +17,7 @@ from sluice.cwl.checks.scatters import check_scatters
 from sluice.cwl.checks.secrets import check_secrets
 from sluice.cwl.checks.tool_fields import warn_of_tool_fields
 from sluice.cwl.checks.tool_sizes import check_tool_sizes
+from sluice.cwl.checks.type_depth import check_type_depth
 from sluice.cwl.checks.warm_tools import check_warm_tools
 from sluice.cwl.cwltool_checks.checks import check_with_cwltool
 from sluice.cwl.dataflow.dataflow import read_dataflow
@@ -37,6 +38,8 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
     The steps of nested workflows become steps of the plan where they can: else such a workflow
     runs inside one job, with a warning.
     """
+    if not check_type_depth(root, findings):
+        return None
     template = _parse(root, findings)
     if template is None:
         return None

@@ -63,6 +63,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             database,
             AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
             bridge,
+            context.compiler,
             SealAnew(context),
             asset_deleter(context, metrics),
             Gauges(database, metrics, health=health.report),

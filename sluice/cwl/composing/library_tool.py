@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.contracts.problems import Finding
+from sluice.cwl.checks.type_depth import check_type_depth
 from sluice.cwl.documents.types import is_optional, normal_type, without_null
 from sluice.cwl.plan.documentation import documentation
 from sluice.cwl.properties.extension_fields import FIELDS
@@ -74,6 +75,8 @@ def read_tool(text: str, *, file: str) -> tuple[LibraryTool | None, list[Finding
         findings.error(
             START, f"not a CommandLineTool, which is what the library has, but {found or 'none'}"
         )
+        return None, findings.sorted()
+    if not check_type_depth(root, findings):
         return None, findings.sorted()
     _refuse_other_files(root, findings)
     bind, fields = _extensions(root, findings)

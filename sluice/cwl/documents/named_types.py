@@ -19,15 +19,13 @@ from sluice.cwl.documents.type_definitions import (
     own_lists_of_types,
     with_names,
 )
-from sluice.cwl.documents.types import PRIMITIVES, STREAMS
+from sluice.cwl.documents.types import MAX_TYPE_LEVELS, PRIMITIVES, STREAMS
 from sluice.cwl.reading.files import FileRefused, FileSet
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import clone, count_values, named_nodes
 from sluice.cwl.reading.yaml_text import MOST_NODES
 
 _KNOWN = PRIMITIVES | STREAMS
-
-_MOST_LEVELS = 16
 
 #: Of a name within its file: ``("main", "opts")`` is ``#main/opts``.
 _Path = tuple[str, ...]
@@ -289,7 +287,7 @@ class _Reader:
                 raise _TooMuch(
                     place,
                     f"more than {MOST_NODES} values with the types up to here: too many for a"
-                    " template",
+                    " for a template",
                 )
 
     def _extent(
@@ -306,12 +304,12 @@ class _Reader:
                 raise _TooMuch(
                     place, f"the type '{used.short}' contains itself, which is not supported: {way}"
                 )
-            extent = self._extent(used, extents, inner) if len(inner) <= _MOST_LEVELS else None
-            if extent is None or extent.levels >= _MOST_LEVELS:
+            extent = self._extent(used, extents, inner) if len(inner) <= MAX_TYPE_LEVELS else None
+            if extent is None or extent.levels >= MAX_TYPE_LEVELS:
                 raise _TooMuch(
                     place,
-                    f"more than {_MOST_LEVELS} types lie in each other up to here: too many for a"
-                    " template",
+                    f"more than {MAX_TYPE_LEVELS} types lie in each other up to here: too many"
+                    " for a template",
                 )
             values, levels = values + extent.values, max(levels, extent.levels + 1)
         extents[definition.name] = _Extent(values, levels)

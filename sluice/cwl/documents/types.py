@@ -14,6 +14,8 @@ PRIMITIVES = frozenset(
 )
 #: These stand for a file that the tool reads or writes as a stream.
 STREAMS = frozenset({"stdin", "stdout", "stderr"})
+#: Levels of arrays and records in a type: what libraries do with it may double with each.
+MAX_TYPE_LEVELS = 10
 _WIDER = {"int": {"long", "float", "double"}, "long": {"float", "double"}, "float": {"double"}}
 
 Fit = Literal["fits", "may not fit", "does not fit"]

@@ -20,6 +20,10 @@ ALIASES = "a: &a [x, x]\n" + "".join(
     f"{chr(i + 1)}: &{chr(i + 1)} [{', '.join(['*' + chr(i)] * 8)}]\n" for i in range(97, 110)
 )
 
+#: Of these, libraries do twice as much with each level.
+ARRAYS = "{type: array, items: " * 40 + "string" + "}" * 40
+RECORDS = "{type: record, name: r, fields: [{name: x, type: " * 14 + "int" + "}]}" * 14
+
 HOSTILE = {
     "empty": ("", "the text is empty"),
     "too large": ("x" * 5_000_000, "5000000 bytes are too many"),
@@ -47,6 +51,18 @@ HOSTILE = {
     "text": ("Lorem ipsum dolor", "not CWL"),
     "list": ("- 1\n- 2", "not CWL"),
     "keys that are no names": ("class: Workflow\n? [a]\n: b", "a key must be a plain name"),
+    "nested arrays": (
+        edited(("  frames: File[]", f"  p: {{type: {ARRAYS}}}\n  frames: File[]")),
+        "at most 10 levels of arrays and records",
+    ),
+    "nested arrays in short": (
+        edited(("  frames: File[]", f"  p: string{'[]' * 40}\n  frames: File[]")),
+        "at most 10 levels of arrays and records",
+    ),
+    "nested records": (
+        edited(("  frames: File[]", f"  p: {{type: {RECORDS}}}\n  frames: File[]")),
+        "at most 10 levels of arrays and records",
+    ),
     "long number": ("class: " + "9" * 1_000_000, "the class here is"),
 }  # fmt: skip
 

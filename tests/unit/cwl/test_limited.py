@@ -1,0 +1,87 @@
+"""A check that would cost too much is killed, and holds nobody else up."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
+import psutil
+import pytest
+
+from sluice.contracts.access import Role
+from sluice.cwl import take_files
+from sluice.cwl.limited import LimitedCompiler
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.audit.request import PersonRequest, answering
+from tests.unit.cwl.samples import LINEAR, edited
+from tests.unit.cwl.test_hostile_text import forty_steps
+from tests.waiting import wait_until
+from wfms.operator.usecases.compile_files import Checked, Compiler
+
+_DEEP = "{type: record, name: r, fields: [{name: x, type: " * 10 + "int" + "}]}" * 10
+#: Types as deep as they may be, and so many that the libraries take minutes.
+ENDLESS = edited(
+    (
+        "  frames: File[]",
+        "".join(f"  p{n}: {{type: {_DEEP}}}\n" for n in range(200)) + "  frames: File[]",
+    )
+)
+
+
+def _processes() -> list[int]:
+    """Return those that check: they are children of the process that they are forked from."""
+    below = psutil.Process().children()
+    forking = [
+        child for child in below if "multiprocessing.forkserver" in " ".join(child.cmdline())
+    ]
+    return [process.pid for server in forking for process in server.children()]
+
+
+def test_what_is_within_the_limits_is_compiled_as_without() -> None:
+    found = LimitedCompiler().compile(take_files({"a.cwl": LINEAR}, main=None), name="t")
+    assert found.compiled.errors == []
+    assert found.compiled.plan is not None
+    assert found.main == "a.cwl"
+
+
+@pytest.mark.parametrize("limit", [{"seconds": 0.0}, {"memory": 16 * 1024**2}])
+def test_check_is_stopped_at_its_limit(limit: dict[str, float]) -> None:
+    found = LimitedCompiler(**limit).compile(  # type: ignore[arg-type] # a number of each kind
+        take_files({"a.cwl": forty_steps()}, main=None), name="t"
+    )
+    assert found.compiled.plan is None
+    [error] = found.compiled.errors
+    assert "the check was stopped" in error.message
+    assert _processes() == []
+
+
+def test_stop_ends_a_check_that_runs() -> None:
+    limited = LimitedCompiler(cpu_seconds=100_000, seconds=100_000)
+    upload = take_files({"a.cwl": ENDLESS}, main=None)
+    with ThreadPoolExecutor() as aside:
+        check = aside.submit(limited.compile, upload, name="t")
+        wait_until(_processes, what="the process of the check")
+        limited.stop()
+        assert check.result().compiled.plan is None
+
+
+def _check(compiler: Compiler, person: str, text: str) -> "asyncio.Task[Checked]":
+    """As the person's request does it."""
+    request = PersonRequest(Person(person, Role.SUBMITTER), uuid4())
+    with answering(request):
+        upload = take_files({"a.cwl": text}, main=None)
+        return asyncio.create_task(compiler.compile(upload, name="t"))
+
+
+async def test_checks_of_one_person_hold_up_no_other() -> None:
+    compiler = Compiler()
+    await compiler.start()
+    slow = [_check(compiler, "anna", ENDLESS) for _ in range(10)]
+    try:
+        other = await _check(compiler, "bo", LINEAR)
+        assert other.plan is not None
+        assert not any(task.done() for task in slow)
+    finally:
+        for task in slow[1:]:
+            task.cancel()
+        await compiler.stop()
+    assert (await slow[0]).plan is None
