@@ -68,9 +68,11 @@ async def sweep_folders(
 
 
 async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
-    """What was received of files that were never complete."""
+    """Remove what was received, or copied, of files that were never complete."""
     found = await context.files.files_in(place.root, place.url)
-    pieces = [entry.url for entry in found if piece_of(entry.name) is not None]
+    pieces = [
+        entry.url for entry in found if piece_of(entry.name) is not None or is_temporary(entry.name)
+    ]
     outcomes = await context.files.remove(place.root, pieces, spared=context.watch.read_only)
     for error in outcomes:
         if error is not None:

@@ -1,10 +1,12 @@
 """How the command finds the system: an address given, or the embedded one of the home folder."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 import httpx
 
@@ -12,6 +14,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import Unprocessable
 from sluice.credentials import headers_for, is_own_system, token_for
+from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home
 from sluice.http_clients import http_client
 
@@ -24,6 +27,13 @@ class Connection:
     url: str
     operator: OperatorClient
     dms: DmsClient
+    #: Has what is brought in for a command that waits; None: it stays, whatever becomes of us.
+    lease: ClientLease | None = None
+
+    async def own(self, dataset: UUID) -> None:
+        """Note a data set that has just been registered."""
+        if self.lease is not None:
+            await asyncio.to_thread(self.lease.own, datasets=[str(dataset)])
 
 
 def running_url(home: Path) -> str | None:
@@ -32,7 +42,9 @@ def running_url(home: Path) -> str | None:
 
 
 @asynccontextmanager
-async def connected(url: str, *, token: str | None = None) -> AsyncIterator[Connection]:
+async def connected(
+    url: str, *, token: str | None = None, lease: ClientLease | None = None
+) -> AsyncIterator[Connection]:
     """``token``: in place of those that are known for the addresses. Raises ``Unprocessable`` for
     what is no address; nothing is asked yet."""
     dms_url = f"{url}/services/dms"
@@ -44,7 +56,7 @@ async def connected(url: str, *, token: str | None = None) -> AsyncIterator[Conn
         client(url, seconds=30, token=token) as operator,
         client(dms_url, seconds=60, token=_for_dms(url, dms_url, token)) as dms,
     ):
-        yield Connection(url, OperatorClient(operator), DmsClient(dms))
+        yield Connection(url, OperatorClient(operator), DmsClient(dms), lease)
 
 
 def _for_dms(url: str, dms_url: str, token: str | None) -> str | None:

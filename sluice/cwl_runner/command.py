@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from sluice.credentials import URL
+from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.outputs import put_out
 from sluice.cwl_runner.rest import Refused, Rest
 from sluice.cwl_runner.session import FAILURES, RunnerSession
@@ -31,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(_version())
         return 0
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
+        signal.signal(signal.SIGHUP, _interrupt)
     try:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sluice-cwl-")))
@@ -54,12 +57,16 @@ def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> RunnerSe
 
 @contextmanager
 def _session(url: str, folder: Path, given: argparse.Namespace) -> Iterator[RunnerSession]:
-    session = RunnerSession(Rest(url), folder, process=given.process, for_nodes=given.wait)
+    lease = ClientLease(url, discard=True)
+    session = RunnerSession(
+        Rest(url), folder, lease=lease, process=given.process, for_nodes=given.wait
+    )
     try:
         yield session
     finally:
         try:
-            session.close()
+            with lease:  # what closing leaves is ended when the lease has expired
+                session.close()
         except (Refused, OSError) as error:  # the outcome stands all the same
             _fail(f"something of this run may be left on the system: {error}")
 

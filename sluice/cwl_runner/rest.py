@@ -42,6 +42,9 @@ class Rest:
     def post(self, path: str, body: Any) -> Any:
         return self._ask("POST", path, body)
 
+    def put(self, path: str, body: Any) -> Any:
+        return self._ask("PUT", path, body)
+
     def delete(self, path: str, **query: Any) -> Any:
         return self._ask("DELETE", f"{path}?{urlencode(query)}", None)
 

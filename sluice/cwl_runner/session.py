@@ -14,6 +14,7 @@ from typing import Any
 
 from sluice.backoff import pause_after
 from sluice.contracts.states import JobState
+from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.rest import Refused, Rest
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.cwl_runner.values import source_path, to_json, with_files_placed
@@ -40,6 +41,8 @@ _PATIENCE = 120.0
 #: Seconds until a system that has just started has its first pilot.
 _FIRST_PILOTS = 15.0
 _NOT_NOW, _CONFLICT = 503, 409
+#: Bytes of a file that is registered as soon as it is written, and not with others.
+_LARGE = 1 << 20
 #: Files registered with one request, results read with one.
 _PAGE = 1000
 
@@ -66,12 +69,20 @@ class _Batch:
 
 class RunnerSession:
     """``folder``: where outputs of invocations are put. ``process``: what is run, as it was named.
-    ``for_nodes``: waits also for nodes that are not there."""
+    ``for_nodes``: waits also for nodes that are not there. ``lease``: has all that the run owns on
+    the system."""
 
     def __init__(
-        self, rest: Rest, folder: Path, *, process: str | None = None, for_nodes: bool = False
+        self,
+        rest: Rest,
+        folder: Path,
+        *,
+        lease: ClientLease,
+        process: str | None = None,
+        for_nodes: bool = False,
     ) -> None:
         self._rest = rest
+        self._lease = lease
         self._folder = folder
         self._name = "-".join(
             [
@@ -103,15 +114,20 @@ class RunnerSession:
         self._count += 1
         name = f"{self._name}-{self._count}"
         self._find_storage()
+        dataset = self._new_dataset(name)
+        self._loose.append(dataset)
         ready = [
             (key, with_files_placed(invocation, self._bring)) for key, invocation in invocations
         ]
         self._register_files()
-        dataset = self._register(
-            name,
+        self._fill(
+            dataset,
             [self._written(name, seq, invocation) for seq, (_, invocation) in enumerate(ready)],
         )
         chain = self._request_chain(dataset, needs)
+        self._lease.give_to_chain(
+            chain["uid"], datasets=[dataset], run_template=self._templates[needs]
+        )
         self._batches.append(_Batch(chain["uid"], {seq: key for seq, (key, _) in enumerate(ready)}))
         self._loose.remove(dataset)
         self._looks = 0
@@ -196,14 +212,17 @@ class RunnerSession:
         place = self._files.get(source)
         if place is None:
             _check_there(value, source)
+            if self._files_dataset is None:
+                self._files_dataset = self._new_dataset(self._name)
             number = len(self._files)
             name = f"{number:06d}-{os.path.basename(source.rstrip('/')) or 'root'}"
             place = self._files[source] = (
                 f"{self._name}/{name if value['class'] == 'File' else f'{name}.tar'}"
             )
-            self._entries.append(
-                self._put(Path(source), place, seq=number, folder=value["class"] == "Directory")
-            )
+            entry = self._put(Path(source), place, seq=number, folder=value["class"] == "Directory")
+            self._entries.append(entry)
+            if entry["size"] >= _LARGE:
+                self._register_files()
         return place
 
     def _put(self, source: Path, place: str, *, seq: int, folder: bool) -> dict[str, Any]:
@@ -224,11 +243,6 @@ class RunnerSession:
         }
 
     def _register_files(self) -> None:
-        if not self._entries:
-            return
-        if self._files_dataset is None:
-            body = {"name": self._name, "on_demand": True, "url": f"{self._storage}/{self._name}"}
-            self._files_dataset = self._rest.post("/datasets", body)["uid"]
         for start in range(0, len(self._entries), _PAGE):
             self._rest.post(
                 f"/datasets/{self._files_dataset}/files",
@@ -250,17 +264,17 @@ class RunnerSession:
             "url": url,
         }
 
-    def _register(self, name: str, files: Sequence[dict[str, Any]]) -> str:
-        uid = str(
-            self._rest.post(
-                "/datasets", {"name": name, "on_demand": True, "url": f"{self._storage}/{name}"}
-            )["uid"]
-        )
-        self._loose.append(uid)
+    def _new_dataset(self, name: str) -> str:
+        """Register a data set before its first file is written: then somebody owns the file."""
+        body = {"name": name, "on_demand": True, "url": f"{self._storage}/{name}"}
+        uid = str(self._rest.post("/datasets", body)["uid"])
+        self._lease.own(datasets=[uid])
+        return uid
+
+    def _fill(self, uid: str, files: Sequence[dict[str, Any]]) -> None:
         for start in range(0, len(files), _PAGE):
             self._rest.post(f"/datasets/{uid}/files", {"files": files[start : start + _PAGE]})
         self._rest.post(f"/datasets/{uid}/close", {"files": len(files)})
-        return uid
 
     def _request_chain(self, dataset: str, needs: InvocationNeeds) -> dict[str, Any]:
         if needs not in self._templates:

@@ -13,6 +13,7 @@ from tests.e2e.systems import live_system
 def url() -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
+        patch.setenv("SLUICE_OPERATOR_CLIENT_LEASE", "6")
         with live_system() as system:
             yield system.url
 

@@ -28,6 +28,9 @@ class OperatorSettings(SealingSettings):
     log_preview: int = Field(default=256 * 1024, ge=1024)
     #: Most bytes of a file that its page shows.
     file_preview: int = Field(default=64 * 1024, ge=1024)
+    #: Seconds without a word after which a client that waits (`sluice run`, `sluice cwl-runner`) is
+    #: taken for dead: its chain is canceled, and what it brought in is deleted.
+    client_lease: float = Field(default=900.0, gt=0)
     #: Whether cookies are only sent over HTTPS; set it where the service stands behind TLS.
     secure_cookies: bool = False
     #: Under which browsers know the page, where a proxy stands in front: `https://sluice.example.org`.

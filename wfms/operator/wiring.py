@@ -27,6 +27,7 @@ from sluice.servicekit.transport.base import Transport
 from wfms.operator.api.app import create_application
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.loops.delete_assets import asset_deleter
+from wfms.operator.loops.end_client_leases import client_lease_ender
 from wfms.operator.loops.measure_queues import queue_gauges
 from wfms.operator.loops.notify import notification_loop
 from wfms.operator.loops.seal_anew import SealAnew
@@ -66,6 +67,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             context.compiler,
             SealAnew(context),
             asset_deleter(context, metrics),
+            client_lease_ender(context, metrics),
             Gauges(database, metrics, health=health.report),
             queue_gauges(context.queues, metrics),
             *_notifications(settings, context, metrics),
@@ -125,6 +127,7 @@ def make_context(
         log_preview=settings.log_preview,
         file_preview=settings.file_preview,
         asset_storage=settings.asset_storage,
+        client_lease=settings.client_lease,
     )
 
 

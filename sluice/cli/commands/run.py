@@ -47,6 +47,7 @@ from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel
 from sluice.contracts.templates import Template
+from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home
 from sluice.embedded.process import system_of_ours
 
@@ -187,30 +188,44 @@ def _started(system: System) -> Iterator[_Started]:
 
 
 async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
-    """``begun`` gets the chain as soon as there is one."""
+    """Carry the files through. ``begun`` gets the chain as soon as there is one."""
     started = time.monotonic()
-    async with connected(url) as connection:
-        written = await asyncio.to_thread(read_template_files, [arguments.template])
-        new = written.new(arguments.name).model_copy(update={"group": arguments.group})
-        template = await connection.operator.store_run_template(new)
-        for finding in template.warnings:
-            err.print(str(finding))
-        chain = await _begin(connection, template, arguments)
-        begun.append(chain.uid)
-        err.print(f"chain {chain.uid}")
-        try:
-            chain, tasks = await follow_with_bars(
-                connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait
+    deliberate = (KeyboardInterrupt, asyncio.CancelledError)
+    with ClientLease(url, discard=False, deliberate=deliberate) as lease:
+        async with connected(url, lease=lease) as connection:
+            written = await asyncio.to_thread(read_template_files, [arguments.template])
+            new = written.new(arguments.name).model_copy(update={"group": arguments.group})
+            template = await connection.operator.store_run_template(new)
+            for finding in template.warnings:
+                err.print(str(finding))
+            chain = await _begin(connection, template, arguments)
+            await asyncio.to_thread(
+                lease.give_to_chain,
+                str(chain.uid),
+                datasets=lease.datasets,
+                run_template=str(template.id),
             )
-        except StepNeverFits as error:
-            err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
-            chain = await connection.operator.cancel_chain(
-                chain.uid, Cancel(reason=f"`sluice run` gave up: {error}"[:MOST_TEXT])
-            )
-            chain, tasks = await follow_with_bars(connection, chain, quiet=True)
-        return await _finish(
-            connection, chain, tasks, arguments=arguments, seconds=time.monotonic() - started
+            begun.append(chain.uid)
+            err.print(f"chain {chain.uid}")
+            chain, tasks = await _follow(connection, chain, arguments)
+            seconds = time.monotonic() - started
+            return await _finish(connection, chain, tasks, arguments=arguments, seconds=seconds)
+
+
+async def _follow(
+    connection: Connection, chain: Chain, arguments: _Arguments
+) -> tuple[Chain, list[ChainTask]]:
+    """Follow the chain to its end; cancel it where no node will ever have what it needs."""
+    try:
+        return await follow_with_bars(
+            connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait
         )
+    except StepNeverFits as error:
+        err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
+        chain = await connection.operator.cancel_chain(
+            chain.uid, Cancel(reason=f"`sluice run` gave up: {error}"[:MOST_TEXT])
+        )
+        return await follow_with_bars(connection, chain, quiet=True)
 
 
 async def _begin(connection: Connection, template: Template, arguments: _Arguments) -> Chain:

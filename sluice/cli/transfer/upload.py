@@ -27,6 +27,10 @@ from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocess
 from sluice.contracts.quotas import HolderKind, Quantity, Quota, QuotaHolder, Quotas, Reached
 from sluice.contracts.states import DatasetState
 
+#: Bytes of a file that is registered as soon as it is copied, and files that are together: what is
+#: registered goes with its data set, should we be killed.
+_LARGE, _TOGETHER = 1 << 20, 500
+
 
 async def upload_files(
     connection: Connection,
@@ -57,10 +61,15 @@ async def upload_files(
         )
     urls = [f"{folder}/{name}" for name in names]
     try:
+        if made:
+            await connection.own(registered.uid)
         entries: list[NewFile] = []
         for seq, (path, url) in enumerate(zip(files, urls, strict=True)):
             stored = await _put_unless_canceled(path, url)
             entries.append(_new_file(seq, path, url, stored))
+            if stored.size >= _LARGE or len(entries) == _TOGETHER:
+                await connection.dms.register_files(registered.uid, entries)
+                entries.clear()
         await connection.dms.register_files(registered.uid, entries)
         return await connection.dms.close_dataset(registered.uid, files=len(files))
     except BaseException:
@@ -98,6 +107,7 @@ async def _require_room(
 async def empty_dataset(connection: Connection, dataset: NewDataset) -> Dataset:
     """What stands for the data set where a workflow takes none: closed, and on no storage."""
     registered = await connection.dms.register_dataset(dataset)
+    await connection.own(registered.uid)
     return await connection.dms.close_dataset(registered.uid, files=0)
 
 

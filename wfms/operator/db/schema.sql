@@ -388,3 +388,23 @@ CREATE TABLE name_owners (
 );
 
 UPDATE alembic_version SET version_num='operator0017' WHERE alembic_version.version_num = 'operator0016';
+
+-- Running upgrade operator0017 -> operator0018
+
+CREATE TABLE client_leases (
+    uid uuid PRIMARY KEY,
+    -- Who may renew it.
+    person text NOT NULL,
+    chains uuid[] NOT NULL,
+    datasets uuid[] NOT NULL,
+    run_templates uuid[] NOT NULL,
+    -- Whether the data of chains that have finished go as well.
+    discard boolean NOT NULL,
+    -- Until then it is renewed, or, once it has expired, worked on by one instance.
+    expires_at timestamptz NOT NULL,
+    ended_at timestamptz
+);
+
+CREATE INDEX client_leases_end ON client_leases (expires_at);
+
+UPDATE alembic_version SET version_num='operator0018' WHERE alembic_version.version_num = 'operator0017';

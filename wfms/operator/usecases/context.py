@@ -29,7 +29,7 @@ class OperatorContext:
     DMS, for answers that are passed on while they come; ``answers``: likewise, to the service that
     asks people. ``log_preview``, ``file_preview``: most
     bytes of a log and of a file that are shown. ``asset_storage``: name of the storage that assets
-    are put on; empty: any."""
+    are put on; empty: any. ``client_lease``: seconds that a lease of a client lasts."""
 
     database: Database
     compiler: Compiler
@@ -50,3 +50,4 @@ class OperatorContext:
     log_preview: int
     file_preview: int
     asset_storage: str
+    client_lease: float

@@ -4,6 +4,7 @@ from wfms.operator.api.rest.assets import AssetRoutes
 from wfms.operator.api.rest.attention import AttentionRoutes
 from wfms.operator.api.rest.audit import AuditRoutes
 from wfms.operator.api.rest.chains import ChainRoutes
+from wfms.operator.api.rest.client_leases import ClientLeaseRoutes
 from wfms.operator.api.rest.datasets import DatasetRoutes
 from wfms.operator.api.rest.device_logins import DeviceLoginRoutes
 from wfms.operator.api.rest.forwarded import forwarded_routes
@@ -31,6 +32,7 @@ def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
         *RunTemplateRoutes(context).routes(),
         *ChainRoutes(context).routes(),
         *DatasetRoutes(context).routes(),
+        *ClientLeaseRoutes(context).routes(),
         *TaskRoutes(context).routes(),
         *StepRoutes(context).routes(),
         *LimitRoutes(context).routes(),

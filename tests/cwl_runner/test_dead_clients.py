@@ -1,0 +1,83 @@
+"""Commands that are killed while they wait leave nothing behind."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.states import ChainState, DatasetState
+from sluice.cwl_runner.rest import Rest
+from tests.cwl_runner.runners import PROGRAMS, TOOL, write
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.xdist_group("cwl-runner")
+
+SLEEP = TOOL | {
+    "baseCommand": ["sleep", "600"],
+    "inputs": {"file": {"type": "File"}},
+    "requirements": {"ToolTimeLimit": {"timelimit": 900}},
+}
+WORKFLOW = {
+    "cwlVersion": "v1.2",
+    "class": "Workflow",
+    "inputs": {"file": {"type": "File"}, "label": {"type": "string", "default": "none"}},
+    "outputs": {"out": {"type": "File", "outputSource": "wait/out"}},
+    "steps": {"wait": {"in": {"file": "file"}, "out": ["out"], "run": SLEEP}},
+}
+
+
+def started(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [str(PROGRAMS / command[0]), *command[1:]],
+        cwd=folder,
+        env=os.environ,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("client", "number"),
+    [("cwl-runner", signal.SIGKILL), ("cwl-runner", signal.SIGHUP), ("run", signal.SIGKILL)],
+)
+def test_killed_client_leaves_nothing(
+    url: str, client: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    order = tmp_path / "order.json"
+    order.write_text(json.dumps({"file": {"class": "File", "path": "a.txt"}}))
+    rest = Rest(url)
+
+    def chains(**wanted: str) -> set[str]:
+        return {chain["uid"] for chain in rest.get("/chains", **wanted)["chains"]}
+
+    before = chains()
+    if client == "cwl-runner":
+        process = write(tmp_path, "wait.cwl", SLEEP)
+        command = ["sluice-cwl-runner", "--url", url, process, str(order)]
+    else:
+        process = write(tmp_path, "wait.cwl", WORKFLOW)
+        command = ["sluice", "run", process, "--url", url, "--job", str(order)]
+    running = started(command, tmp_path)
+    try:
+        wait_until(lambda: chains() - before, what="a chain")
+        [uid] = chains() - before
+        wait_until(lambda: rest.get("/tasks", chain=uid)["tasks"], what="a task")
+    finally:
+        running.send_signal(number)
+        running.wait(30)
+    wait_until(lambda: uid in chains(state=ChainState.CANCELED), what="the end of the chain")
+    chain = rest.get(f"/chains/{uid}")
+    inputs = [entry["uid"] for entry in chain["datasets"] if entry["step"] is None]
+
+    def gone() -> bool:
+        found = [rest.get(f"/datasets/{dataset}") for dataset in inputs]
+        return {entry["state"] for entry in found if entry["count_files"]} == {DatasetState.DELETED}
+
+    wait_until(gone, what="the deletion of its input")
+    rest.close()

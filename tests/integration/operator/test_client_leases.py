@@ -1,0 +1,155 @@
+"""What a waiting client owned is ended when nobody renews its lease."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.contracts.access import Role
+from sluice.contracts.chains import Chain
+from sluice.contracts.client_leases import RenewClientLease
+from sluice.contracts.datasets import NewDataset
+from sluice.contracts.problems import Forbidden
+from sluice.contracts.states import ChainState
+from sluice.contracts.templates import NewTemplate, Template
+from sluice.cwl_runner.client_lease import ClientLease
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.database import Database
+from sluice.servicekit.lifecycle import running
+from sluice.servicekit.server import HttpServer
+from tests.callers import for_anybody
+from tests.integration.operator.conftest import Operator, operating
+from tests.unit.cwl.samples import LINEAR
+from tests.waiting import eventually
+from wfms.operator.settings import OperatorSettings
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.renew_client_lease import renew_client_lease
+from wfms.operator.wiring import make_context
+
+#: Seconds of a lease: of one that expires, and of one that is renewed however busy the machine is.
+LIFE, RENEWED_LIFE = 0.4, 3.0
+
+
+@pytest.fixture
+async def operator(database_url: str) -> AsyncIterator[Operator]:
+    async with operating(database_url, client_lease=LIFE) as operator:
+        yield operator
+
+
+async def a_run(operator: Operator, name: str) -> tuple[Template, Chain]:
+    template = await operator.client.store_run_template(
+        NewTemplate(name=name, cwl=f"{LINEAR}# {name}\n")
+    )
+    dataset = await operator.client.register_dataset(NewDataset(name=name, on_demand=True))
+    chain = await operator.client.request_chain(dataset.uid, name, run_template=template.id)
+    return template, chain
+
+
+def owned(template: Template, chain: Chain, *, discard: bool = False) -> dict[str, object]:
+    return {
+        "chains": [str(chain.uid)],
+        "run_templates": [str(template.id)],
+        "discard": discard,
+    }
+
+
+async def lease(operator: Operator, body: dict[str, object], uid: UUID | None = None) -> int:
+    path = f"/api/v1/client-leases/{uid or uuid4()}"
+    return (await operator.http.put(path, json=body)).status_code
+
+
+@asynccontextmanager
+async def context_of(operator: Operator) -> AsyncIterator[OperatorContext]:
+    database = Database(operator.database_url, source="test", audited=True)
+    settings = OperatorSettings(
+        database_url=operator.database_url, broker_url=operator.database_url
+    )
+    async with running(database):
+        yield make_context(settings, database, links=operator.links, transport=operator.transport)
+
+
+async def test_chain_of_a_dead_client_is_canceled_and_its_data_go(operator: Operator) -> None:
+    template, chain = await a_run(operator, "one")
+    assert await lease(operator, owned(template, chain)) == 200
+    await eventually(lambda: chain.uid in operator.neighbours.discarded)
+    ended = operator.neighbours.chains[chain.uid]
+    assert ended.state is ChainState.CANCELED
+    assert ended.reason.startswith("its client was not heard of for 0.4 s")
+
+    async def unlisted() -> bool:
+        return not (await operator.client.run_templates()).templates
+
+    await eventually(unlisted)
+
+
+@pytest.mark.parametrize("discard", [True, False])
+async def test_results_that_are_there_stay_unless_all_is_to_go(
+    operator: Operator, discard: bool
+) -> None:
+    template, chain = await a_run(operator, "one")
+    finished = chain.model_copy(update={"state": ChainState.FINISHED})
+    operator.neighbours.chains[chain.uid] = finished
+    assert await lease(operator, owned(template, chain, discard=discard)) == 200
+
+    async def unlisted() -> bool:
+        return not (await operator.client.run_templates()).templates
+
+    await eventually(unlisted)
+    assert operator.neighbours.discarded == [chain.uid] * discard
+    assert operator.neighbours.chains[chain.uid].state is ChainState.FINISHED
+
+
+async def test_lease_that_is_renewed_or_released_ends_nothing(database_url: str) -> None:
+    """While another one expires that was made later."""
+    async with operating(database_url, client_lease=RENEWED_LIFE) as operator:
+        server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
+        renewed, released, left = [await a_run(operator, name) for name in ("a", "b", "c")]
+        async with running(server):
+            url = f"http://127.0.0.1:{server.port}"
+
+            def wait(ended: threading.Event) -> None:
+                with ClientLease(url, discard=False) as lease:
+                    template, chain = renewed
+                    lease.give_to_chain(str(chain.uid), datasets=[], run_template=str(template.id))
+                    with ClientLease(url, discard=False) as short:
+                        short.own(chains=[str(released[1].uid)])
+                    with suppress(OSError), ClientLease(url, discard=False) as lost:
+                        lost.own(chains=[str(left[1].uid)])
+                        raise OSError("the connection is lost")
+                    ended.wait()
+
+            ended = threading.Event()
+            client = threading.Thread(target=wait, args=[ended])
+            client.start()
+            try:
+                await eventually(lambda: operator.neighbours.discarded)
+            finally:
+                ended.set()
+                await asyncio.to_thread(client.join)
+            assert operator.neighbours.discarded == [left[1].uid]
+
+
+async def test_nobody_ends_what_another_person_owns(operator: Operator) -> None:
+    _, chain = await a_run(operator, "one")
+    operator.neighbours.chains[chain.uid] = chain.model_copy(update={"owner": "bert"})
+    asked = RenewClientLease(chains=[chain.uid])
+    async with context_of(operator) as context:
+        with pytest.raises(Forbidden, match="role shift"):
+            await renew_client_lease(context, uuid4(), asked, by=Person("anna", Role.SUBMITTER))
+        for person in (Person("bert", Role.SUBMITTER), Person("anna", Role.SHIFT)):
+            await renew_client_lease(context, uuid4(), asked, by=person)
+
+
+async def test_expired_lease_is_not_renewed(operator: Operator) -> None:
+    template, chain = await a_run(operator, "one")
+    uid = uuid4()
+    async with context_of(operator) as context, context.database.connection() as connection:
+        await connection.execute(
+            "INSERT INTO client_leases VALUES ($1, 'anybody', '{}', '{}', '{}', false, now() + "
+            "interval '1 hour', now())",
+            uid,
+        )
+    assert await lease(operator, owned(template, chain), uid) == 409

@@ -1,0 +1,35 @@
+"""``/api/v1/client-leases``: what waiting clients own, and what is ended when they are gone."""
+
+from uuid import UUID
+
+from sluice.contracts.client_leases import RenewClientLease, RenewedLease
+from sluice.contracts.problems import Conflict, Forbidden, NotAvailable, NotFound
+from sluice.servicekit.access.principal import Person
+from wfms.operator.api.rest.route import SUBMITTERS, Route
+from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.renew_client_lease import release_client_lease, renew_client_lease
+
+
+class ClientLeaseRoutes:
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        path = "/client-leases/<uuid:uid>"
+        return [
+            Route("PUT", path, self.renew, SUBMITTERS,
+                  "Makes or renews the lease of a client that waits. When nobody renews it, the "
+                  "chains that it names are canceled, and their data, the data sets and the "
+                  "templates of runs that it names are deleted.",
+                  answer=RenewedLease, body=RenewClientLease, told_caller=True,
+                  errors=(Conflict, Forbidden, NotFound, NotAvailable)),
+            Route("DELETE", path, self.release, SUBMITTERS,
+                  "Forgets a lease: what it names stays.",
+                  status=204, told_caller=True, errors=(NotFound,)),
+        ]  # fmt: skip
+
+    async def renew(self, uid: UUID, body: RenewClientLease, caller: Person) -> RenewedLease:
+        return await renew_client_lease(self._context, uid, body, by=caller)
+
+    async def release(self, uid: UUID, caller: Person) -> None:
+        await release_client_lease(self._context, uid, by=caller)

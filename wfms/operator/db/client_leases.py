@@ -1,0 +1,84 @@
+"""The table ``client_leases`` and its statements: what clients that wait own."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sluice.contracts.client_leases import RenewClientLease
+from sluice.servicekit.database import Connection
+
+_COLUMNS = "uid, chains, datasets, run_templates, discard"
+
+RENEW = """
+-- Nothing where the lease is another person's, or has expired.
+INSERT INTO client_leases (uid, person, chains, datasets, run_templates, discard, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, now() + $7)
+ON CONFLICT (uid) DO UPDATE SET chains = $3, datasets = $4, run_templates = $5, discard = $6,
+    expires_at = now() + $7
+WHERE client_leases.person = $2 AND client_leases.ended_at IS NULL
+RETURNING expires_at
+"""
+
+SELECT = f"SELECT {_COLUMNS} FROM client_leases WHERE uid = $1 AND person = $2"
+
+CLAIM_EXPIRED = f"""
+-- For a minute they are this instance's; one that dies leaves them to the next.
+UPDATE client_leases
+SET ended_at = coalesce(ended_at, now()), expires_at = now() + interval '1 minute'
+WHERE uid = ANY(ARRAY(
+    SELECT uid FROM client_leases WHERE expires_at < now()
+    ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED))
+RETURNING {_COLUMNS}
+"""
+
+RELEASE = """
+DELETE FROM client_leases WHERE uid = $1 AND person = $2 AND ended_at IS NULL RETURNING uid
+"""
+
+DELETE = "DELETE FROM client_leases WHERE uid = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLeaseRow:
+    """``discard``: the data of chains that have finished go as well."""
+
+    uid: UUID
+    chains: list[UUID]
+    datasets: list[UUID]
+    run_templates: list[UUID]
+    discard: bool
+
+
+async def renew_lease(
+    connection: Connection, uid: UUID, person: str, owned: RenewClientLease, *, life: timedelta
+) -> datetime | None:
+    """Return when it expires now; None where it is another person's, or has expired."""
+    expires: datetime | None = await connection.fetchval(
+        RENEW,
+        uid,
+        person,
+        owned.chains,
+        owned.datasets,
+        owned.run_templates,
+        owned.discard,
+        life,
+    )
+    return expires
+
+
+async def find_lease(connection: Connection, uid: UUID, person: str) -> ClientLeaseRow | None:
+    row = await connection.fetchrow(SELECT, uid, person)
+    return None if row is None else ClientLeaseRow(**row)
+
+
+async def claim_expired(connection: Connection, *, limit: int) -> list[ClientLeaseRow]:
+    return [ClientLeaseRow(**row) for row in await connection.fetch(CLAIM_EXPIRED, limit)]
+
+
+async def release_lease(connection: Connection, uid: UUID, person: str) -> bool:
+    """Return False where there is none, or it has expired."""
+    return await connection.fetchval(RELEASE, uid, person) is not None
+
+
+async def delete_lease(connection: Connection, uid: UUID) -> None:
+    await connection.execute(DELETE, uid)

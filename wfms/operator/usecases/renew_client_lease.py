@@ -1,0 +1,78 @@
+"""Renews and releases the lease of a client that waits."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.access import Role
+from sluice.contracts.client_leases import RenewClientLease, RenewedLease
+from sluice.contracts.problems import Conflict, Forbidden, NotFound
+from sluice.servicekit.access.principal import Person
+from wfms.operator.db import client_leases
+from wfms.operator.usecases.context import OperatorContext
+
+
+class LeaseEnded(Conflict):
+    """The lease has expired, or is another client's."""
+
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(
+            f"client lease {uid} has expired: nobody renewed it in time, so what the client owned"
+            " is being ended"
+        )
+
+
+class LeaseUnknown(NotFound):
+    """There is no such lease of this person."""
+
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(f"there is no client lease {uid}: it was released, or has expired")
+
+
+async def renew_client_lease(
+    context: OperatorContext, uid: UUID, owned: RenewClientLease, *, by: Person
+) -> RenewedLease:
+    """Make or renew a lease, which owns what the client names now.
+
+    Raises:
+        Forbidden: A chain or data set is another person's, and this one may not end it.
+        LeaseEnded: The lease has expired.
+        NotFound: A chain or data set does not exist.
+    """
+    async with context.database.connection() as connection:
+        known = await client_leases.find_lease(connection, uid, by.name)
+    await _require_own(context, owned, known, by=by)
+    life = timedelta(seconds=context.client_lease)
+    async with context.database.connection() as connection:
+        expires = await client_leases.renew_lease(connection, uid, by.name, owned, life=life)
+    if expires is None:
+        raise LeaseEnded(uid)
+    return RenewedLease(uid=uid, expires_at=expires, seconds=context.client_lease)
+
+
+async def release_client_lease(context: OperatorContext, uid: UUID, *, by: Person) -> None:
+    """Forget a lease: what it owned stays.
+
+    Raises:
+        LeaseUnknown: There is none, or it has expired.
+    """
+    async with context.database.connection() as connection:
+        if not await client_leases.release_lease(connection, uid, by.name):
+            raise LeaseUnknown(uid)
+
+
+async def _require_own(
+    context: OperatorContext,
+    owned: RenewClientLease,
+    known: client_leases.ClientLeaseRow | None,
+    *,
+    by: Person,
+) -> None:
+    """Look at what is new in the lease: the service ends it with its own rights."""
+    if by.role.includes(Role.SHIFT):
+        return
+    chains = set(owned.chains) - set(known.chains if known else ())
+    datasets = set(owned.datasets) - set(known.datasets if known else ())
+    owners = [(await context.chains.chain(chain)).owner for chain in chains]
+    owners += [(await context.dms.dataset(dataset)).owner for dataset in datasets]
+    if any(owner != by.name for owner in owners):
+        raise Forbidden(f"{by} may not own this: it takes the role shift, or to have made it")
