@@ -68,6 +68,7 @@ async def test_a_worker_that_does_wrong_spoils_nothing(
     bad = worker(hall, tmp_path, f"bad-{way}", way)
     known = await carry(hall, folder / "photos", tmp_path / "out", [good, bad])
     assert same_pixels(tmp_path / "out" / "collage.png", folder / "plain.png")
+    assert good.statistics.finished == known[good.computer.name].pilot.finished
     found = known[bad.computer.name]
     ends = [(job.outcome, job.error_class) for job in found.ended]
     match way:

@@ -6,38 +6,33 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from pack_command import Parser, UsageError, finite, positive, run_command, write_complete
+from pack_command import Parser, UsageError, finite, positive, run_command
 
-from collage.pictures import MAX_MEGAPIXELS, encode, resize, side_by_side
+from collage.pictures import MAX_MEGAPIXELS, resize, write_picture, write_side_by_side
 
 
 def _resize(arguments: argparse.Namespace) -> None:
     picture = resize(arguments.photo, arguments.height, arguments.max_megapixels)
-    write_complete(arguments.out, encode(picture))
+    write_picture(picture, arguments.out)
 
 
 def _concat(arguments: argparse.Namespace) -> None:
     if not arguments.pictures:
         raise UsageError("there is no picture to join: a collage has one photo at least")
-    write_complete(arguments.out, encode(side_by_side(arguments.pictures)))
+    write_side_by_side(arguments.pictures, arguments.out, arguments.max_megapixels)
 
 
 def _plain(arguments: argparse.Namespace) -> None:
     photos = sorted(arguments.photos, key=lambda path: (path.stat().st_mtime_ns, path.name))
-    scaled = arguments.out.with_name(f".{arguments.out.name}.scaled")
-    scaled.mkdir()
-    paths = []
-    try:
+    with TemporaryDirectory(dir=arguments.out.parent, prefix=".scaled-") as folder:
+        paths = []
         for number, photo in enumerate(photos):
             picture = resize(photo, arguments.height, arguments.max_megapixels)
-            paths.append(scaled / f"{number}.png")
-            write_complete(paths[-1], encode(picture))
-        write_complete(arguments.out, encode(side_by_side(paths)))
-    finally:
-        for path in paths:
-            path.unlink(missing_ok=True)
-        scaled.rmdir()
+            paths.append(Path(folder, f"{number}.png"))
+            write_picture(picture, paths[-1])
+        write_side_by_side(paths, arguments.out)
 
 
 def _parser(name: str, description: str, *, scales: bool) -> Parser:
@@ -45,13 +40,14 @@ def _parser(name: str, description: str, *, scales: bool) -> Parser:
     add = parser.add_argument
     if scales:
         add("--height", type=positive, required=True, metavar="PIXELS", help="of the picture")
-        add(
-            "--max-megapixels",
-            type=finite,
-            default=MAX_MEGAPIXELS,
-            metavar="N",
-            help=f"larger images are refused before they are decoded (default: {MAX_MEGAPIXELS:g})",
-        )
+    add(
+        "--max-megapixels",
+        type=finite,
+        default=MAX_MEGAPIXELS,
+        metavar="N",
+        help=f"larger images are refused before they are decoded (default: {MAX_MEGAPIXELS:g});"
+        " pictures of collage-resize and collage-concat are not decoded",
+    )
     add("--out", type=Path, required=True, metavar="FILE", help="the picture, as PNG")
     return parser
 

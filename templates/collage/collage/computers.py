@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
-#: Seconds that a job takes there at least and at most, fixed when the computer starts, and by which
-#: single jobs differ.
-SHORTEST, LONGEST, JITTER = 4.0, 10.0, 1.0
+#: Seconds that a job takes there at least and at most, a whole number that is fixed when the
+#: computer starts; and seconds by which single jobs differ.
+SHORTEST, LONGEST, JITTER = 4, 10, 1.0
 #: Seconds between two looks at whether it dies.
 CHECK = 5.0
 
@@ -37,10 +37,10 @@ class OldComputer:
     way: Way = Way.NONE
     factor: float = 1.0
     speed_up: float = 1.0
-    delay: float = field(init=False)
+    delay: int = field(init=False)
 
     def __post_init__(self) -> None:
-        self.delay = self.random.uniform(SHORTEST, LONGEST)
+        self.delay = self.random.randint(SHORTEST, LONGEST)
 
     def job_seconds(self) -> float:
         """For one job, with what is different each time."""

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from collage.computers import OldComputer, Way
 from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
+from sluice.contracts.states import AttemptOutcome, ReportAnswer
 
 #: Seconds that a call for jobs is held while the computer works.
 _HELD = 2.0
@@ -34,13 +35,31 @@ _Body = dict[str, Any]
 
 @dataclass
 class _Job:
-    """``done_at``: tick at which the computer is done with it; ``begun``: as heartbeats say it.
-    ``is_told``: the pilot has reported it. ``given_up``: it is somebody else's."""
+    """``started``: tick at which it was given the job; ``done_at``: tick at which the computer is
+    done with it; ``begun``: when it started, as heartbeats say it. ``is_told``: the pilot has
+    reported it. ``given_up``: it is somebody else's."""
 
+    started: float
     done_at: float
     begun: str
     is_told: bool = False
     given_up: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass
+class Statistics:
+    """What a worker has delivered. ``seconds``: of its finished jobs together; ``too_late``: jobs
+    that were somebody else's by then."""
+
+    finished: int = 0
+    failed: int = 0
+    too_late: int = 0
+    seconds: float = 0.0
+
+    @property
+    def mean_seconds(self) -> float | None:
+        """Seconds of a finished job on average; None where there is none."""
+        return self.seconds / self.finished if self.finished else None
 
 
 class Gateway:
@@ -51,6 +70,7 @@ class Gateway:
         self._wms = wms
         self._late = late
         self._jobs: dict[_Token, _Job] = {}
+        self.statistics = Statistics()
         #: It was given a job.
         self.at_work = asyncio.Event()
         self._idle = asyncio.Event()
@@ -105,8 +125,9 @@ class Gateway:
         lease: _Body = json.loads(bytes(answer.body))
         lease["seconds"] += forwarded - began
         for job in lease["jobs"]:
-            done_at = time.monotonic() + self.computer.job_seconds()
-            self._jobs[job["id"], job["attempt"]] = _Job(done_at, datetime.now(UTC).isoformat())
+            started, begun = time.monotonic(), datetime.now(UTC).isoformat()
+            done_at = started + self.computer.job_seconds()
+            self._jobs[job["id"], job["attempt"]] = _Job(started, done_at, begun)
             self._idle.clear()
             self.at_work.set()
         return _json(lease)
@@ -154,8 +175,23 @@ class Gateway:
         if self.computer.way is Way.TWICE:
             answer = await self._pass(request, body)
         if answer.status_code == httpx.codes.OK:
+            self._count(report, json.loads(bytes(answer.body)))
             self._forget(tokens)
         return answer
+
+    def _count(self, report: _Body, answered: _Body) -> None:
+        outcomes = {(one["id"], one["attempt"]): one["outcome"] for one in report["reports"]}
+        for one in answered["answers"]:
+            token = one["id"], one["attempt"]
+            job, counts = self._jobs.get(token), self.statistics
+            if one["answer"] == ReportAnswer.STALE:
+                counts.too_late += 1
+            elif outcomes.get(token) == AttemptOutcome.FINISHED:
+                counts.finished += 1
+                if job is not None:
+                    counts.seconds += time.monotonic() - job.started
+            else:
+                counts.failed += 1
 
     def _forget(self, tokens: Iterable[_Token]) -> None:
         for token in tokens:

@@ -14,27 +14,31 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from urllib.parse import urlsplit
 
-from pack_command import Parser, UsageError, run_command
+from pack_command import Parser, UsageError, finite, positive, read_input, run_command
 
 from collage.computers import OldComputer, Way
-from collage.gateway import Gateway
+from collage.gateway import Gateway, Statistics
+from sluice.cli.output import print_table
 from sluice.http_clients import http_client
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from sluice.servicekit.server import HttpServer
 
 _HOST = "127.0.0.1"
 #: They run one job at a time, and no containers: to look for engines takes a second of a core each.
+COLUMNS = ["worker", "way", "delay, s", "finished", "failed", "too late", "seconds a job", "fate"]
 _SETTINGS = {"SLUICE_PILOT_SLOTS": "1", "SLUICE_PILOT_CONTAINERS": "[]"}
 
 
 @dataclass
 class Worker:
-    """``fate``: how it ended, ``died`` or ``stopped``; empty: it is at work. ``dies_after``:
-    seconds after its first job; None: by the rule. ``token``: file with what it registers with."""
+    """``fate``: how it ended, ``died``, ``stopped`` or why its pilot ended by itself; empty: it is
+    at work. ``dies_after``: seconds after its first job; None: by the rule. ``token``: file with
+    what it registers with."""
 
     computer: OldComputer
     folder: Path
@@ -43,12 +47,14 @@ class Worker:
     dies_after: float | None = None
     fate: str = ""
     token: Path | None = None
+    statistics: Statistics = field(default_factory=Statistics)
 
     async def live(self, stop: asyncio.Event) -> None:
         """Until it dies, or is told to stop. Raises ``OSError``."""
         self.folder.mkdir(parents=True, exist_ok=True)
         async with http_client(self.wms_url) as wms:
             gateway = Gateway(self.computer, wms, late=self.late)
+            self.statistics = gateway.statistics
             server = HttpServer(gateway, host=_HOST, port=0)
             await server.start()
             try:
@@ -64,18 +70,21 @@ class Worker:
         process = await launch_pilot(pilot, _SETTINGS)
         death = asyncio.create_task(self._death(gateway))
         stopped = asyncio.create_task(stop.wait())
-        await asyncio.wait([death, stopped], return_when=asyncio.FIRST_COMPLETED)
-        if stop.is_set():
-            death.cancel()
+        ended = asyncio.create_task(process.wait())
+        await asyncio.wait([death, stopped, ended], return_when=asyncio.FIRST_COMPLETED)
+        if ended.done() and not stop.is_set():
+            self.fate = f"ended by itself: see {pilot.log}"
+        elif stop.is_set():
             hurried = asyncio.Event()
             hurried.set()
             await end_pilot(process, hurried)
             self.fate = "stopped"
-            return
-        stopped.cancel()
-        os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-        self.fate = "died"
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+            self.fate = "died"
+        for waiting in (death, stopped):
+            waiting.cancel()
+        await ended
 
     async def _death(self, gateway: Gateway) -> None:
         """Returns when it dies."""
@@ -109,6 +118,10 @@ def _ways(texts: Sequence[str], workers: int) -> dict[int, Way]:
 
 
 async def _run(arguments: argparse.Namespace) -> None:
+    if urlsplit(arguments.wms_url).scheme not in {"http", "https"}:
+        raise UsageError(f"--wms-url {arguments.wms_url!r} is not an address: give http://…")
+    if arguments.token is not None:
+        read_input(arguments.token)
     random = Random(arguments.seed)  # noqa: S311 - no secret
     ways = _ways(arguments.misbehave, arguments.workers)
     workers = [
@@ -127,6 +140,8 @@ async def _run(arguments: argparse.Namespace) -> None:
         )
         for number in range(1, arguments.workers + 1)
     ]
+    for worker in workers:
+        worker.folder.mkdir(parents=True, exist_ok=True)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -136,8 +151,31 @@ async def _run(arguments: argparse.Namespace) -> None:
         told = {"worker": computer.name, "seconds_a_job": round(computer.delay, 2)}
         print(json.dumps(told | {"way": computer.way}), flush=True)
     await asyncio.gather(*(worker.live(stop) for worker in workers))
-    for worker in workers:
-        print(json.dumps({"worker": worker.computer.name, "fate": worker.fate}), flush=True)
+    print_table(COLUMNS, [_row(worker) for worker in workers], empty="no worker")
+
+
+def _row(worker: Worker) -> tuple[object, ...]:
+    counts = worker.statistics
+    mean = "–" if counts.mean_seconds is None else f"{counts.mean_seconds:.2f}"
+    computer = worker.computer
+    delivered = (counts.finished, counts.failed, counts.too_late, mean)
+    return (computer.name, computer.way.value, computer.delay, *delivered, worker.fate)
+
+
+def not_below_zero(text: str) -> float:
+    """Argument type: a finite number of at least 0."""
+    value = finite(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{value:g} is below 0")
+    return value
+
+
+def above_zero(text: str) -> float:
+    """Argument type: a finite number above 0."""
+    value = finite(text)
+    if value <= 0:
+        raise argparse.ArgumentTypeError(f"{value:g} is not above 0")
+    return value
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -148,12 +186,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     add = parser.add_argument
     add("--wms-url", required=True, metavar="URL", help="of the WMS")
     add("--token", type=Path, metavar="FILE", help="with what they register, where that is asked")
-    add("--workers", type=int, default=8, metavar="N", help="default: %(default)s")
+    add("--workers", type=positive, default=8, metavar="N", help="default: %(default)s")
     add("--home", type=Path, required=True, metavar="DIR", help="for their folders and logs")
     add("--seed", type=int, default=1, help="same seed, same computers; default: %(default)s")
-    add("--factor", type=float, default=1.0, help="how mortal; 0: not at all; default: 1")
-    add("--speed-up", type=float, default=1.0, metavar="X", help="times as fast; default: 1")
-    add("--late", type=float, default=60.0, metavar="SECONDS", help="by which `late` is late")
+    add("--factor", type=not_below_zero, default=1.0, help="how mortal; 0: not at all; default: 1")
+    add("--speed-up", type=above_zero, default=1.0, metavar="X", help="times as fast; default: 1")
+    add(
+        "--late",
+        type=not_below_zero,
+        default=60.0,
+        metavar="SECONDS",
+        help="by which `late` is late",
+    )
     add("--prefix", default="old", metavar="NAME", help="of their names; default: %(default)s")
     add(
         "--misbehave",

@@ -6,6 +6,7 @@ label: collage-concat
 doc: |
   Pictures of one height side by side, from left to right in the order in which they are given. To
   join neighbours, and then what that gives, is the same as to join all at once, pixel by pixel.
+  Pictures that collage-resize and collage-concat wrote are not decoded.
 baseCommand: collage-concat
 inputs:
   pictures:
@@ -16,6 +17,12 @@ inputs:
     type: string
     default: collage
     label: Name of the picture
+  max_megapixels:
+    type: float
+    default: 150
+    label: Largest image in megapixels
+    doc: Larger pictures of other programs are refused before they are decoded.
+    inputBinding: {prefix: --max-megapixels}
 # A File[] with an inputBinding takes cwltool quadratic time; an argument does not.
 arguments:
   - {prefix: --out, valueFrom: $(inputs.name).png}
@@ -26,6 +33,6 @@ outputs:
     label: The picture
     outputBinding: {glob: $(inputs.name).png}
 requirements:
-  ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 1024, tmpdirMin: 16, outdirMin: 2048}
+  ResourceRequirement: {coresMin: 1, coresMax: 1, ramMin: 256, tmpdirMin: 16, outdirMin: 2048}
   ToolTimeLimit: {timelimit: 900}
 permanentFailCodes: [64, 65]

@@ -11,7 +11,8 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
@@ -91,11 +92,18 @@ def read_input(path: Path) -> bytes:
 
 
 def write_complete(path: Path, content: bytes) -> None:
-    """Write `content` under a hidden name beside `path`, then rename: nobody ever sees half a
-    file."""
+    """Write `content` as `path`, see `completed`."""
+    with completed(path) as partial:
+        partial.write_bytes(content)
+
+
+@contextmanager
+def completed(path: Path) -> Iterator[Path]:
+    """Give a hidden path beside `path` to write to, and rename it at the end: nobody ever sees half
+    a file."""
     partial = path.with_name(f".{path.name}.part")
     try:
-        partial.write_bytes(content)
+        yield partial
         partial.replace(path)
     except BaseException:
         partial.unlink(missing_ok=True)

@@ -15,12 +15,33 @@ def computer(*, factor: float = 1.0, speed_up: float = 1.0) -> OldComputer:
 def test_each_has_a_delay_of_its_own_and_jobs_differ_a_little() -> None:
     random = Random(1)
     old = [OldComputer("old", Random(random.random())) for _ in range(50)]
-    assert len({one.delay for one in old}) == len(old)
+    assert {one.delay for one in old} == set(range(SHORTEST, LONGEST + 1)), "whole seconds"
     for one in old:
         assert SHORTEST <= one.delay <= LONGEST
         times = [one.job_seconds() for _ in range(20)]
         assert len(set(times)) == len(times)
         assert all(abs(seconds - one.delay) <= JITTER for seconds in times)
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "why"),
+    [
+        (["--workers", "0"], 64, "0 is below 1"),
+        (["--speed-up", "0"], 64, "0 is not above 0"),
+        (["--speed-up", "nan"], 64, "not a finite number"),
+        (["--factor", "-1"], 64, "-1 is below 0"),
+        (["--wms-url", "nonsense"], 64, "'nonsense' is not an address"),
+        (["--token", "/no/such/file"], 66, "/no/such/file: cannot be read"),
+        (["--home", "/proc/none"], 74, "/proc/none"),
+    ],
+)
+def test_impossible_options_are_refused_in_one_line(
+    options: list[str], status: int, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--wms-url", "http://127.0.0.1:1", "--home", str(tmp_path), *options]) == status
+    said = capsys.readouterr().err
+    assert why in said
+    assert said.count("\n") == 1
 
 
 def test_the_same_seed_is_the_same_computer() -> None:

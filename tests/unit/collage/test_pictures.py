@@ -1,13 +1,17 @@
 """Every kind of image becomes upright 8-bit colours of one height; what is none is refused in a
 sentence."""
 
-import io
+import tracemalloc
+import zlib
 from pathlib import Path
 from random import Random
 
 import pytest
 from collage.images import KINDS, draw_photo, encode_jpeg
-from collage.pictures import encode, resize, side_by_side
+from collage.joinable_png import combine_adler
+from collage.pictures import resize, write_picture, write_side_by_side
+from hypothesis import given
+from hypothesis import strategies as st
 from pack_command import BadData
 from PIL import Image, ImageChops, ImageCms, ImageStat
 
@@ -174,24 +178,93 @@ def test_too_many_pixels_are_refused_before_they_are_decoded(tmp_path: Path) -> 
 
 
 def test_neighbours_first_or_all_at_once_is_the_same(photos: list[Path], tmp_path: Path) -> None:
-    scaled = []
+    scaled, widths = [], []
     for number, photo in enumerate(photos[:5]):
+        picture = resize(photo, HEIGHT)
         scaled.append(tmp_path / f"{number}.png")
-        scaled[-1].write_bytes(encode(resize(photo, HEIGHT)))
-    at_once = side_by_side(scaled)
+        write_picture(picture, scaled[-1])
+        widths.append(picture.width)
+    write_side_by_side(scaled, tmp_path / "at-once.png")
     level = scaled
     while len(level) > 1:
         pairs = [level[at : at + 2] for at in range(0, len(level), 2)]
         level = [tmp_path / f"{len(level)}-{number}.png" for number in range(len(pairs))]
         for path, pair in zip(level, pairs, strict=True):
-            path.write_bytes(encode(side_by_side(pair)))
-    assert level[0].read_bytes() == encode(at_once)
-    with Image.open(io.BytesIO(encode(at_once))) as read:
-        assert read.tobytes() == at_once.tobytes(), "nothing is lost"
+            write_side_by_side(pair, path)
+    assert level[0].read_bytes() == (tmp_path / "at-once.png").read_bytes()
+    with Image.open(tmp_path / "at-once.png") as joined:
+        assert joined.size == (sum(widths), HEIGHT)
+        left = 0
+        for photo, width in zip(photos, widths, strict=False):
+            part = joined.crop((left, 0, left + width, HEIGHT))
+            assert part.tobytes() == resize(photo, HEIGHT).tobytes(), "nothing is lost"
+            left += width
+
+
+def test_more_pictures_than_may_be_open_are_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collage.pictures.MAX_OPEN", 3)
+    colours = [(number, 255 - number, 7) for number in range(20)]
+    for number, colour in enumerate(colours):
+        write_picture(Image.new("RGB", (1 + number % 2, 4), colour), tmp_path / f"{number}.png")
+    write_side_by_side([tmp_path / f"{number}.png" for number in range(20)], tmp_path / "all.png")
+    with Image.open(tmp_path / "all.png") as joined:
+        shown = [colour_at(joined, x, 3) for x in range(joined.width)]
+    assert shown == [colour for number, colour in enumerate(colours) for _ in range(1 + number % 2)]
+    assert not list(tmp_path.glob(".*")), "nothing is left beside it"
+
+
+def test_pictures_of_another_program_are_joined(tmp_path: Path) -> None:
+    own, other = tmp_path / "own.png", tmp_path / "other.png"
+    write_picture(Image.new("RGB", (2, 3), "red"), own)
+    saved(Image.new("P", (1, 3)), other)
+    write_side_by_side([other, own], tmp_path / "joined.png")
+    with Image.open(tmp_path / "joined.png") as joined:
+        assert [colour_at(joined, x, 1) for x in range(3)] == [(0, 0, 0), *[(255, 0, 0)] * 2]
+    with pytest.raises(BadData, match="at most 1e-06 million"):
+        write_side_by_side([other, own], tmp_path / "joined.png", 0.000001)
+
+
+def test_joining_decodes_no_picture_and_holds_none_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = Image.effect_noise((3000, 700), 80).convert("RGB")
+    write_picture(noise, tmp_path / "a.png")
+    size = (tmp_path / "a.png").stat().st_size
+    assert size > 2_000_000
+    monkeypatch.setattr(Image, "open", None)
+    tracemalloc.start()
+    write_side_by_side([tmp_path / "a.png"] * 8, tmp_path / "wide.png")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (tmp_path / "wide.png").stat().st_size > 8 * 2_000_000
+    assert most < 8_000_000, "of 16 MB written, 50 MB of pixels"
+
+
+@pytest.mark.parametrize("spoilt", ["cut", "flipped", "index"])
+def test_damaged_pictures_are_not_joined(spoilt: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    write_picture(Image.effect_noise((40, 30), 80).convert("RGB"), path)
+    content = bytearray(path.read_bytes())
+    if spoilt == "cut":
+        content = content[: len(content) // 2]
+    else:
+        content[len(content) // 2 if spoilt == "flipped" else 60] ^= 0x10
+    path.write_bytes(content)
+    with pytest.raises(BadData, match=r"a\.png: it is (cut off|damaged)"):
+        write_side_by_side([path, path], tmp_path / "out.png")
+    assert not (tmp_path / "out.png").exists()
+
+
+@given(st.binary(), st.binary())
+def test_checksums_are_combined_as_if_the_data_were_one(first: bytes, second: bytes) -> None:
+    combined = combine_adler(zlib.adler32(first), zlib.adler32(second), len(second))
+    assert combined == zlib.adler32(first + second)
 
 
 def test_pictures_of_different_heights_do_not_go_together(tmp_path: Path) -> None:
     high = saved(Image.new("RGB", (5, 20)), tmp_path / "high.png")
     low = saved(Image.new("RGB", (5, 10)), tmp_path / "low.png")
     with pytest.raises(BadData, match=r"low.png: it is 10 pixels high, and high.png 20"):
-        side_by_side([high, low])
+        write_side_by_side([high, low], tmp_path / "out.png")
