@@ -81,7 +81,7 @@ def test_the_largest_photo_is_the_programs_own_default() -> None:
         for document in documents
         if "max_megapixels" in document["inputs"]
     ]
-    assert found == [MAX_MEGAPIXELS] * 2
+    assert found == [MAX_MEGAPIXELS] * 3
 
 
 def test_every_tool_is_an_installed_program_with_a_description() -> None:
