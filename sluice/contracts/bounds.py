@@ -37,7 +37,7 @@ def json_of(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], 
                 f"{subject} may nest objects and lists {DEEPEST} deep, and these go deeper:"
                 f" {remedy}"
             )
-        written = pydantic_core.to_json(value)
+        written = pydantic_core.to_json(value, inf_nan_mode="null")
         if len(written) > most:
             raise in_words(
                 f"{subject} may have {most} bytes as JSON, and these have {len(written)}: {remedy}"

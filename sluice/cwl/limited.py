@@ -48,7 +48,7 @@ class LimitedCompiler:
         receiver, sender = _CONTEXT.Pipe(duplex=False)
         process = _CONTEXT.Process(
             target=_compile,
-            args=(sender, upload, name, self._cpu_seconds, self._memory),
+            args=(sender, upload, name, (self._cpu_seconds, self._memory)),
             daemon=True,
         )
         with self._lock:
@@ -84,8 +84,9 @@ class LimitedCompiler:
         return CompiledUpload(Compiled(None, [finding]), None, None)
 
 
-def _compile(sender: Connection, upload: Upload, name: str, cpu_seconds: int, memory: int) -> None:
-    """Run in the process. Memory that cannot be had ends it, as the processor's limit does."""
+def _compile(sender: Connection, upload: Upload, name: str, limits: tuple[int, int]) -> None:
+    """Run in the process, with ``limits`` of seconds and bytes. Either ends it."""
+    cpu_seconds, memory = limits
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     used = resource.getrusage(resource.RUSAGE_SELF)
     most = round(used.ru_utime + used.ru_stime) + cpu_seconds

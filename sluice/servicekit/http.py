@@ -31,6 +31,7 @@ from sluice.servicekit.access.check import GuardedRoute, OwnersGuard
 from sluice.servicekit.access.policy import Other, RoutePolicy, allow, policy, policy_of
 from sluice.servicekit.audit.requests import AuditedRequests
 from sluice.servicekit.database import PASSING, UNSTORABLE, Database, not_now, unstorable
+from sluice.servicekit.json_numbers import JsonNumbers
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.not_found import methods_at, unserved
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
@@ -112,6 +113,7 @@ def create_app(
     for passing in PASSING:
         app.add_exception_handler(passing, _not_now)
     app.add_exception_handler(Exception, _unexpected)
+    app.add_middleware(JsonNumbers, refuse=answer_to)
     if audit is not None:
         app.add_middleware(AuditedRequests, database=audit, refuse=answer_to)
     app.add_middleware(Timing, metrics=metrics)

@@ -142,7 +142,7 @@ def test_a_number_that_json_does_not_know_is_refused(
 ) -> None:
     """It would be stored as null."""
     with pytest.raises(ValidationError, match="numbers that JSON knows"):
-        made({"x": [{"y": number}], "z": None})
+        made({"x": [{"y": number}]})
     made({"x": [{"y": 1e308}], "z": None, "word": "null"})
 
 

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 from uuid import UUID
 
 from sluice.contracts.asset_refs import AssetRef, is_asset
+from sluice.contracts.bounds import not_finite
 from sluice.contracts.plan import DIRECTORIES, FILES, Parameter, Plan
 from sluice.contracts.problems import Finding
 from wfms.operator.domain.parameters import type_name
@@ -164,12 +165,19 @@ def _value(text: str, kind: FieldKind) -> Any:
         case FieldKind.FILE | FieldKind.FILES:
             return _file(text)
         case FieldKind.JSON:
-            try:
-                return json.loads(text)
-            except ValueError as error:
-                raise NotReadable("must be written as JSON") from error
+            return _json(text)
         case _:
             assert_never(kind)
+
+
+def _json(text: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise NotReadable("must be written as JSON") from error
+    if (number := not_finite(value)) is not None:
+        raise NotReadable(f"must be written as JSON, which has no number such as {number}")
+    return value
 
 
 def _truth(text: str) -> bool:

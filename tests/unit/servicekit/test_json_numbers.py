@@ -1,0 +1,75 @@
+"""Numbers that JSON does not know are refused with their place, by every service."""
+
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import APIRouter
+
+from sluice.contracts.base import Contract
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.metrics import ServiceMetrics
+from tests.callers import for_anybody, open_to_all
+
+
+class Free(Contract):
+    """Whatever somebody sends."""
+
+    any: Any = None
+    text: str = ""
+
+
+def client() -> httpx.AsyncClient:
+    router = APIRouter()
+
+    @router.post("/free")
+    async def free(body: Free) -> Free:
+        return body
+
+    app = create_app("x", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics())
+    transport = httpx.ASGITransport(for_anybody(app))
+    return httpx.AsyncClient(transport=transport, base_url="http://x")
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        ('{"any": NaN}', "body.any"),
+        ('{"any": {"a": [1, Infinity]}}', "body.any.a.1"),
+        ('{"any": -1e400}', "body.any"),
+        ('{"any": [1E+309]}', "body.any.0"),
+        ('{"any": 1' + "0" * 400 + ".0}", "body.any"),
+        ('{"any": 1' + "0" * 250 + "e99}", "body.any"),
+    ],
+    ids=["NaN", "Infinity", "1e400", "1E+309", "400 digits", "digits and exponent"],
+)
+@pytest.mark.parametrize("media", ["application/json", "application/merge-patch+json", ""])
+async def test_such_a_number_is_refused_with_its_place(body: str, place: str, media: str) -> None:
+    async with client() as http:
+        headers = {"content-type": media} if media else {}
+        answer = await http.post("/free", content=body.encode(), headers=headers)
+    assert answer.status_code == 422
+    [finding] = answer.json()["findings"]
+    assert finding["message"].startswith(f"{place}: JSON has no number such as")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['{"any": "NaN", "text": "Infinity"}', '{"any": [1e308, 1E-400, -0.0, 1e+300]}', "{}"],
+)
+async def test_what_json_knows_is_taken_as_it_is(body: str) -> None:
+    async with client() as http:
+        headers = {"content-type": "application/json"}
+        answer = await http.post("/free", content=body.encode(), headers=headers)
+    assert answer.status_code == 200
+
+
+async def test_parts_of_a_body_are_taken_together() -> None:
+    async def parts() -> Any:
+        for part in ('{"any": N', "a", "N}"):
+            yield part.encode()
+
+    async with client() as http:
+        headers = {"content-type": "application/json"}
+        answer = await http.post("/free", content=parts(), headers=headers)
+    assert answer.status_code == 422
