@@ -9,14 +9,17 @@ from pathlib import Path
 
 from sluice.embedded.home import Home
 from sluice.embedded.process import system_of_ours
+from sluice.embedded.readiness import require_pilots
 
 
 @contextmanager
 def fresh_system(*options: str, **settings: str) -> Iterator[tuple[str, Path]]:
     """(address, home folder) of a system that is stopped and removed at the end. ``settings``:
-    variables of its environment. Its tools find the programs beside this Python first."""
+    variables of its environment. Its tools find the programs beside this Python first. Raises
+    ``OSError`` where it does not start, or none of its pilots does."""
     settings["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         home = Home(Path(folder))
         with system_of_ours(home, "--log-level", "WARNING", *options, **settings) as running:
+            require_pilots(running.url)
             yield running.url, home.root

@@ -28,7 +28,7 @@ class Rest:
 
     def __init__(self, url: str) -> None:
         """Raises ``UnusableProxy``; connects with the first request."""
-        self._url = url
+        self.url = url
         parts = urlsplit(url)
         self._connection = _connection(url)
         self._root = f"{parts.path.rstrip('/')}/api/v1"
@@ -65,8 +65,8 @@ class Rest:
         except (http.client.HTTPException, OSError) as error:
             self._connection.close()
             raise ConnectionError(
-                f"the system at {self._url} cannot be reached: {error}"
-                f"{direct_connection_note(self._url)}"
+                f"the system at {self.url} cannot be reached: {error}"
+                f"{direct_connection_note(self.url)}"
             ) from error
         except BaseException:  # an interrupt leaves an answer unread
             self._connection.close()

@@ -45,6 +45,8 @@ class RunWaits:
     def _require_outlook(self, task: str) -> None:
         if self._for_nodes:
             return
+        if (refusal := self._refusal()) is not None:
+            raise InvocationNeverFits(refusal)
         try:
             outlook = self._rest.get(f"/tasks/{task}/outlook")
         except Refused as error:
@@ -55,6 +57,14 @@ class RunWaits:
             raise InvocationNeverFits(
                 f"{outlook['reason']}; with --wait it would wait for one that does"
             )
+
+    def _refusal(self) -> str | None:
+        """Return why no pilot of the system starts; None where one may."""
+        from sluice.embedded.readiness import (  # noqa: PLC0415 - httpx takes long to import
+            read_refusal,
+        )
+
+        return read_refusal(self._rest.url)
 
     def _tell(self, sentence: str) -> None:
         reason = reason_in(sentence)

@@ -20,15 +20,21 @@ log = structlog.get_logger(__name__)
 
 #: Shortest time between two starts of the same pilot.
 RESTART_PAUSE = 1.0
+#: How often in a row a pilot refuses to start before nobody waits for it any more.
+REFUSALS = 2
 
 
 @dataclass(slots=True)
 class _Run:
-    """The last start of a pilot. ``failure``: why it, or the one before it, has ended."""
+    """The last start of a pilot. ``failure``: why it, or the one before it, has ended.
+    ``refusals``: how often in a row it has ended by itself without having been at work; ``said``:
+    its last words then."""
 
     started: datetime
     process: asyncio.subprocess.Process
     failure: str
+    refusals: int = 0
+    said: str = ""
 
     def state(self, name: str, known: Iterable[Pilot]) -> str:
         """``known``: to the WMS."""
@@ -36,6 +42,7 @@ class _Run:
         if alive and any(
             pilot.name == name and pilot.registered_at >= self.started for pilot in known
         ):
+            self.refusals = 0
             return OK
         return self.failure or STARTING
 
@@ -104,15 +111,27 @@ class PilotProcesses:
             known = []
         return {name: run.state(name, known) for name, run in self._runs.items()}
 
+    @property
+    def refusals(self) -> dict[str, str]:
+        """Why no pilot will start, by name; empty while one may. ``states`` brings it up to date.
+
+        A pilot that was killed starts again. One that ends by itself twice in a row, before it was
+        at work, needs other settings or another node.
+        """
+        refused = {n: run.said for n, run in self._runs.items() if run.refusals >= REFUSALS}
+        return refused if len(refused) == len(self._pilots) else {}
+
     async def _keep_running(self, pilot: LocalPilot) -> None:
-        failure = ""
+        failure, refusals, said = "", 0, ""
         while True:
             begin = pilot.log.stat().st_size if pilot.log.exists() else 0
             started = datetime.now(UTC)
             process = await launch_pilot(pilot)
-            self._runs[pilot.name] = run = _Run(started, process, failure)
+            self._runs[pilot.name] = run = _Run(started, process, failure, refusals, said)
             code = await process.wait()
-            run.failure = "" if code == 0 else _failure(pilot, last_words(pilot.log, begin, code))
+            refusals = run.refusals = run.refusals + 1 if code > 0 else 0
+            said = run.said = "" if code == 0 else last_words(pilot.log, begin, code)
+            run.failure = _failure(pilot, said) if said else ""
             if run.failure != failure:
                 failure = run.failure
                 log.warning("pilot.ended", pilot=pilot.name, code=code)

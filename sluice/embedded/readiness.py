@@ -12,8 +12,14 @@ from sluice.http_clients import send_request
 OK, STARTING = "ok", "starting"
 #: Where the system says it, and under which name the pilots stand among the services.
 READY_PATH, PILOTS = "/system/readyz", "pilots"
+#: Under which name it says why none of its pilots will start, where that is so.
+REFUSED = "pilots_refused"
 #: Seconds for one answer, for pilots to start, and between two looks at them.
 _ANSWER, _START, _LOOK = 10.0, 20.0, 0.1
+
+
+class NoPilotStarts(OSError):
+    """None of a system's pilots will start: nothing that waits for it will ever end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,13 @@ class Readiness:
             if state not in {OK, STARTING}
         ]
 
+    @property
+    def refusal(self) -> str | None:
+        """Why no job will ever run; None where one may."""
+        refused = {name: str(reason) for name, reason in self.parts.get(REFUSED, {}).items()}
+        reasons = dict.fromkeys(refused.values())
+        return f"no pilot starts: {', '.join(refused)}: {'; '.join(reasons)}" if refused else None
+
 
 def read_readiness(url: str) -> Readiness:
     """Of the system at ``url``. Raises ``httpx.HTTPError``."""
@@ -52,6 +65,31 @@ def wait_for_pilots(url: str) -> Readiness:
         time.sleep(_LOOK)
         found = read_readiness(url)
     return found
+
+
+def require_pilots(url: str) -> None:
+    """Wait until a pilot of an embedded system has started; one without pilots needs none.
+
+    Raises:
+        NoPilotStarts: none will; what is missing.
+        httpx.HTTPError: the system does not answer.
+    """
+    deadline = time.monotonic() + _START
+    while True:
+        found = read_readiness(url)
+        if found.refusal is not None:
+            raise NoPilotStarts(found.refusal)
+        if not found.pilots or OK in found.pilots.values() or time.monotonic() > deadline:
+            return
+        time.sleep(_LOOK)
+
+
+def read_refusal(url: str) -> str | None:
+    """Return why no job at ``url`` will ever run; None where one may, or nobody can tell."""
+    try:
+        return read_readiness(url).refusal
+    except (httpx.HTTPError, OSError, ValueError):
+        return None
 
 
 def read_pilots_down(url: str) -> list[str]:

@@ -18,13 +18,13 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.datasets import NewStorage
 from sluice.contracts.problems import ServiceError
-from sluice.contracts.states import StorageType
+from sluice.contracts.states import PilotState, StorageType
 from sluice.embedded.access import Access
 from sluice.embedded.home import Home
 from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.port import require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
-from sluice.embedded.readiness import OK, PILOTS, READY_PATH, STARTING
+from sluice.embedded.readiness import OK, PILOTS, READY_PATH, REFUSED, STARTING
 from sluice.embedded.remains import end_remains
 from sluice.embedded.services import SERVICES, build_service
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
@@ -207,10 +207,15 @@ class EmbeddedSystem:
         )
         await self._begin(self._pilots)
 
-    async def _pilot_states(self) -> dict[str, str]:
+    async def _pilot_states(self) -> dict[str, dict[str, str]]:
+        """Return what ``readyz`` says of pilots."""
         if self._wms is None or self._pilots is None:
-            return {}
-        return await self._pilots.states(self._wms)
+            return {PILOTS: {}}
+        states = await self._pilots.states(self._wms)
+        refused = self._pilots.refusals
+        if refused and not await _others_at_work(self._wms):
+            return {PILOTS: states, REFUSED: refused}
+        return {PILOTS: states}
 
     async def _begin(self, component: Component) -> None:
         await start_all([component])
@@ -237,6 +242,14 @@ class _Together:
         await asyncio.gather(*(component.stop() for component in self._components))
 
 
+async def _others_at_work(wms: WmsClient) -> bool:
+    """Return whether pilots work that this system did not start."""
+    try:
+        return any(pilot.state is PilotState.ACTIVE for pilot in (await wms.pilots()).pilots)
+    except ServiceError:
+        return True
+
+
 def _import_services() -> None:
     """While the database starts."""
     for name in SERVICES:
@@ -246,7 +259,7 @@ def _import_services() -> None:
 def _one_port(
     services: dict[str, Service],
     links: ProcessLinks,
-    pilot_states: Callable[[], Awaitable[dict[str, str]]],
+    pilot_states: Callable[[], Awaitable[dict[str, dict[str, str]]]],
 ) -> Starlette:
     """The operator's pages at the root, every other service below ``/services/<its name>``."""
     clients = {name: links.http(name) for name in services}
@@ -256,9 +269,9 @@ def _one_port(
         report = {name: answer.json() for name, answer in zip(clients, answers, strict=True)}
         pilots = await pilot_states()
         ready = all(answer.is_success for answer in answers) and {OK, STARTING}.issuperset(
-            pilots.values()
+            pilots[PILOTS].values()
         )
-        return JSONResponse({**report, PILOTS: pilots}, status_code=200 if ready else 503)
+        return JSONResponse({**report, **pilots}, status_code=200 if ready else 503)
 
     others = [
         Mount(f"/services/{name.removeprefix('wfms.')}", service.app)

@@ -201,7 +201,7 @@ def why_it_waits(place: Place) -> str:
     workflow = write_workflow(place.folder / "run.cwl")
     texts = write_texts(place.folder / "run", "a")
     out = ["-o", str(place.folder / "out")]
-    command = [SLUICE, "run", str(workflow), "-i", *texts, *out, *place.option]
+    command = [SLUICE, "run", str(workflow), "-i", *texts, *out, *place.option, "--wait"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "waits:" in line)

@@ -19,7 +19,7 @@ from sluice.embedded.process import (
     stop_system,
     waiting_text,
 )
-from sluice.embedded.readiness import OK, PILOTS, read_readiness, wait_for_pilots
+from sluice.embedded.readiness import OK, PILOTS, REFUSED, read_readiness, wait_for_pilots
 
 PortOption = Annotated[
     int,
@@ -244,7 +244,7 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
             f" {running.started_at})"
         )
         for name, state in found.parts.items():
-            if name != PILOTS:
+            if name not in {PILOTS, REFUSED}:
                 out.print(f"  {name}: {_in_words(state)}")
         for name, state in found.pilots.items():
             out.print(f"  pilot {name}: {state}")

@@ -8,7 +8,7 @@ from sluice.cli.connection import Connection
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ChainState
-from sluice.embedded.readiness import read_pilots_down
+from sluice.embedded.readiness import read_pilots_down, read_refusal
 from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 #: Step, or the upload; reason.
@@ -19,7 +19,8 @@ _UPLOAD = "the upload"
 
 
 class StepNeverFits(Exception):
-    """No node that is there or can be launched will ever have what a step's jobs need."""
+    """No node that is there or can be launched will ever have what a step's jobs need, or no pilot
+    of the system starts."""
 
     def __init__(self, step: str, reason: str) -> None:
         super().__init__(f"step {step} cannot run, for {reason}")
@@ -61,6 +62,9 @@ class ChainWaits:
     async def _require_outlook(self, task: ChainTask) -> None:
         if self._for_nodes:
             return
+        refusal = await asyncio.to_thread(read_refusal, self._connection.url)
+        if refusal is not None:
+            raise StepNeverFits(task.step, refusal)
         try:
             outlook = await self._connection.operator.outlook(task.task_id)
         except NotFound:  # the system is of the release before

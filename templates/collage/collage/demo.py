@@ -11,7 +11,6 @@ import argparse
 import asyncio
 import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -29,7 +28,7 @@ from collage.commands import plain_main
 from collage.computers import OldComputer, Way
 from collage.images import main as draw_images
 from collage.pack import FOLDER as PACK
-from collage.workers import Worker
+from collage.workers import ENDED_BY_ITSELF, Worker
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem, print_table
 from sluice.cli.template_files import read_template_files
@@ -41,8 +40,8 @@ from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
+from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.embedded.home import Home
-from sluice.embedded.process import start_detached, stop_system
 
 #: Workers from the start, and what those do wrong that do; others that join later.
 WORKERS, WAYS, LATER = 8, {4: Way.CHECKSUM, 6: Way.SILENT}, 2
@@ -51,10 +50,6 @@ MORTAL, DEATH = (1, 2, 3), (4.0, 15.0)
 SPEED_UP, LEASE, HEARTBEAT = 10.0, 6.0, 1.0
 HEIGHT = 120
 _FATES = {Way.CHECKSUM: "lied", Way.SILENT: "never delivered"}
-
-
-#: Folder of the system, in that of the demonstration.
-SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +94,32 @@ class _Hall:
         self.workers, self._later = everybody[:WORKERS], everybody[WORKERS:]
         self._stop = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._broken, self._errors = asyncio.Event(), list[OSError]()
 
     def start(self) -> None:
         self._tasks = [asyncio.create_task(self._live(worker)) for worker in self.workers]
 
     async def _live(self, worker: Worker) -> None:
         await worker.live(self._stop)
+        if worker.fate.startswith(ENDED_BY_ITSELF):
+            self._errors.append(OSError(f"worker {worker.computer.name} has {worker.fate}"))
+            self._broken.set()
         if worker.fate == "died" and self._later:
             joining, self._later = self._later, []
             self.workers += joining
             self._tasks += [asyncio.create_task(self._live(one)) for one in joining]
+
+    async def until_broken(self) -> None:
+        """Return when the pilot of a worker has ended by itself; ``stop`` then raises why."""
+        await self._broken.wait()
 
     async def stop(self) -> None:
         """Raises what went wrong with one."""
         self._stop.set()
         while waiting := [task for task in self._tasks if not task.done()]:
             await asyncio.wait(waiting)
+        for error in self._errors[:1]:
+            raise error
         for task in self._tasks:
             task.result()
 
@@ -185,7 +190,14 @@ async def _carry(url: str, folder: Path, photos: Sequence[Path], seed: int) -> C
                     tasks[:] = latest
                     progress.show(chain, latest)
 
-                chain = await follow_chain(connection, chain, on_look=look)
+                following = asyncio.ensure_future(follow_chain(connection, chain, on_look=look))
+                broken = asyncio.ensure_future(hall.until_broken())
+                await asyncio.wait([following, broken], return_when=asyncio.FIRST_COMPLETED)
+                broken.cancel()
+                if not following.done():
+                    following.cancel()
+                    await hall.stop()
+                chain = await following
             outputs = []
             if chain.state is ChainState.FINISHED:
                 outputs = await fetch_results(connection, chain, folder / "out")
@@ -265,7 +277,6 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
     if draw_images(drawn) != 0:
         raise OSError("the generator failed; see above")
     in_order = sorted(photos.iterdir(), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    home = Home(folder / SYSTEM)
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     os.environ["PATH"] = programs
     settings = {
@@ -274,15 +285,10 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
         "SLUICE_WMS_LOOK_AT_OUTPUTS": "content",
     }
     started = time.monotonic()
-    running = start_detached(
-        home, ["--port", "0", "--pilots", "0"], ours=not arguments.keep, settings=settings
-    )
-    out.print(f"Sluice is up at {running.url}")
-    try:
-        carried = asyncio.run(_carry(running.url, folder, in_order, arguments.seed))
-    finally:
-        if not arguments.keep:
-            stop_system(running)
+    options = ["--port", "0", "--pilots", "0"]
+    with demonstration_system(folder, options, keep=arguments.keep, settings=settings) as url:
+        out.print(f"Sluice is up at {url}")
+        carried = asyncio.run(_carry(url, folder, in_order, arguments.seed))
     summary = _summary(carried, in_order, folder)
     summary["seconds"] = round(time.monotonic() - started, 1)
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
@@ -299,13 +305,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--seed", type=int, default=1, help="of images, computers and deaths")
     add("--keep", action="store_true", help="leave the system up at the end")
     arguments = parser.parse_args(argv)
-    folder = arguments.home.resolve()
-    if (earlier := Home(folder / SYSTEM).running()) is not None:
-        stop_system(earlier)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     try:
-        return _run(arguments, folder)
+        with demonstration_folder(arguments.home) as folder:
+            return _run(arguments, folder)
     except ServiceError as error:
         print_problem(error)
     except OSError as error:

@@ -24,11 +24,14 @@ from pack_command import Parser, UsageError, finite, positive, read_input, run_c
 from collage.computers import OldComputer, Way
 from collage.gateway import Gateway, Statistics
 from sluice.cli.output import print_table
+from sluice.embedded.last_words import last_words
 from sluice.http_clients import http_client
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from sluice.servicekit.server import HttpServer
 
 _HOST = "127.0.0.1"
+#: What the fate of a worker begins with whose pilot did not start, or failed.
+ENDED_BY_ITSELF = "ended by itself"
 #: They run one job at a time, and no containers: to look for engines takes a second of a core each.
 COLUMNS = ["worker", "way", "delay, s", "finished", "failed", "too late", "seconds a job", "fate"]
 _SETTINGS = {"SLUICE_PILOT_SLOTS": "1", "SLUICE_PILOT_CONTAINERS": "[]"}
@@ -50,7 +53,7 @@ class Worker:
     statistics: Statistics = field(default_factory=Statistics)
 
     async def live(self, stop: asyncio.Event) -> None:
-        """Until it dies, or is told to stop. Raises ``OSError``."""
+        """Until it dies, is told to stop, or its pilot ends by itself. Raises ``OSError``."""
         self.folder.mkdir(parents=True, exist_ok=True)
         async with http_client(self.wms_url) as wms:
             gateway = Gateway(self.computer, wms, late=self.late)
@@ -67,13 +70,15 @@ class Worker:
         pilot = LocalPilot(
             name, url, 1, self.folder / "work", self.folder / "log", token=self.token
         )
+        begin = pilot.log.stat().st_size if pilot.log.exists() else 0
         process = await launch_pilot(pilot, _SETTINGS)
         death = asyncio.create_task(self._death(gateway))
         stopped = asyncio.create_task(stop.wait())
         ended = asyncio.create_task(process.wait())
         await asyncio.wait([death, stopped, ended], return_when=asyncio.FIRST_COMPLETED)
         if ended.done() and not stop.is_set():
-            self.fate = f"ended by itself: see {pilot.log}"
+            reason = last_words(pilot.log, begin, ended.result())
+            self.fate = f"{ENDED_BY_ITSELF}: {reason} (its log: {pilot.log})"
         elif stop.is_set():
             hurried = asyncio.Event()
             hurried.set()

@@ -51,12 +51,10 @@ from sluice.cli.output import err, out, print_problem, print_table
 from sluice.cli.transfer.assets import files_of, put_asset
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState, DeviceStanding
-from sluice.embedded.home import Home
-from sluice.embedded.process import start_detached, stop_system
+from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.http_clients import send_request
 
 PACK = Path(__file__).resolve().parents[1]
-SYSTEM = "system"
 CHANGED = 10
 PEOPLE = {Manner.CAREFUL: 6, Manner.CARELESS: 2, Manner.ALWAYS_YES: 1, Manner.BY_CHANCE: 1}
 GOLD = 50
@@ -261,22 +259,17 @@ def _share(value: float | None) -> str:
 
 
 @contextmanager
-def _system(arguments: argparse.Namespace, home: Home) -> Iterator[str]:
+def _system(arguments: argparse.Namespace, folder: Path) -> Iterator[str]:
     """Where one is; its own is stopped at the end."""
     if arguments.url:
         yield arguments.url.rstrip("/")
         return
-    running = start_detached(
-        home, ["--port", "0", "--pilots", "2"], ours=not arguments.keep, settings=SETTINGS
-    )
-    out.print(f"Sluice is up at {running.url}")
-    try:
-        yield running.url
-    finally:
-        if arguments.keep:
-            out.print(f"Sluice is still up: `sluice down --home {home.root}` stops it")
-        else:
-            stop_system(running)
+    options = ["--port", "0", "--pilots", "2"]
+    with demonstration_system(folder, options, keep=arguments.keep, settings=SETTINGS) as url:
+        out.print(f"Sluice is up at {url}")
+        yield url
+    if arguments.keep:
+        out.print(f"Sluice is still up: `sluice down --home {folder / SYSTEM}` stops it")
 
 
 def _run(arguments: argparse.Namespace, folder: Path) -> int:
@@ -284,7 +277,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
     started = time.monotonic()
     with (
         small_web(folder / "web", arguments.sites, arguments.seed) as web,
-        _system(arguments, Home(folder / SYSTEM)) as url,
+        _system(arguments, folder) as url,
     ):
         summary = asyncio.run(_carry(url, folder, web, arguments))
     wrong = list(wrong_with(summary))
@@ -309,14 +302,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--keep", action="store_true", help="leave the system up at the end")
     add("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")
     arguments = parser.parse_args(argv)
-    folder = arguments.home.resolve()
-    if (earlier := Home(folder / SYSTEM).running()) is not None:
-        stop_system(earlier)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     try:
         need_torch()
-        return _run(arguments, folder)
+        with demonstration_folder(arguments.home) as folder:
+            return _run(arguments, folder)
     except ServiceError as error:
         print_problem(error)
     except (WentWrong, CommandError, OSError, LookupError, httpx.HTTPError) as error:

@@ -15,7 +15,6 @@ import argparse
 import asyncio
 import json
 import os
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -33,8 +32,7 @@ from sluice.cli.watch.progress import StepBars, new_progress
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import Template
-from sluice.embedded.home import Home
-from sluice.embedded.process import start_detached, stop_system
+from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 
 #: What pages take turns in being.
 KINDS = ("clean", "clean", "noise", "clean", "skew", "clean", "columns", "clean", "stains", "clean")
@@ -109,20 +107,16 @@ def _in_running_system(url: str, folder: Path, plans: Sequence[PlannedVolume]) -
 def _in_own_system(
     arguments: argparse.Namespace, folder: Path, plans: Sequence[PlannedVolume]
 ) -> int:
-    home = Home(folder / "system")
     options = ["--port", str(arguments.port), "--pilots", "2"]
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    running = start_detached(home, options, ours=not arguments.keep, settings={"PATH": programs})
-    out.print(f"Sluice is up at {running.url}")
-    started = time.monotonic()
-    try:
-        volumes = asyncio.run(_demo(running.url, folder, plans))
-    finally:
-        if not arguments.keep:
-            stop_system(running)
+    settings = {"PATH": programs}
+    with demonstration_system(folder, options, keep=arguments.keep, settings=settings) as url:
+        out.print(f"Sluice is up at {url}")
+        started = time.monotonic()
+        volumes = asyncio.run(_demo(url, folder, plans))
     code = _close(folder, volumes, started)
     if arguments.keep:
-        out.print(f"Sluice is still up: `sluice down --home {home.root}` stops it")
+        out.print(f"Sluice is still up: `sluice down --home {folder / SYSTEM}` stops it")
     return code
 
 
@@ -144,21 +138,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--keep", action="store_true", help="leave the system up at the end")
     add("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")
     arguments = parser.parse_args(argv)
-    folder = arguments.home.resolve()
-    if (earlier := Home(folder / "system").running()) is not None:
-        stop_system(earlier)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     plans = (
         PlannedVolume("first", seed=11, pages=arguments.pages, damaged=arguments.pages // 2 + 1),
         PlannedVolume("second", seed=12, pages=arguments.pages),
     )
     try:
-        for plan in plans:
-            _generate(folder, plan)
-        if arguments.url:
-            return _in_running_system(arguments.url, folder, plans)
-        return _in_own_system(arguments, folder, plans)
+        with demonstration_folder(arguments.home) as folder:
+            for plan in plans:
+                _generate(folder, plan)
+            if arguments.url:
+                return _in_running_system(arguments.url, folder, plans)
+            return _in_own_system(arguments, folder, plans)
     except ServiceError as error:
         print_problem(error)
     except OSError as error:

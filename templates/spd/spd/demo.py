@@ -14,7 +14,6 @@ import asyncio
 import json
 import os
 import shlex
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -32,8 +31,7 @@ from sluice.contracts.datasets import NewDataset, NewFrame, NewPeriod, NewRun
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate, Template
-from sluice.embedded.home import Home
-from sluice.embedded.process import start_detached, stop_system
+from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from spd.daq import main as daq
 from spd.demo_report import print_report
 from spd.demo_run import CarriedRun, PlannedRun
@@ -180,20 +178,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL"
     )
     arguments = parser.parse_args(argv)
-    folder = arguments.home.resolve()
-    system = Home(folder / "system")
-    earlier = system.running()
-    if earlier is not None:
-        stop_system(earlier)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
     try:
-        _generate(folder, arguments.frames)
-        return (
-            _in_running_system(folder, arguments.url)
-            if arguments.url
-            else _in_own_system(folder, system, arguments)
-        )
+        with demonstration_folder(arguments.home) as folder:
+            _generate(folder, arguments.frames)
+            return (
+                _in_running_system(folder, arguments.url)
+                if arguments.url
+                else _in_own_system(folder, arguments)
+            )
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
@@ -206,20 +198,17 @@ def _in_running_system(folder: Path, url: str) -> int:
     return _close(folder, asyncio.run(_demo(url.rstrip("/"), folder)), started)
 
 
-def _in_own_system(folder: Path, system: Home, arguments: argparse.Namespace) -> int:
+def _in_own_system(folder: Path, arguments: argparse.Namespace) -> int:
     started = time.monotonic()
-    running = start_detached(system, ["--port", str(arguments.port)], ours=not arguments.keep)
-    out.print(f"Sluice is up at {running.url}")
-    try:
-        runs = asyncio.run(_demo(running.url, folder))
-    finally:
-        if not arguments.keep:
-            stop_system(running)
+    options = ["--port", str(arguments.port)]
+    with demonstration_system(folder, options, keep=arguments.keep) as url:
+        out.print(f"Sluice is up at {url}")
+        runs = asyncio.run(_demo(url, folder))
     code = _close(folder, runs, started)
     if arguments.keep:
         out.print(
-            f"Sluice is still up: look at {running.url}, stop it with `{_command()} down --home"
-            f" {_shown(system.root)}`"
+            f"Sluice is still up: look at {url}, stop it with `{_command()} down --home"
+            f" {_shown(folder / SYSTEM)}`"
         )
     return code
 

@@ -1,0 +1,72 @@
+"""What demonstrations share: a folder that one of them uses at a time, and a system of its own."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+
+from filelock import FileLock, Timeout
+
+from sluice.embedded.home import Home
+from sluice.embedded.process import start_detached, stop_system
+from sluice.embedded.readiness import require_pilots
+
+#: The system's folder, and the file that is locked, in the folder of a demonstration.
+SYSTEM, _LOCK = "system", "lock"
+
+
+@contextmanager
+def demonstration_folder(folder: Path) -> Iterator[Path]:
+    """Empty ``folder`` for one demonstration; stop the system that an earlier one left there.
+
+    Raises:
+        OSError: another demonstration uses the folder, or it cannot be emptied.
+    """
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / _LOCK)
+    try:
+        taken = lock.acquire(timeout=0)
+    except Timeout:
+        raise OSError(
+            f"{folder}: another demonstration is running in this folder; wait until it ends, or"
+            " choose another folder with --home"
+        ) from None
+    with taken:
+        if (earlier := Home(folder / SYSTEM).running()) is not None:
+            stop_system(earlier)
+        for path in folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name != _LOCK:
+                path.unlink()
+        yield folder
+
+
+@contextmanager
+def demonstration_system(
+    folder: Path,
+    options: Sequence[str],
+    *,
+    keep: bool,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
+    """Start a system in the folder of a demonstration and give its address.
+
+    It is stopped at the end unless ``keep``.
+
+    Raises:
+        OSError: the system does not start, or none of its pilots does.
+    """
+    running = start_detached(Home(folder / SYSTEM), [*options], ours=not keep, settings=settings)
+    try:
+        require_pilots(running.url)
+    except BaseException:
+        stop_system(running)
+        raise
+    try:
+        yield running.url
+    finally:
+        if not keep:
+            stop_system(running)

@@ -1,0 +1,86 @@
+"""Commands that wait for jobs end when no pilot of the system can start."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.commands import sluice, write_texts, write_workflow
+from tests.e2e.systems import LiveSystem, live_system
+
+REASON = "SLUICE_PILOT_SANDBOX is required, and there is no bubblewrap"
+#: Programs of the node that commands and tools need, without bubblewrap.
+PROGRAMS = ("cat", "env", "ldconfig", "python3", "sh", "sha256sum", "uname", "xargs")
+
+ECHO = """\
+cwlVersion: v1.2
+class: CommandLineTool
+baseCommand: [echo, hello]
+inputs: {}
+outputs: {out: {type: stdout}}
+"""
+
+
+@pytest.fixture(scope="module")
+def without_bubblewrap(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which pilots must have a sandbox and find none."""
+    programs = tmp_path_factory.mktemp("programs")
+    for name in PROGRAMS:
+        if found := shutil.which(name):
+            (programs / name).symlink_to(found)
+    return {"PATH": str(programs), "SLUICE_PILOT_SANDBOX": "required"}
+
+
+@pytest.fixture(scope="module")
+def system(without_bubblewrap: dict[str, str]) -> Iterator[LiveSystem]:
+    with live_system(environment=without_bubblewrap) as running:
+        yield running
+
+
+def test_run_cancels_its_chain_and_says_what_is_missing(system: LiveSystem, tmp_path: Path) -> None:
+    home = ["--home", str(system.home)]
+    workflow = write_workflow(tmp_path / "shout.cwl")
+    texts = write_texts(tmp_path / "in", "one")
+    said = sluice(
+        "run", str(workflow), "--input", *texts, *home, "--out", str(tmp_path / "out"), code=1
+    )
+    assert f"no pilot starts: embedded-1: {REASON}" in " ".join(said.stderr.split())
+    assert "canceled" in sluice("chain", "list", *home).stdout
+
+
+def test_cwl_runner_ends_with_what_is_missing(system: LiveSystem, tmp_path: Path) -> None:
+    (tmp_path / "echo.cwl").write_text(ECHO)
+    words = ["cwl-runner", "--home", str(system.home), str(tmp_path / "echo.cwl")]
+    said = sluice(*words, code=1)
+    assert f"no pilot starts: embedded-1: {REASON}" in said.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["-m", "sluice.cli", "bench", "jobs", "--files", "10"], id="benchmark"),
+        pytest.param(
+            ["-m", "spd.demo", "--frames", "20", "--home", "demo"],
+            id="demonstration",
+            marks=pytest.mark.long("the benchmark shows the same"),
+        ),
+    ],
+)
+def test_commands_with_a_system_of_their_own_end_with_what_is_missing(
+    without_bubblewrap: dict[str, str], tmp_path: Path, words: list[str]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, *words],
+        env={**os.environ, **without_bubblewrap},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"error: no pilot starts: embedded-1: {REASON}" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
