@@ -15,7 +15,7 @@ def console(**options: Any) -> Console:
     """Prints strings as they are, without markup. On a terminal control characters in them are
     shown; into files and pipes they go as they came."""
     made = Console(highlight=False, soft_wrap=True, markup=False, **options)
-    if made.file.isatty():  # whatever FORCE_COLOR and its like make of it
+    if made.is_terminal or made.file.isatty():
         made.push_render_hook(_Harmless())
     return made
 
