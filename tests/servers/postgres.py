@@ -4,7 +4,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -16,6 +15,7 @@ from sluice.embedded.postgres_programs import (
     server_settings,
 )
 from sluice.embedded.postmaster import is_ready
+from tests.waiting import wait_until
 
 # Speed without a loss the tests could notice: only a crash of the whole machine would need what is
 # turned off here.
@@ -79,8 +79,10 @@ def _start(data: Path) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
             command, cwd=data, env=server_environment(), stdout=output, stderr=output
         )
-    while not is_ready(data, process.pid):
-        if process.poll() is not None:
-            raise OSError((data / "log").read_text())
-        time.sleep(0.01)
+    wait_until(
+        lambda: is_ready(data, process.pid) or process.poll() is not None,
+        what="the database answers",
+    )
+    if process.returncode is not None:
+        raise OSError((data / "log").read_text())
     return process
