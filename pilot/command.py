@@ -20,6 +20,7 @@ from sluice.garbage_collection import keep_what_is_loaded
 from sluice.proxies import UnusableProxy
 from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.settings_sources import unknown_among
+from sluice.visible_paths import absolute_entries
 
 log = structlog.get_logger(__name__)
 
@@ -63,6 +64,14 @@ def main(arguments: list[str] | None = None) -> int:
     structlog.contextvars.bind_contextvars(pilot=settings.name)
     if unknown := unknown_among(os.environ, PilotSettings):
         log.warning("settings.unknown", variables=unknown)
+    search_path = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = absolute_entries(search_path)
+    if os.environ["PATH"] != search_path:
+        log.warning(
+            "path.relative_entries",
+            path=search_path,
+            note="entries that depend on the folder that a process works in are not used",
+        )
     keep_what_is_loaded()
     try:
         asyncio.run(run_pilot(settings))

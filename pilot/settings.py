@@ -139,9 +139,12 @@ class PilotSettings(BaseSettings):
     #: ended after each job. It has to be able to get to the work folder.
     slot_users: list[Annotated[str, BeforeValidator(str)]] = Field(default_factory=list)
     #: Files and folders that all tools in the sandbox may read as well: where software of this node
-    #: lies beside the system's. Each has to be there when the pilot starts, and neither below
-    #: /tmp, /dev or /proc, where tools have their own, nor in the work folder.
+    #: lies beside the system's. Each has to be there when the pilot starts, neither in the work
+    #: folder, nor below /dev or /proc, and it must not be a folder of everybody's such as /tmp.
     sandbox_paths: list[Path] = Field(default_factory=list)
+    #: Files and folders that no tool in the sandbox sees, wherever they lie: such as storages in a
+    #: folder that is on the search path. The work folder and the token's file are always hidden.
+    sandbox_hidden: list[Path] = Field(default_factory=list)
     #: Networks that tools in the sandbox reach which ask for one (NetworkAccess), beside the
     #: Internet: such as 192.168.4.0/24. The node's own loopback is never among them.
     sandbox_networks: Annotated[list[str], AfterValidator(usable)] = Field(default_factory=list)
@@ -167,6 +170,12 @@ class PilotSettings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """In place of pydantic's own (the others)."""
         return init_settings, PilotVariables(settings_cls)
+
+    @property
+    def hidden(self) -> list[Path]:
+        """What tools in the sandbox do not see."""
+        token = [] if self.token_file is None else [self.token_file]
+        return [self.work_dir, *token, *self.sandbox_hidden]
 
     @field_validator("work_dir")
     @classmethod

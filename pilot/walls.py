@@ -50,9 +50,7 @@ def sandbox_of(settings: PilotSettings, folder: Path, *, network: bool) -> Sandb
     """As the settings want it; or a sentence why there is none. ``folder``: made, for files that
     all tools see. ``network``: for those that ask for one? Raises ``NoSandboxError``, ``OSError``.
     """
-    sandbox = find_sandbox(
-        settings.sandbox, folder, settings.sandbox_paths, hidden=settings.work_dir
-    )
+    sandbox = find_sandbox(settings.sandbox, folder, settings.sandbox_paths, hidden=settings.hidden)
     if isinstance(sandbox, str):
         return sandbox
     if network:

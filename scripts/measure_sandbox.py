@@ -85,7 +85,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = f"{place}/job"
         os.mkdir(folder)
-        found = find_sandbox("required", Path(place) / "system", [], hidden=Path(place) / "hidden")
+        found = find_sandbox(
+            "required", Path(place) / "system", [], hidden=[Path(place) / "hidden"]
+        )
         if isinstance(found, str):
             raise SystemExit(found)
         ways = {

@@ -3,19 +3,23 @@
 import os
 import shutil
 import stat
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import structlog
 
-from pilot.node.system_files import copy_settings, system_paths, within
-from pilot.sandbox.bubblewrap import MountKind, MountPoint, to_read
+from pilot.node.namespaces import why_no_namespaces
+from pilot.node.system_files import copy_settings
+from pilot.sandbox.bubblewrap import MountKind, MountPoint
 from pilot.sandbox.held_sandbox import HeldSandbox, SandboxError
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, Sandbox, SandboxUse
+from pilot.sandbox.sandbox import Extras, RoomPath, Sandbox, SandboxUse
 from pilot.sandbox.view import SeenFile, View
+from sluice.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
 
 log = structlog.get_logger(__name__)
 
@@ -24,8 +28,15 @@ _KEYS = ("/proc/keys", "/proc/key-users")
 #: Settings, which only change with rights that no tool has, and what comes and goes with devices:
 #: folders of /proc where nothing can be masked for good.
 _UNMASKED = ("sys", "irq")
-#: What is run in a sandbox to see that it works.
-_PROBE = "true"
+#: What is run in a sandbox to see that it works: it prints the first of its arguments that cannot
+#: be read.
+_PROBE = (
+    *("sh", "-c", 'for path; do test -r "$path" || { printf %s "$path"; break; }; done'),
+    "sh",
+)
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the program's own
+#: Where each job has files of its own: what is visible there is put there for each of them.
+_OWN_OF_JOBS = ("/tmp", _SHARED_MEMORY)  # noqa: S108
 
 
 class NoSandboxError(Exception):
@@ -49,16 +60,27 @@ def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> S
 
 
 def find_sandbox(
-    use: SandboxUse, folder: Path, more: Sequence[Path], *, hidden: Path
+    use: SandboxUse, folder: Path, more: Sequence[Path], *, hidden: Sequence[Path]
 ) -> Sandbox | str:
-    """The sandbox; or a sentence why there is none. ``folder``: made, for files that all tools
-    see. ``more``: paths that they see as well. ``hidden``: a folder that they do not see, wherever
-    it is. Raises ``NoSandboxError``, ``OSError``."""
+    """Return the sandbox, or a sentence why there is none.
+
+    Args:
+        use: Whether there has to be one.
+        folder: Made for files that all tools see.
+        more: Paths that tools see besides what this node's system, search path and Sluice need.
+        hidden: Files and folders that tools do not see, wherever they lie.
+
+    Raises:
+        NoSandboxError: It is required, or this node could have one and it does not work.
+        OSError: The folder cannot be made.
+    """
     if use == "off":
         return "the pilot's sandbox is switched off"
     found = _tried(folder, [str(path) for path in more], hidden)
     if isinstance(found, Sandbox):
         log.info("sandbox.found", kind="namespaces", bubblewrap=found.bubblewrap)
+        for path, reason in found.dropped.items():
+            log.warning("sandbox.path_not_visible", path=path, reason=reason)
         return found
     if use == "required":
         raise NoSandboxError(
@@ -68,50 +90,113 @@ def find_sandbox(
     return found
 
 
-def _tried(folder: Path, more: Sequence[str], hidden: Path) -> Sandbox | str:
+def _tried(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> Sandbox | str:
+    """Return the sandbox; or a sentence that says why this node can have none."""
     bubblewrap = shutil.which("bwrap")
     if bubblewrap is None:
         return "there is no bubblewrap (bwrap) on this node's PATH"
     settings = folder / "etc"
     copy_settings(settings, more)
-    sandbox = Sandbox(bubblewrap=bubblewrap, system=_system(str(settings), more, str(hidden)))
+    closed = [os.path.realpath(path) for path in hidden if os.path.exists(path)]
+    visible = visible_paths(os.environ.get("PATH", os.defpath), more, hidden=closed)
+    make = partial(_sandbox, bubblewrap, str(settings), hidden=closed)
+    sandbox = make(visible)
     failure = _failure(sandbox, network=False)
-    return sandbox if failure is None else f"the sandbox does not work on this node: {failure}"
+    if failure is None:
+        return sandbox
+    why = why_no_namespaces()
+    if why is not None:
+        return f"no namespaces can be made on this node: {why} ({failure})"
+    reduced = make(visible.without(_hindering(make, visible)))
+    if reduced.dropped != sandbox.dropped:
+        failure = _failure(reduced, network=False)
+    if failure is None:
+        return reduced
+    raise NoSandboxError(
+        f"the sandbox does not work, though this node can have one: {failure}; see to that (what a"
+        " node needs: docs/how-to/contain-tools.md), or set SLUICE_PILOT_SANDBOX=off, to run tools"
+        " with the rights of the pilot's user"
+    )
+
+
+def _hindering(make: Callable[[VisiblePaths], Sandbox], visible: VisiblePaths) -> dict[str, str]:
+    """Return those of the visible paths with which no sandbox can be made, or that cannot be read
+    in it, with the reason; none where it does not work without them either."""
+    paths = [path for path in visible.sources if path not in SYSTEM]
+    alone = visible.without(dict.fromkeys(paths, ""))
+    needed = {
+        path: visible.sources[path]
+        for path in paths
+        if within(os.path.realpath(sys.executable), visible.sources[path])
+    }
+    alone.sources.update(needed)
+    if _failure(make(alone), network=False) is not None:
+        return {}
+    found: dict[str, str] = {}
+    for path in paths:
+        one = VisiblePaths({**alone.sources, path: visible.sources[path]})
+        failure = _failure(make(one), network=False)
+        if failure is not None:
+            found[path] = f"the sandbox cannot show it: {failure}"
+    return found
 
 
 def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
-    """Why nothing can be run in it; None: it works."""
+    """Return why nothing can be run in the sandbox, None where it works."""
     with tempfile.TemporaryDirectory(prefix="sluice-") as out, open(os.devnull, "r+b") as nothing:
         held = HeldSandbox(sandbox, [out], Extras(network=network))
+        said = os.open(out, os.O_TMPFILE | os.O_RDWR)
         try:
             program = held.start(
-                [_PROBE],
-                environment={"PATH": os.environ.get("PATH", os.defpath)},
+                [*_PROBE, *sandbox.shown],
+                environment={"PATH": os.defpath},
                 folder="/tmp",  # noqa: S108 - the program's own
-                streams=[nothing.fileno()] * 2,
+                streams=[said, nothing.fileno()],
                 limits=ProcessLimits(),
                 view=View([SeenFile("/tmp", out, writable=True)]),  # noqa: S108
             )
             status = program.end().status
+            hidden = os.pread(said, 1 << 12, 0).decode(errors="replace")
         except (SandboxError, OSError) as error:
             return str(error)
         finally:
+            os.close(said)
             held.close()
-    return f"{_PROBE!r} ended with status {status}" if status else None
+    if hidden:
+        return f"{hidden.splitlines()[0]} cannot be read in it"
+    return f"{_PROBE[0]!r} ended with status {status}" if status else None
 
 
-def _system(settings: str, more: Sequence[str], hidden: str) -> list[MountPoint]:
-    """What every program sees beside its job's files."""
-    paths = system_paths(os.environ.get("PATH", os.defpath), more)
-    memory = ["/dev/shm"]  # noqa: S108 - the program's own
-    hidden = os.path.realpath(hidden)
-    if any(within(hidden, path) for path in paths):
-        memory.append(hidden)
+def _sandbox(
+    bubblewrap: str, settings: str, visible: VisiblePaths, *, hidden: Sequence[str]
+) -> Sandbox:
+    masks = visible.masks(hidden)
+    late = {
+        path: source
+        for path, source in visible.sources.items()
+        if any(within(path, place) for place in (*_OWN_OF_JOBS, *masks))
+    }
+    return Sandbox(
+        bubblewrap=bubblewrap,
+        system=_system(settings, visible.sources),
+        room_paths=[
+            RoomPath(path=path, source=late.get(path, "")) for path in sorted({*late, *masks})
+        ],
+        dropped=visible.dropped,
+        shown=[path for path in visible.sources if path not in SYSTEM],
+    )
+
+
+def _system(settings: str, sources: Mapping[str, str]) -> list[MountPoint]:
+    """Return what every program sees beside its job's files."""
+    seen = [_to_read(path, sources[path]) for path in sorted(sources)]
+    in_memory = [point for point in seen if within(point.path, _SHARED_MEMORY)]
     return [
-        *to_read(path for path in paths if not path.startswith("/etc/")),
+        *(point for point in seen if point not in in_memory),
         MountPoint(kind=MountKind.READ, path="/etc", source=settings),
         MountPoint(kind=MountKind.DEVICES, path="/dev"),
-        *(MountPoint(kind=MountKind.MEMORY, path=path) for path in memory),
+        MountPoint(kind=MountKind.MEMORY, path=_SHARED_MEMORY),
+        *in_memory,
         MountPoint(kind=MountKind.PROCESSES, path="/proc"),
         *(mask for path in (*_KEYS, *_of_root_alone()) for mask in _masks(path)),
         *(
@@ -119,6 +204,13 @@ def _system(settings: str, more: Sequence[str], hidden: str) -> list[MountPoint]
             for path in ("/tmp", "/var/tmp", "/run")  # noqa: S108
         ),
     ]
+
+
+def _to_read(path: str, source: str) -> MountPoint:
+    """Return how a path becomes visible; links to other folders of the system stay links."""
+    if path in SYSTEM and os.path.islink(path):
+        return MountPoint(kind=MountKind.LINK, path=path, source=os.readlink(path))
+    return MountPoint(kind=MountKind.READ, path=path, source=source)
 
 
 def _of_root_alone() -> Iterator[str]:

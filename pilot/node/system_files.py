@@ -1,21 +1,15 @@
-"""Which of a node's files belong to its system, so that every tool may read them: programs,
-libraries, what they are set up by."""
+"""The node's settings that every tool may read, copied."""
 
 import os
 import shutil
-import site
 import stat
-import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from pilot.sandbox.network import name_servers
+from sluice.visible_paths import SYSTEM, within
 
-#: Top folders of systems; some are links to others.
-_SYSTEM = ("/usr", "/opt", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-#: What the kernel tells about processors, which libraries ask for.
-_PROCESSORS = "/sys/devices/system"
 #: Of the folder with the node's settings, what programs of all kinds look at: names of users and
 #: hosts, libraries, fonts, languages, certificates, time. Nothing else of it is a tool's business.
 _ETC = (
@@ -71,19 +65,6 @@ _ETC = (
     "vulkan",
     "xdg",
 )
-#: Beside programs, in a folder of theirs.
-_BESIDE = ("bin", "sbin", "lib", "lib32", "lib64", "libexec")
-
-
-def system_paths(search_path: str, more: Iterable[str]) -> list[str]:
-    """Files and folders of the system, of the programs on ``search_path``, and of those that are
-    installed with Sluice; ``more``: what an operator adds. None lies in another. Links among them
-    stay links."""
-    found: list[str] = []
-    for path in (*_SYSTEM, _PROCESSORS, *_own(), *_of_programs(search_path), *more):
-        if os.path.lexists(path) and not any(within(path, known) for known in found):
-            found = [known for known in found if not within(known, path)] + [path]
-    return found
 
 
 def copy_settings(folder: Path, more: Iterable[str]) -> None:
@@ -117,41 +98,8 @@ def _copy(source: Path, target: Path) -> None:
 def _copy_link(source: Path, target: Path) -> None:
     """As it is where it leads to the system or the settings themselves, else what it leads to."""
     end = os.path.realpath(source)
-    if any(within(end, folder) for folder in (*_SYSTEM, "/etc")):
+    if any(within(end, folder) for folder in (*SYSTEM, "/etc")):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.symlink_to(source.readlink())
     else:
         _copy(Path(end), target)
-
-
-def _own() -> Iterator[str]:
-    """What is installed with Sluice, pipeline packs with their programs among it, and Python."""
-    yield from dict.fromkeys((sys.prefix, sys.base_prefix))
-    installed = site.getsitepackages()
-    for path in map(os.path.abspath, filter(None, sys.path)):
-        # Installed in place: of such a folder only the packages, whatever else lies there.
-        if os.path.isdir(path) and not any(within(path, place) for place in installed):
-            yield from _packages(path)
-
-
-def _packages(folder: str) -> Iterator[str]:
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if os.path.isfile(f"{entry.path}/__init__.py"):
-            yield entry.path
-
-
-def _of_programs(search_path: str) -> Iterator[str]:
-    for folder in search_path.split(os.pathsep):
-        above, name = os.path.split(os.path.abspath(folder))
-        if not folder or not os.path.isdir(folder):
-            continue
-        if os.path.isfile(f"{above}/pyvenv.cfg") or os.path.isdir(f"{above}/conda-meta"):
-            yield above
-        elif name in _BESIDE and above != "/":
-            yield from (path for part in _BESIDE if os.path.isdir(path := f"{above}/{part}"))
-        else:
-            yield folder
-
-
-def within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder.rstrip('/')}/")

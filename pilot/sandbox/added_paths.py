@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-#: Where tools see their job's own, or the kernel's, whatever the node has there.
-_OF_THE_JOB = ("/tmp", "/dev", "/proc")  # noqa: S108 - the names that tools know
+from sluice.visible_paths import why_invisible
 
 
 def why_hidden(path: Path, work_dir: Path) -> str | None:
-    """Why tools would not see ``path``, and what to do; None: they see it. ``work_dir``: the
-    pilot's, which they never see."""
+    """Return why tools would not see ``path``, and what to do; None where they see it.
+    ``work_dir``: the pilot's, which they never see."""
     if not path.is_absolute():
         return "it is no absolute path: give one"
     try:
@@ -17,8 +16,9 @@ def why_hidden(path: Path, work_dir: Path) -> str | None:
         return f"{error.strerror or error} on this node: mount or make it, or take it off the list"
     for place in dict.fromkeys((path, real)):
         leads = "" if place == path else f"leads to {place}, which "
-        if any(place.is_relative_to(covered) for covered in _OF_THE_JOB):
-            return f"it {leads}lies where each job has files of its own: move it elsewhere"
+        why = None if place.is_relative_to("/etc") else why_invisible(str(place))
+        if why is not None:
+            return f"it {leads}cannot be visible: {why}"
         if place.is_relative_to(work_dir.resolve()):
             return f"it {leads}lies in the pilot's work folder: move it, or the work folder"
     return None

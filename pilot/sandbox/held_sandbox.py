@@ -132,6 +132,7 @@ class HeldSandbox:
         return {
             "limits": limits.as_numbers(),
             "files": [self._file(seen) for seen in view.files],
+            "system": self._sandbox.room(),
             "links": dict(view.links),
             "shared_memory": view.shared_memory,
             **({"changing": list(view.changing)} if view.changing else {}),

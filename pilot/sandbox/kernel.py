@@ -13,7 +13,7 @@ CLONE_NEWIPC = 0x08000000
 _CLONE_NEWNS, _CLONE_NEWNET = 0x00020000, 0x40000000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 1, 2, 4, 8
 _MS_REMOUNT, _MS_NOATIME, _MS_NODIRATIME, _MS_BIND, _MS_RELATIME = 32, 1024, 2048, 4096, 1 << 21
-_MS_SLAVE, _MS_SHARED, _MNT_DETACH = 1 << 19, 1 << 20, 2
+_MS_RECURSIVE, _MS_SLAVE, _MS_SHARED, _MNT_DETACH = 1 << 14, 1 << 19, 1 << 20, 2
 _NOTHING = _MS_RDONLY | _MS_NOSUID | _MS_NODEV
 #: Flag of statvfs(3) that has another number in mount(2).
 _ST_RELATIME = 4096
@@ -59,6 +59,12 @@ def bind(source: str, place: str, *, writable: bool) -> None:
     _mount(place, _MS_BIND, source=source)
     flags = _flags(place) | _MS_NOSUID | _MS_NODEV
     _mount(place, _MS_REMOUNT | _MS_BIND | flags | (0 if writable else _MS_RDONLY))
+
+
+def bind_all(source: str, place: str) -> None:
+    """The file or folder ``source``, with all that is mounted in it, is seen at ``place`` with the
+    same rights."""
+    _mount(place, _MS_BIND | _MS_RECURSIVE, source=source)
 
 
 def bind_again(source: str, place: str) -> None:

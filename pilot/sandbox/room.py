@@ -14,6 +14,7 @@ from typing import Any
 from pilot.sandbox import changing_inputs
 from pilot.sandbox.kernel import (
     bind,
+    bind_all,
     filter_calls,
     give_up_rights,
     hide,
@@ -63,12 +64,16 @@ class ToolRoom:
             mount_memory(place, f"mode=1777,size={self.asked['shared_memory']}")
             if self._changing:
                 changing_inputs.entered()
-            for source, place, writable, *number in self.asked["files"]:
-                self._put(source, place, writable=writable)
-                if not _is_at(place, number):
-                    raise RoomError(f"{place}: what is there has changed in the meantime")
+            files = sorted(self.asked["files"], key=lambda file: file[1] != _TMP)
+            after_tmp = sum(file[1] == _TMP for file in files)
+            for source, place, writable, *number in files[:after_tmp]:
+                self._put_file(source, place, number, writable=writable)
+            for source, place in self.asked["system"]:
+                self._put_system(source, place)
+            for source, place, writable, *number in files[after_tmp:]:
+                self._put_file(source, place, number, writable=writable)
             for number, place in enumerate(self._changing):
-                self._put(f"{changing_inputs.PLACE}/{number}", place, writable=False)
+                self._put(f"{changing_inputs.PLACE}/{number}", place)
             for place, target in self.asked["links"].items():
                 self._link(place, target)
             place = SOURCES
@@ -140,8 +145,10 @@ class ToolRoom:
 
     def fits(self, asked: dict[str, Any]) -> bool:
         """Is it what is asked for, and do its places still have the files that are asked for?"""
-        return asked == self.asked and all(
-            _is_at(place, number) for _, place, _, *number in asked["files"]
+        return (
+            asked == self.asked
+            and all(_is_at(place, number) for _, place, _, *number in asked["files"])
+            and all(os.path.exists(place) for _, place in asked["system"])
         )
 
     def clear(self) -> None:
@@ -155,8 +162,33 @@ class ToolRoom:
             else:
                 os.unlink(path)
 
-    def _put(self, source: str, place: str, *, writable: bool) -> None:
+    def _put_file(
+        self, source: str, place: str, number: Sequence[int], *, writable: bool = False
+    ) -> None:
+        """The file or folder ``source``, with this number, is seen at ``place``."""
+        self._put(source, place, writable=writable)
+        if not _is_at(place, number):
+            raise RoomError(f"{place}: what is there has changed in the meantime")
+
+    def _put_system(self, source: str, place: str) -> None:
+        """What all programs see: ``source``, as it is; without one, nothing."""
+        if source:
+            self._make_place(source, place)
+            bind_all(source, place)
+        elif os.path.isdir(place):
+            mount_memory(place, "mode=755")
+            self._own.add(os.stat(place).st_dev)
+            self._ways.append(place)
+        else:
+            bind(os.devnull, place, writable=False)
+
+    def _put(self, source: str, place: str, *, writable: bool = False) -> None:
         """The file or folder ``source`` is seen at ``place``."""
+        self._make_place(source, place)
+        bind(source, place, writable=writable)
+
+    def _make_place(self, source: str, place: str) -> None:
+        """An empty file or folder, as ``source`` is one, unless something is there."""
         self._make_way(os.path.dirname(place))
         if not os.path.lexists(place):
             if os.path.isdir(source):
@@ -164,7 +196,6 @@ class ToolRoom:
             else:
                 os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             self._note(place)
-        bind(source, place, writable=writable)
 
     def _link(self, place: str, target: str) -> None:
         self._make_way(os.path.dirname(place))

@@ -10,6 +10,8 @@ from os.path import isdir
 from pathlib import Path
 from typing import Literal
 
+from pydantic import Field
+
 from pilot.sandbox import channel
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
 from pilot.sandbox.network import UserNetwork
@@ -36,13 +38,24 @@ class Extras:
     devices: tuple[str, ...] = ()
 
 
+class RoomPath(Contract):
+    """What each tool sees at ``path``, after what lies where jobs have files of their own:
+    ``source``, a file or folder of the node's, to read. Without a source, nothing: it hides what
+    would be visible there otherwise."""
+
+    path: str
+    source: str = ""
+
+
 class Sandbox(Contract):
     """``bubblewrap``: its path. ``system``: what every program sees: of the node's files those that
     belong to the system, and what the kernel offers. ``processes``, ``open_files``: the most that a
     program may have of them, open files in each process. ``slots``: of the pilot, which share what
     the kernel counts for each user. ``network``: of tools that ask for one.
     Where none can be had, ``no_network`` says why, and they get the node's own if ``node_network``
-    allows it."""
+    allows it. ``room_paths``: in the order in which they are put there. ``shown``: paths beside the
+    system's that tools see. ``dropped``: what tools do not see of the search path, with the reason.
+    """
 
     bubblewrap: str
     system: list[MountPoint]
@@ -52,6 +65,9 @@ class Sandbox(Contract):
     processes: int = 4096
     open_files: int = 16384
     slots: int = 1
+    room_paths: list[RoomPath] = Field(default_factory=list)
+    shown: list[str] = Field(default_factory=list)
+    dropped: dict[str, str] = Field(default_factory=dict)
 
     @property
     def limits(self) -> ProcessLimits:
@@ -72,6 +88,10 @@ class Sandbox(Contract):
                 MountPoint(kind=MountKind.MEMORY, path=SOURCES),
                 MountPoint(kind=MountKind.READ, path=f"{SOURCES}/{_OURS.name}", source=str(_OURS)),
                 *(
+                    MountPoint(kind=MountKind.READ, path=inside, source=point.source)
+                    for inside, point in self._room_sources()
+                ),
+                *(
                     MountPoint(kind=MountKind.WRITE, path=path, source=source)
                     for path, source in folders.items()
                 ),
@@ -82,6 +102,16 @@ class Sandbox(Contract):
             network=gets.network and self.network is None and self.node_network,
             first=True,
         )
+
+    def room(self) -> list[list[str]]:
+        """Return for each of the room's paths where the holder sees what is put there; empty: it
+        is hidden."""
+        inside = {point.path: source for source, point in self._room_sources()}
+        return [[inside.get(point.path, ""), point.path] for point in self.room_paths]
+
+    def _room_sources(self) -> list[tuple[str, RoomPath]]:
+        shown = [point for point in self.room_paths if point.source]
+        return [(f"{SOURCES}/system/{number}", point) for number, point in enumerate(shown)]
 
 
 def gpu_devices(own: Collection[str]) -> tuple[str, ...]:

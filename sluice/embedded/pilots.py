@@ -49,8 +49,9 @@ class _Run:
 
 class PilotProcesses:
     """Component: ``count`` pilots with ``cores`` each, talking to the WMS at ``wms_url``, which
-    share this machine. They end by themselves where this process is killed. ``tell``: called with a
-    sentence when one does not run, for another reason than before."""
+    share this machine, and whose tools see nothing of the folder around ``work``. They end by
+    themselves where this process is killed. ``tell``: called with a sentence when one does not run,
+    for another reason than before."""
 
     def __init__(
         self,
@@ -69,6 +70,7 @@ class PilotProcesses:
                 *(name, wms_url, cores, work / name, logs / f"pilot-{name}.log"),
                 part=part if count > 1 else None,
                 token=token,
+                system=work.parent,
             )
             for name, part in names.items()
         ]

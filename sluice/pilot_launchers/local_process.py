@@ -1,6 +1,7 @@
 """A pilot on this machine: its command line and environment, its start and its end."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -18,6 +19,8 @@ PART = "SLUICE_PILOT_PART"
 TOKEN_FILE = "SLUICE_PILOT_TOKEN_FILE"  # noqa: S105 - the variable's name
 #: Variable that a pilot is told its folder with, by which it is known again.
 WORK_DIR = "SLUICE_PILOT_WORK_DIR"
+#: Variable with files and folders that its tools do not see.
+HIDDEN = "SLUICE_PILOT_SANDBOX_HIDDEN"
 #: Seconds that a pilot gets to hand back what it has, once it is told to, and of these for its last
 #: reports.
 HAND_BACK, FLUSH = 15.0, 10.0
@@ -30,7 +33,8 @@ _COMMAND = (sys.executable, "-m", "pilot")
 class LocalPilot:
     """``cores``: that its jobs may take; None: as its settings say otherwise. ``work_dir``: its own
     folder. ``log``: file that its output is appended to. ``part``: of this machine, as in ``1/2``.
-    ``token``: file with what it registers with."""
+    ``token``: file with what it registers with. ``system``: folder of the system that it belongs
+    to, of which its tools see nothing."""
 
     name: str
     wms_url: str
@@ -39,11 +43,17 @@ class LocalPilot:
     log: Path
     part: str | None = None
     token: Path | None = None
+    system: Path | None = None
 
     @property
     def environment(self) -> dict[str, str]:
         """What its settings do not get from here they get from this process's environment."""
-        told = {CORES: self.cores, PART: self.part, TOKEN_FILE: self.token}
+        told = {
+            CORES: self.cores,
+            PART: self.part,
+            TOKEN_FILE: self.token,
+            HIDDEN: self._hidden(),
+        }
         given = {name: str(value) for name, value in told.items() if value is not None}
         return (os.environ | given) | {
             "SLUICE_PILOT_WMS_URL": self.wms_url,
@@ -52,6 +62,17 @@ class LocalPilot:
             "SLUICE_PILOT_END_WITH": str(os.getpid()),
             "SLUICE_PILOT_FLUSH_TIMEOUT": str(FLUSH),
         }
+
+    def _hidden(self) -> str | None:
+        """Return what is hidden as its settings say, and the system's folder; None: the former
+        alone, also where that is wrong, which the pilot says."""
+        try:
+            told = json.loads(os.environ.get(HIDDEN, "[]"))
+        except ValueError:
+            return None
+        if self.system is None or not isinstance(told, list):
+            return None
+        return json.dumps([*told, str(self.system)])
 
 
 async def launch_pilot(

@@ -29,10 +29,11 @@ from pilot.runner.programs.program import (
 )
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.sandbox.held_sandbox import SandboxError
-from pilot.sandbox.sandbox import gpu_devices
+from pilot.sandbox.sandbox import Sandbox, gpu_devices
 from pilot.users.programs import UserError
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass
+from sluice.visible_paths import within
 
 #: The program is there, and no program, or not ours to run.
 _NOT_EXECUTABLE = frozenset({errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR})
@@ -101,8 +102,8 @@ class Execution:
                     self._take_answer(prepared, program, end, streams)
                 return end
             except OSError as error:
-                hidden = containment.hides_programs and not prepared.outside
-                raise _cannot_start(prepared.arguments[0], error, hidden=hidden) from error
+                sandbox = None if prepared.outside else self._context.settings.sandbox
+                raise _cannot_start(prepared.arguments[0], error, sandbox) from error
             except SandboxError as error:
                 raise sandbox_error(error) from error
             except UserError as error:
@@ -233,26 +234,39 @@ def _in_memory(data: bytes) -> IO[bytes]:
     return file
 
 
-def _cannot_start(program: str, error: OSError, *, hidden: bool) -> AttemptError:
-    """With the exit code that a shell gives in this case. ``hidden``: tools see only some of the
-    node's programs."""
+def _cannot_start(program: str, error: OSError, sandbox: Sandbox | None) -> AttemptError:
+    """Return the failure, with the exit code that a shell gives in this case. ``sandbox``: that the
+    program was to run in."""
     if isinstance(error, FileNotFoundError):
-        if hidden and os.path.isabs(program) and os.path.exists(program):
-            sentence = (
-                f"program {program!r}, or its interpreter, lies where tools see nothing in this"
-                " pilot's sandbox: keep it out of /tmp, in a folder that"
-                " SLUICE_PILOT_SANDBOX_PATHS names"
-            )
-        elif os.path.sep in program:
-            sentence = (
-                f"program {program!r} does not exist on this node, or its interpreter does not"
-            )
-        else:
-            sentence = f"program {program!r} was not found on this node's PATH"
+        sentence = _not_found(program, sandbox)
         return AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=127)
     code = 126 if error.errno in _NOT_EXECUTABLE else None
     return AttemptError(
         ErrorClass.TOOL_FAILED,
         f"program {program!r} cannot be started: {error.strerror}",
         exit_code=code,
+    )
+
+
+def _not_found(program: str, sandbox: Sandbox | None) -> str:
+    """Return why a program was not found, and what to do."""
+    dropped = {} if sandbox is None else sandbox.dropped
+    if os.path.sep not in program:
+        for folder, reason in dropped.items():
+            if os.path.isfile(os.path.join(folder, program)):
+                return (
+                    f"program {program!r} lies in {folder}, which tools do not see in this pilot's"
+                    f" sandbox: {reason}"
+                )
+        return (
+            f"program {program!r} was not found on this node's PATH: install it in one of its"
+            " folders, or add the folder that has it to the PATH that the pilot is started with"
+        )
+    if sandbox is None or not os.path.isabs(program) or not os.path.exists(program):
+        return f"program {program!r} does not exist on this node, or its interpreter does not"
+    reason = next((why for path, why in dropped.items() if within(program, path)), "")
+    return (
+        f"program {program!r}, or its interpreter, lies where tools see nothing in this pilot's"
+        f" sandbox{reason and ': '}{reason}: add its folder to SLUICE_PILOT_SANDBOX_PATHS, or to"
+        " the PATH that the pilot is started with"
     )

@@ -43,8 +43,6 @@ class Containment(ABC):
     """Of the tools of a slot, one after the other. ``no_sandbox``: why it is not the pilot's
     sandbox; empty: it is. ``limits``: that it keeps for all tools."""
 
-    #: Do tools see only some of the node's programs?
-    hides_programs = False
     #: That tools run as; None: this process's.
     user: SlotUser | None = None
 
@@ -151,8 +149,6 @@ class _InTheOpen(Containment):
 
 class _InSandbox(Containment):
     """The node's. ``sources``: folders that jobs get files from."""
-
-    hides_programs = True
 
     def __init__(self, sandbox: Sandbox, sources: list[str]) -> None:
         super().__init__("", sandbox.limits)

@@ -115,6 +115,9 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     if running is not None:
         out.print(f"Sluice already runs at {page_address(running.url)} (process {running.pid})")
         return
+    from sluice.embedded.hidden_home import require_hidden  # noqa: PLC0415 - the command alone
+
+    plain_errors(lambda: require_hidden(place.root))
     roots = _absolute(storage_root or [])
     if detach:
         options = {

@@ -19,7 +19,7 @@ def found_sandbox() -> Sandbox:
 def _found(_path: str) -> Sandbox:
     """Found once for all tests of a process."""
     folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
-    found = find_sandbox("required", folder, [], hidden=folder / "hidden")
+    found = find_sandbox("required", folder, [], hidden=[folder / "hidden"])
     assert isinstance(found, Sandbox)
     return found
 

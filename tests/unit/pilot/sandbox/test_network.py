@@ -217,7 +217,7 @@ from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.held_sandbox import HeldSandbox
 from pilot.sandbox.sandbox import Extras
 from pilot.sandbox.view import View
-found = find_sandbox("required", Path(sys.argv[1]), [], hidden=Path(sys.argv[1]) / "hidden")
+found = find_sandbox("required", Path(sys.argv[1]), [], hidden=[Path(sys.argv[1]) / "hidden"])
 network = sys.argv[3] == "True"
 if network:
     found = with_network(found, "required", [])

@@ -203,7 +203,7 @@ def test_the_pilots_folder_is_hidden_wherever_it_lies(
         (place / "journal").write_text("hush")
         os.symlink(seen, Path(other) / "link")
         monkeypatch.chdir(other if name == "link/work" else seen)
-        found = find_sandbox("required", Path(other) / "s", [Path(seen)], hidden=Path(name))
+        found = find_sandbox("required", Path(other) / "s", [Path(seen)], hidden=[Path(name)])
         assert isinstance(found, Sandbox)
         job = Path(other) / "job"
         job.mkdir()

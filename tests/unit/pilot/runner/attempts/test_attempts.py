@@ -115,7 +115,8 @@ def test_missing_program(runner: Runner, root: Path) -> None:
     report = run(runner, task(root, tool(["no-such-program"])), [input_file(root / "in" / "a.dat")])
     assert failed(report) == (
         ErrorClass.TOOL_FAILED,
-        "program 'no-such-program' was not found on this node's PATH",
+        "program 'no-such-program' was not found on this node's PATH: install it in one of its"
+        " folders, or add the folder that has it to the PATH that the pilot is started with",
     )
     assert report.exit_code == 127
 
@@ -139,9 +140,26 @@ def test_a_program_that_no_tool_sees(root: Path) -> None:
     assert failed(report) == (
         ErrorClass.TOOL_FAILED,
         f"program '{program}', or its interpreter, lies where tools see nothing in this pilot's"
-        " sandbox: keep it out of /tmp, in a folder that SLUICE_PILOT_SANDBOX_PATHS names",
+        " sandbox: add its folder to SLUICE_PILOT_SANDBOX_PATHS, or to the PATH that the pilot is"
+        " started with",
     )
     assert report.exit_code == 127
+
+
+def test_a_program_in_a_dropped_folder_of_the_search_path(root: Path) -> None:
+    (root.parent / "program").symlink_to("/bin/true")
+    dropped = {str(root.parent): "it holds files of others"}
+    sandbox = found_sandbox().model_copy(update={"dropped": dropped})
+    runner = Runner(root.parent / "pilot", settings={"sandbox": sandbox})
+    try:
+        report = run(runner, task(root, tool(["program"])), [input_file(root / "in" / "a.dat")])
+    finally:
+        runner.close()
+    assert failed(report) == (
+        ErrorClass.TOOL_FAILED,
+        f"program 'program' lies in {root.parent}, which tools do not see in this pilot's sandbox:"
+        " it holds files of others",
+    )
 
 
 def test_missing_output_names_the_port_and_the_pattern(runner: Runner, root: Path) -> None:

@@ -1,0 +1,265 @@
+"""Which files of a machine tools in a sandbox may read beside those of their jobs: the system's,
+programs on the search path, and Sluice's own installation. Each is chosen by itself.
+"""
+
+import os
+import pwd
+import site
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+#: Top folders of systems; some are links to others.
+SYSTEM = ("/usr", "/opt", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
+#: What the kernel tells about processors, which libraries ask for.
+_PROCESSORS = "/sys/devices/system"
+#: Beside programs, in a folder of theirs.
+_BESIDE = ("bin", "sbin", "lib", "lib32", "lib64", "libexec")
+#: Folders with files of jobs, people or services in them: never visible as a whole.
+_SHARED = (
+    *("/boot", "/dev", "/dev/shm", "/etc", "/home", "/media", "/mnt", "/proc", "/root"),  # noqa: S108
+    *("/run", "/srv", "/sys", "/tmp", "/var/lib", "/var/tmp"),  # noqa: S108
+)
+#: Folders of which nothing is visible by its name: a sandbox has its own.
+_OWN_OF_SANDBOXES = ("/dev", "/etc", "/proc", "/sys")
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108
+#: The most links from folders with programs to files elsewhere that are followed.
+_MOST_LINKS = 500
+
+
+@dataclass(slots=True)
+class VisiblePaths:
+    """``sources``: for each path that tools see, the file or folder without links that is seen
+    there. ``dropped``: entries of the search path, or paths that belong to Sluice, that tools do
+    not see, each with the reason."""
+
+    sources: dict[str, str] = field(default_factory=dict)
+    dropped: dict[str, str] = field(default_factory=dict)
+
+    def shows(self, path: str) -> str | None:
+        """Return the path that makes the real path ``path`` visible, None where nothing does."""
+        return next((seen for seen, real in self.sources.items() if within(path, real)), None)
+
+    def masks(self, hidden: Iterable[str]) -> list[str]:
+        """Return the paths where tools would see the real paths ``hidden``, which lie in what is
+        visible."""
+        return sorted(
+            {
+                seen + path[len(real) :]
+                for path in hidden
+                for seen, real in self.sources.items()
+                if path != real and within(path, real)
+            }
+        )
+
+    def without(self, dropped: dict[str, str]) -> "VisiblePaths":
+        """Return what is left without some of the visible paths. ``dropped``: each with the
+        reason."""
+        left = {seen: real for seen, real in self.sources.items() if seen not in dropped}
+        return VisiblePaths(left, {**self.dropped, **dropped})
+
+
+def visible_paths(
+    search_path: str, more: Iterable[str] = (), *, hidden: Sequence[str] = ()
+) -> VisiblePaths:
+    """Choose what tools may see.
+
+    Args:
+        search_path: Folders with programs, as ``PATH`` names them.
+        more: Paths that an operator adds.
+        hidden: Real paths of which tools see nothing but Sluice's own installation.
+    """
+    found = VisiblePaths()
+    for path in (*SYSTEM, _PROCESSORS):
+        if os.path.lexists(path):
+            _add(found, path, hidden)
+    for path in (*_installation(), *more):
+        _add_checked(found, path, hidden, named=path)
+    folders: list[str] = []
+    for entry in dict.fromkeys(search_path.split(os.pathsep)):
+        why = _why_no_folder(entry, hidden)
+        if why is None:
+            folders.append(os.path.realpath(entry) if ".." in entry.split("/") else entry)
+        elif why:
+            found.dropped[entry or "''"] = why
+    for folder in folders:
+        for path in (*_programs_in(folder), *_programs_in(os.path.realpath(folder))):
+            _add_checked(found, path, hidden, named=folder)
+    _follow_links(found, [*folders, os.path.dirname(sys.executable)], hidden)
+    return found
+
+
+def absolute_entries(search_path: str) -> str:
+    """Return the search path without what depends on the folder that a process works in."""
+    return os.pathsep.join(filter(os.path.isabs, search_path.split(os.pathsep))) or os.defpath
+
+
+def why_invisible(path: str) -> str | None:
+    """Return why tools can never see ``path``, None where they can."""
+    if not path.isprintable() and "\udcff" >= max(path) >= "\udc80":
+        return "its name is not UTF-8: rename it"
+    if any(within(shared, path) for shared in (*_SHARED, *_private_folders())):
+        return (
+            "it holds files of others beside programs: move the programs to a folder of their own"
+        )
+    if within(path, _SHARED_MEMORY):
+        return None
+    place = next((place for place in _OWN_OF_SANDBOXES if within(path, place)), None)
+    return place and f"tools have a {place} of their own: move it elsewhere"
+
+
+def within(path: str, folder: str) -> bool:
+    """Return whether ``path`` is the folder, or lies in it."""
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")
+
+
+def _why_no_folder(entry: str, hidden: Sequence[str]) -> str | None:
+    """Return why an entry of the search path is dropped; empty: nobody needs to know."""
+    if not os.path.isabs(entry):
+        return "it depends on the folder that a process works in: give an absolute path"
+    real = os.path.realpath(entry)
+    closed = next((path for path in hidden if within(real, path)), None)
+    if closed is not None and not any(
+        within(real, os.path.realpath(own)) for own in _installation()
+    ):
+        return f"it lies in {closed}, of which tools see nothing: move the programs elsewhere"
+    try:
+        os.scandir(entry).close()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    if name_of(real) in _BESIDE:
+        return None
+    return why_invisible(real)
+
+
+def name_of(path: str) -> str:
+    """Return the last part of a path."""
+    return os.path.basename(path.rstrip("/"))
+
+
+def _add_checked(found: VisiblePaths, path: str, hidden: Sequence[str], *, named: str) -> None:
+    """Make ``path`` visible, or note why it cannot be under the name of what asks for it."""
+    if not os.path.lexists(path) or within(path, "/etc"):
+        return
+    real = os.path.realpath(path)
+    why = why_invisible(path) or why_invisible(real)
+    if real in hidden:
+        why = "it holds what tools must not see: move the programs elsewhere"
+    if why is None:
+        _add(found, path, hidden)
+    else:
+        found.dropped[named] = why
+
+
+def _add(found: VisiblePaths, path: str, hidden: Sequence[str]) -> None:
+    """Make ``path`` visible by its name, and by the one without links."""
+    real = os.path.realpath(path)
+    for seen in dict.fromkeys((real, path)):
+        covering = next((known for known in found.sources if within(seen, known)), None)
+        if covering is not None and not any(
+            within(real, path) and within(path, found.sources[covering]) for path in hidden
+        ):
+            continue
+        for known in [known for known in found.sources if within(known, seen)]:
+            del found.sources[known]
+        found.sources[seen] = real
+
+
+def _installation() -> list[str]:
+    """Return what is installed with Sluice, pipeline packs with their programs among it, and
+    Python."""
+    installed = site.getsitepackages()
+    return [
+        *(
+            path
+            for prefix in dict.fromkeys((sys.prefix, sys.base_prefix))
+            for path in _parts_of(prefix)
+        ),
+        *(
+            package
+            for path in map(os.path.abspath, filter(None, sys.path))
+            # Installed in place: of such a folder only the packages, whatever else lies there.
+            if os.path.isdir(path) and not any(within(path, place) for place in installed)
+            for package in _packages(path)
+        ),
+    ]
+
+
+def _packages(folder: str) -> Iterator[str]:
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if os.path.isfile(f"{entry.path}/__init__.py"):
+            yield entry.path
+
+
+def _private_folders() -> Iterator[str]:
+    """Yield the folders of this process's user: for everything, and for temporary files."""
+    yield os.path.realpath(tempfile.gettempdir())
+    home = os.environ.get("HOME") or _home_of_user()
+    if os.path.isabs(home) and home != "/":
+        yield os.path.realpath(home)
+
+
+def _home_of_user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError:
+        return ""
+
+
+def _programs_in(folder: str) -> list[str]:
+    """Return the paths that the programs in a folder need: an environment as a whole, or the
+    folders that lie beside one for programs."""
+    above, name = os.path.split(folder.rstrip("/"))
+    if os.path.isfile(f"{above}/pyvenv.cfg") or os.path.isdir(f"{above}/conda-meta"):
+        return _parts_of(above)
+    if name in _BESIDE and above != "/":
+        return _beside(above)
+    return [folder]
+
+
+def _parts_of(prefix: str) -> list[str]:
+    """Return an environment, or its parts where it is a folder that holds other things as well."""
+    return _beside(prefix) if why_invisible(os.path.realpath(prefix)) else [prefix]
+
+
+def _beside(prefix: str) -> list[str]:
+    return [path for part in _BESIDE if os.path.isdir(path := f"{prefix.rstrip('/')}/{part}")]
+
+
+def _follow_links(found: VisiblePaths, folders: Iterable[str], hidden: Sequence[str]) -> None:
+    """Make visible what links in folders with programs lead to."""
+    links = (link for folder in dict.fromkeys(folders) for link in _links_out(folder))
+    for number, (link, target) in enumerate(links):
+        if number == _MOST_LINKS:
+            found.dropped[link] = f"it is one of more than {_MOST_LINKS} links to other folders"
+            return
+        if any(within(target, path) for path in hidden) or _is_visible(found, target):
+            continue
+        folder = os.path.dirname(target)
+        is_one_of_many = name_of(folder) in _BESIDE
+        for path in _programs_in(folder) if is_one_of_many else [target]:
+            _add_checked(found, path, hidden, named=link)
+
+
+def _links_out(folder: str) -> Iterator[tuple[str, str]]:
+    """Yield links in a folder that lead to files elsewhere, with what they name and where they
+    lead in the end."""
+    if any(within(os.path.realpath(folder), place) for place in SYSTEM):
+        return
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_symlink() and os.path.isfile(entry.path):
+            named = os.path.normpath(os.path.join(folder, os.readlink(entry.path)))
+            for target in dict.fromkeys((named, os.path.realpath(entry.path))):
+                if os.path.exists(target) and os.path.dirname(target) != folder:
+                    yield entry.path, target
+
+
+def _is_visible(found: VisiblePaths, path: str) -> bool:
+    return any(within(path, seen) for seen in found.sources)

@@ -1,0 +1,56 @@
+"""A system's home folder is kept out of what its tools see."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from pilot.settings import PilotSettings
+from sluice.embedded.hidden_home import VisibleHomeError, require_hidden
+from sluice.pilot_launchers.local_process import LocalPilot
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on the search path, with a bubblewrap in it."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    (folder / "bwrap").touch(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.delenv("SLUICE_PILOT_SANDBOX", raising=False)
+    return folder
+
+
+def test_a_home_in_a_folder_with_programs_is_refused(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for home in (programs / "home", Path(sys.prefix, "home")):
+        with pytest.raises(VisibleHomeError, match=r"choose another one \(--home\)"):
+            require_hidden(home.resolve())
+    added = tmp_path / "added"
+    added.mkdir()
+    require_hidden(added / "home")
+    monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", json.dumps([str(added)]))
+    with pytest.raises(VisibleHomeError):
+        require_hidden(added / "home")
+    require_hidden(Path("/opt/home"))  # its pilots mask it
+    monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "off")
+    require_hidden(programs / "home")
+
+
+def test_pilots_of_a_system_hide_its_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLUICE_PILOT_SANDBOX_HIDDEN", '["/storage"]')
+    pilot = LocalPilot(
+        *("one", "http://127.0.0.1:1", None, tmp_path / "pilots" / "one", tmp_path / "log"),
+        token=Path("/etc/token"),
+        system=tmp_path,
+    )
+    for name, value in pilot.environment.items():
+        monkeypatch.setenv(name, value)
+    assert PilotSettings().hidden == [
+        tmp_path / "pilots" / "one",
+        Path("/etc/token"),
+        Path("/storage"),
+        tmp_path,
+    ]

@@ -1,0 +1,239 @@
+"""What tools in a sandbox see of the search path, and when a pilot does without a sandbox."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from pilot.node.sandboxes import NoSandboxError, find_sandbox
+from pilot.sandbox.held_sandbox import HeldSandbox
+from pilot.sandbox.process_limits import ProcessLimits
+from pilot.sandbox.sandbox import Extras, Sandbox, SandboxUse
+from pilot.sandbox.view import SeenFile, View
+from sluice.visible_paths import absolute_entries, visible_paths, within
+
+_SYSTEM_PATH = "/usr/bin:/bin"
+_PLACES = [
+    "/tmp",
+    "/dev/shm",
+    "/var/tmp",
+    "/run" if os.geteuid() == 0 else f"/run/user/{os.getuid()}",
+]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    (tmp_path / "own").mkdir()
+    return tmp_path / "own"
+
+
+def sandbox_with(own: Path, *path: str | Path, hidden: Sequence[Path] = ()) -> Sandbox:
+    """The sandbox of a pilot with these entries before the system's on its search path."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", os.pathsep.join([*map(str, path), _SYSTEM_PATH]))
+        found = find_sandbox("required", own / "system", [], hidden=hidden)
+    assert isinstance(found, Sandbox)
+    return found
+
+
+def say(sandbox: Sandbox, own: Path, script: str, *, path: str = "", times: int = 1) -> str:
+    """What a shell script prints in the sandbox, the last time that it runs."""
+    job, tmp = own / "job", own / "job-tmp"
+    for folder in (job, tmp):
+        folder.mkdir(exist_ok=True)
+    held = HeldSandbox(sandbox, [str(job), str(tmp)], Extras())
+    files = [("/tmp", tmp), (str(job), job)]
+    try:
+        for _ in range(times):
+            with open(job / "said", "w+b") as said:
+                status = (
+                    held.start(
+                        ["sh", "-c", script],
+                        environment={"PATH": f"{path}:{_SYSTEM_PATH}"},
+                        folder=str(job),
+                        streams=[said.fileno()] * 2,
+                        limits=ProcessLimits(),
+                        view=View(
+                            [SeenFile(seen, str(real), writable=True) for seen, real in files]
+                        ),
+                    )
+                    .end()
+                    .status
+                )
+            shutil.rmtree(tmp)
+            tmp.mkdir()
+        text = (job / "said").read_text().strip()
+    finally:
+        held.close()
+    assert status == 0, text
+    return text
+
+
+def program(folder: Path, name: str = "hello", says: str = "hello") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho {says}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def anywhere() -> Iterator[list[Path]]:
+    """A folder with a blank and an umlaut in its name in each place where tools have their own."""
+    with ExitStack() as ended:
+        places = [place for place in _PLACES if os.access(place, os.W_OK)]
+        assert len(places) > 2
+        yield [
+            Path(ended.enter_context(TemporaryDirectory(dir=place, prefix="an ü ")))
+            for place in places
+        ]
+
+
+def test_programs_are_visible_wherever_they_lie_and_nothing_beside_them(
+    own: Path, anywhere: list[Path]
+) -> None:
+    script = ""
+    for folder in anywhere:
+        program(folder / "env" / "bin")
+        (folder / "env" / "lib").mkdir()
+        (folder / "env" / "lib" / "data").write_text("data")
+        (folder / "private").write_text("hush")
+        script += f"'{folder}/env/bin/hello'; cat '{folder}/env/lib/data'; echo;"
+        script += f"! cat '{folder}/private' 2>/dev/null || exit 9;"
+        script += f"! echo x 2>/dev/null > '{folder}/env/bin/hello' || exit 8;"
+        script += f"! echo x 2>/dev/null > '{folder}/x' || exit 7;"
+    sandbox = sandbox_with(own, *(folder / "env" / "bin" for folder in anywhere))
+    # The second time, what the first has left below /tmp is gone.
+    assert say(sandbox, own, script, times=2).split() == ["hello", "data"] * len(anywhere)
+    assert sandbox.dropped == {}
+
+
+def test_links_to_programs_lead_somewhere(own: Path) -> None:
+    """By a search path that is a link, by a folder that is reached by one, from program to program,
+    and from an environment to its interpreter."""
+    with TemporaryDirectory(dir="/tmp") as folder:
+        real = Path(folder, "real")
+        program(real / "bin", "one", "one")
+        (real / "pyvenv.cfg").touch()
+        Path(folder, "link").symlink_to("real")
+        Path(folder, "path").symlink_to("real/bin")
+        program(Path(folder, "package", "bin"), "two", "two")
+        program(Path(folder, "package", "libexec"), "helper")
+        program(Path(folder, "alone"), "three", "three")
+        tools = Path(folder, "tools")
+        tools.mkdir()
+        (tools / "two").symlink_to("../package/bin/two")
+        (tools / "three").symlink_to(Path(folder, "alone", "three"))
+        (Path(folder, "alone", "private")).write_text("hush")
+        sandbox = sandbox_with(own, f"{folder}/link/bin", f"{folder}/path", tools)
+        script = (
+            f"{folder}/link/bin/one; {folder}/path/one; {real}/bin/one; {tools}/two;"
+            f" {folder}/package/libexec/helper; {tools}/three; ! test -e {folder}/alone/private"
+        )
+        assert say(sandbox, own, script).split() == ["one"] * 3 + ["two", "hello", "three"]
+
+
+def test_entries_that_cannot_be_visible_are_dropped_with_the_reason(
+    own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of them switches the sandbox off."""
+    with TemporaryDirectory(dir="/tmp") as folder:
+        monkeypatch.setenv("HOME", folder)
+        entries = [".", "", "some/bin", "/", "/tmp", "/proc/self", "/home", "/run", folder]
+        (Path(folder) / "private").write_text("hush")
+        sandbox = sandbox_with(own, *entries)
+        assert set(sandbox.dropped) == {entry or "''" for entry in entries}
+        assert "absolute path" in sandbox.dropped["."]
+        assert "folder of their own" in sandbox.dropped["/"]
+        assert say(sandbox, own, f"test -e {folder}/private || echo none") == "none"
+    assert absolute_entries(":.:a/bin:/usr/bin:/:") == "/usr/bin:/"
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/var/tmp"])
+def test_what_is_hidden_is_masked_in_a_folder_that_tools_see(own: Path, place: str) -> None:
+    """A system's home, with its token, in a folder of the search path; an environment inside of
+    that stays visible. A job's files in it are seen by that job."""
+    with TemporaryDirectory(dir=place) as folder:
+        home = Path(folder, "home")
+        for name in ("token", "storages/other", "env/lib/data"):
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text("hush")
+        program(Path(folder))
+        Path(folder, "password").write_text("hush")
+        hidden = [home, Path(folder, "password")]
+        sandbox = sandbox_with(own, folder, home / "env" / "bin", hidden=hidden)
+        own = home / "pilots"
+        own.mkdir()
+        tried = f"for file in {home}/token {home}/storages/other {folder}/password; do"
+        tried += ' cat "$file" 2>/dev/null && exit 9; done;'
+        tried += f" touch {home}/x 2>/dev/null && exit 8; hello; ls {home} {own}"
+        assert say(sandbox, own, tried, path=folder, times=2).split() == [
+            *("hello", f"{home}:", "pilots", f"{own}:", "job")
+        ]
+
+
+def test_sluices_own_installation_is_visible_in_a_folder_that_is_hidden(tmp_path: Path) -> None:
+    hidden = os.path.realpath(sys.prefix + "/..")
+    found = visible_paths(f"{sys.prefix}/bin:{tmp_path}", hidden=[hidden, str(tmp_path)])
+    assert found.shows(os.path.realpath(f"{sys.prefix}/bin")) is not None
+    assert not any(within(str(tmp_path), path) for path in found.sources)
+    assert "of which tools see nothing" in found.dropped[str(tmp_path)]
+
+
+def stub(folder: Path, name: str, script: str) -> str:
+    """A folder with a program of that name, which knows the real one as ``$real``."""
+    folder.mkdir(exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\nreal={shutil.which(name)}\n{script}\n")
+    path.chmod(0o755)
+    return str(folder)
+
+
+def test_a_path_that_the_sandbox_cannot_show_is_dropped(own: Path) -> None:
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        good, bad = program(Path(folder, "good")).parent, program(Path(folder, "bad")).parent
+        refusing = stub(
+            Path(folder, "stub"),
+            "bwrap",
+            f'case "$*" in *{bad}*) echo "bwrap: no way" >&2; exit 1;; esac; exec "$real" "$@"',
+        )
+        sandbox = sandbox_with(own, refusing, bad, good)
+        assert say(sandbox, own, f"{good}/hello; ! test -e {bad}") == "hello"
+    assert sandbox.dropped == {str(bad): "the sandbox cannot show it: bwrap: no way"}
+
+
+@pytest.mark.parametrize("use", ["preferred", "required"])
+def test_a_sandbox_that_fails_where_the_node_could_have_one_is_no_reason_to_do_without(
+    use: SandboxUse, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = stub(own / "stub", "bwrap", 'echo "bwrap: out of order" >&2; exit 1')
+    monkeypatch.setenv("PATH", f"{broken}:{_SYSTEM_PATH}")
+    with pytest.raises(NoSandboxError, match=r"bwrap: out of order.*SLUICE_PILOT_SANDBOX=off"):
+        find_sandbox(use, own / "system", [], hidden=[])
+
+
+def test_without_namespaces_a_preferred_sandbox_is_done_without(own: Path) -> None:
+    """On a node whose kernel makes none."""
+    code = """
+import sys
+from pathlib import Path
+from pilot.node.sandboxes import NoSandboxError, find_sandbox
+print("found", find_sandbox("preferred", Path(sys.argv[1]), [], hidden=[]))
+try:
+    find_sandbox("required", Path(sys.argv[1]), [], hidden=[])
+except NoSandboxError as error:
+    print("refused", error)
+"""
+    script = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+    command = ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh"]
+    command += [sys.executable, "-c", code, str(own / "system")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found, refused = done.stdout.strip().splitlines()[-2:]
+    assert found.startswith("found no namespaces can be made on this node: ")
+    assert refused.startswith("refused SLUICE_PILOT_SANDBOX is required, and no namespaces can be")
