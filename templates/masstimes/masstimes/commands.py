@@ -12,9 +12,9 @@ from typing import Any
 from pack_command import Parser, not_negative, run_command
 
 from masstimes.hours import AROUND, candidates
-from masstimes.page_filter import is_wanted
+from masstimes.page_filter import has_order, is_news, is_wanted
 from masstimes.pages import CRAWLED, Line, changed
-from masstimes.rules import order_in
+from masstimes.rules import order_line
 from masstimes.text import page_text
 from sluice.warm import serve
 
@@ -29,8 +29,18 @@ def _as_text(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
 
 
 def _wanted(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
-    if is_wanted(page["url"], page["link_text"]):
+    url, link_text = page["url"], page["link_text"]
+    if is_wanted(url, link_text) or (
+        not is_news(url, link_text)
+        and has_order(_text_of(page), is_start=url == page.get("start_url"))
+    ):
         yield page
+
+
+def _text_of(page: dict[str, Any]) -> str:
+    """Return the text of a page as it was crawled, or as it was made text."""
+    text = page.get("text")
+    return text if isinstance(text, str) else page_text(str(page.get("html") or ""))
 
 
 def _hours(arguments: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
@@ -48,14 +58,9 @@ def _hours(arguments: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line
 
 
 def _orders(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
-    if (order := order_in(page["text"])) is not None:
-        yield {
-            "domain": page["domain"],
-            "url": page["url"],
-            "sundays": order.sundays,
-            "weekdays": order.weekdays,
-            "text": order.text,
-        }
+    wanted = is_wanted(page["url"], page["link_text"])
+    if (line := order_line(page, is_wanted=wanted)) is not None:
+        yield line
 
 
 def _work(change: _Change, fields: Sequence[str], arguments: argparse.Namespace) -> None:
@@ -77,7 +82,7 @@ def text_main(argv: Sequence[str] | None = None) -> int:
 
 def filter_main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `mt-filter`."""
-    about = "Keep pages that may have times of masses, by address and link."
+    about = "Keep pages that may have times of masses, by address, link and text."
     parser = _parser("mt-filter", about, reads="pages, as HTML or as text")
     return run_command(parser, partial(_work, _wanted, ("url", "link_text")), argv)
 

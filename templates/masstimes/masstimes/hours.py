@@ -1,5 +1,4 @@
-"""What may be a time of a mass: everything that looks like one, with what stands around it. Many of
-them are none; nearly none is left out."""
+"""Find whatever looks like the time of a mass: nearly none is left out, and many are none."""
 
 from __future__ import annotations
 
@@ -7,12 +6,37 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-#: As the source has it; ``oo`` is what people write for two zeros.
-HOUR = r"(?:0?[6-9]|1\d|2[0-2])[:.](?:oo|[0-5]\d)|6|7|8|9|1\d|2[0-2]"
+from masstimes.folding import folded
 
-#: Before it stands one of ``,(`` or white space, behind it one of ``,);`` or white space. The
-#: source's neighbours miss the second time in "7:00, 9:00"; its white space was lost in print.
-_CANDIDATE = re.compile(rf"(?<![^,(\s])(?:{HOUR})(?![^,);\s])", re.IGNORECASE)
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+#: As people write minutes: ``:30``, ``.oo``, ``³⁰``, ``oo``, ``°°``, ``,30``, `` 30``, ``-30``.
+_MINUTES = (
+    rf"[:.]\ ?(?:oo|[0-5]\d)|[:.,]?\ ?[{_RAISED[:6]}][{_RAISED}]|[:.]?(?:oo|[°ºᵒ]{{2}})"
+    r"|,(?:00|15|30|45)|[-\ \xa0](?:00|15|30|45)(?!\ ?\d)"
+)
+_HOUR = r"(?:0?[6-9]|1\d|2[0-2])"
+_BARE = r"(?:[6-9]|1\d|2[0-2])"
+#: Stems of the words for the hours from 6 on; a word ends in ``a`` or ``ej``.
+_WORDS = (
+    *("szost", "siodm", "osm", "dziewiat", "dziesiat", "jedenast", "dwunast", "trzynast"),
+    *("czternast", "pietnast", "szesnast", "siedemnast", "osiemnast", "dziewietnast"),
+    "dwudziest",
+)
+_WORD = (
+    r"(?:sz[óo]st|si[óo]dm|[óo]sm|dziewi[ąa]t|dziesi[ąa]t|jedenast|dwunast|trzynast|czternast"
+    r"|pi[ęe]tnast|szesnast|siedemnast|osiemnast|dziewi[ęe]tnast|dwudziest)(?:ej|a)"
+)
+#: A date or a longer number goes on there.
+_END = r"(?!\d)(?![.:]\d)"
+_CANDIDATE = re.compile(
+    rf"(?<!\d)(?<!\d[.:])(?<![^\W\d_]-)(?P<full>{_HOUR}(?:{_MINUTES})){_END}"
+    rf"|(?:(?<![^,;(\s])|(?<=godz\.))(?P<bare>{_BARE})(?:(?![^,);\s])|(?=-(?:t?ej|ta|sta|stej)\b))"
+    rf"|(?:\bo|godz\.|godzin\w{{0,2}}|\bi|,|oraz)\s(?P<stop>{_BARE})(?=\.(?:\s|$))"
+    rf"|(?:\bo|godz\.|godzini?e?|\bi|,|oraz)\s+(?P<word>{_WORD})\b",
+    re.IGNORECASE,
+)
+_DIGITS = str.maketrans(f"{_RAISED}oO°ºᵒ", "0123456789" + "0" * 5)
+_WRITTEN = re.compile(rf"({_HOUR})(?:{_MINUTES})|({_BARE}|0[6-9])", re.IGNORECASE)
 
 #: Characters of a context to each side.
 AROUND = 150
@@ -20,8 +44,14 @@ AROUND = 150
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """``hour``: as it is written; ``context``: what stands around it, where ``start`` and ``end``
-    are its place."""
+    """A time in its context.
+
+    Attributes:
+        hour: the time as the page writes it.
+        context: the text around it.
+        start: where the hour begins in the context.
+        end: where the hour ends in the context.
+    """
 
     hour: str
     context: str
@@ -30,22 +60,42 @@ class Candidate:
 
     @property
     def clock(self) -> str:
+        """The time as ``07:00``."""
         return clock(self.hour)
 
 
-def candidates(text: str, *, around: int = AROUND) -> Iterator[Candidate]:
-    """In their order. ``around``: characters to each side."""
+def hour_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the place of each candidate, in the order of the text."""
     for found in _CANDIDATE.finditer(text):
-        start, end = found.span()
-        if text[start - 1 : start] == "(" and text[end : end + 1] == ")":
-            continue
+        start, end = found.span(found.lastgroup or 0)
+        if not (text[start - 1 : start] == "(" and text[end : end + 1] == ")"):
+            yield start, end
+
+
+def candidates(text: str, *, around: int = AROUND) -> Iterator[Candidate]:
+    """Yield the candidates of a text with ``around`` characters of context to each side."""
+    for start, end in hour_spans(text):
         begin = max(0, start - around)
-        yield Candidate(found[0], text[begin : end + around], start - begin, end - begin)
+        yield Candidate(text[start:end], text[begin : end + around], start - begin, end - begin)
+
+
+def has_minutes(hour: str) -> bool:
+    """Tell ``7:00`` and ``7⁰⁰`` from ``7``."""
+    return len(hour) > 2 and not hour.isalpha()
 
 
 def clock(hour: str) -> str:
-    """``7``, ``7.oo`` and ``07:00`` are ``07:00``. Raises ``ValueError`` for what is no hour."""
-    if re.fullmatch(HOUR, hour, re.IGNORECASE) is None:
-        raise ValueError(f"{hour!r} is no hour from 6 to 22")
-    full, _, minutes = hour.lower().replace(".", ":").replace("oo", "00").partition(":")
-    return f"{int(full):02}:{minutes or '00'}"
+    """Return ``07:00`` for ``7``, ``7.oo``, ``7⁰⁰``, ``siódmej`` and the like.
+
+    Raises:
+        ValueError: It is no hour from 6 to 22.
+    """
+    if hour.isalpha():
+        stem = folded(hour).removesuffix("ej").removesuffix("a")
+        if stem in _WORDS:
+            return f"{_WORDS.index(stem) + 6:02}:00"
+    elif (found := _WRITTEN.fullmatch(hour)) is not None:
+        full = found[1] or found[2]
+        minutes = re.sub(r"\D", "", hour[len(full) :].translate(_DIGITS))
+        return f"{int(full):02}:{minutes or '00'}"
+    raise ValueError(f"{hour!r} is no hour from 6 to 22")

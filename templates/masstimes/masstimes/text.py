@@ -1,4 +1,4 @@
-"""Pages as people read them: their text, without what makes it look."""
+"""Turn the HTML of pages into the text that people read."""
 
 from __future__ import annotations
 
@@ -11,10 +11,17 @@ from masstimes.spending import at_most
 #: Of a core, for a page: tens of times what real ones take.
 _SECONDS, _SECONDS_A_MIB = 5.0, 10.0
 _TAG = re.compile(r"<[^<>]{0,2000}>")
+#: No reader sees these, and they tear words and times apart.
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+#: Minutes are raised by these, as in ``7<sup>00</sup>`` and ``7<u>00</u>``.
+_RAISING = frozenset({"sup", "small", "u"})
+_RAISED_STYLE = re.compile(r"vertical-align:\s*(?:super|top|text-top)", re.IGNORECASE)
+_MINUTES = re.compile(r"\s*[0-5][0-9]|\s*[oO]{2}")
+_RAISED = str.maketrans("0123456789oO", "⁰¹²³⁴⁵⁶⁷⁸⁹⁰⁰")
 
 
 class _Text(html2text.HTML2Text):
-    """As Markdown, without links, tables, images, emphasis and the marks of lists."""
+    """Markdown without links, tables, images, emphasis and the marks of lists."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,18 +30,34 @@ class _Text(html2text.HTML2Text):
         self.ul_item_mark = ""
         self.unicode_snob = True
         self.body_width = 0  # lines end where they ended
+        self._raised: list[str] = []
 
     def handle_tag(self, tag: str, attrs: dict[str, str | None], start: bool) -> None:
-        if start and tag in {"td", "th"}:  # cells stay apart
+        """Keep cells apart, and remember what raises minutes."""
+        if start and tag in {"td", "th"}:
             self.o(" ")
+        if start and (tag in _RAISING or _RAISED_STYLE.search(attrs.get("style") or "")):
+            self._raised.append(tag)
+        elif not start and self._raised[-1:] == [tag]:
+            self._raised.pop()
         super().handle_tag("ul" if tag == "ol" else tag, attrs, start)
+
+    def handle_data(self, data: str, entity_char: bool = False) -> None:
+        """Write raised minutes as raised digits, so that ``7<sup>00</sup>`` stays a time."""
+        if self._raised and _MINUTES.fullmatch(data.rstrip()):
+            data = data.translate(_RAISED)
+        super().handle_data(data, entity_char)
 
 
 def page_text(html: str) -> str:
-    """Never raises: what is no HTML is text. Without order where that cannot be read, or not in a
-    reasonable time."""
+    """Return the text of a page.
+
+    Never raises: what is no HTML is text. Where the HTML cannot be read, or not in a reasonable
+    time, the text has no order.
+    """
     try:
         with at_most(_SECONDS + _SECONDS_A_MIB * len(html) / 2**20):
-            return _Text().handle(html)
+            text = _Text().handle(html)
     except Exception:  # a page may have anything in it
-        return _TAG.sub("\n", html)
+        text = _TAG.sub("\n", html)
+    return _INVISIBLE.sub("", text)

@@ -9,8 +9,8 @@ sluice:warm: true
 id: mt_filter
 label: mt-filter
 doc: |
-  Pages that may have the times of masses, by the last part of their address and by the link that
-  led to them.
+  Pages that may have the times of masses: by the last part of their address, by the link that led
+  to them, or by an order of masses in their text.
 baseCommand: mt-filter
 inputs:
   pages:

@@ -9,7 +9,7 @@ sluice:warm: true
 id: mt_rules
 label: mt-rules
 doc: |
-  Times under headings of Sundays and weekdays: few pages have them, and nearly all are right.
+  Times of masses with their days and seasons, by the words beside them and in the headings above.
 baseCommand: mt-rules
 inputs:
   pages:

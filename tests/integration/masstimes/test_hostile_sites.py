@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-BAIT, WRONG, FINE, AWAY = (f"127.77.0.{number}" for number in range(1, 5))
+BAIT, WRONG, FINE, AWAY, DOWN = (f"127.77.0.{number}" for number in range(1, 6))
 ASKED = list[tuple[str, str]]
 
 
@@ -28,8 +28,10 @@ def asked() -> Iterator[tuple[int, ASKED]]:
             robots = self.path == "/robots.txt"
             if host == BAIT and robots:
                 self._answer(302, b"", Location=f"http://{AWAY}:{port}/admin?delete=all")
+            elif host == DOWN and robots:
+                self._answer(503, b"down for maintenance")
             elif robots:
-                self._answer(404, b"")
+                self._answer(404, b"User-agent: *\nDisallow: /\n", type="text/plain")
             elif host == WRONG and self.path == "/":
                 link = f"<a href='http://..{WRONG}:{port}/x'>x</a><a href='/odd'>odd</a>"
                 self._answer(200, f"<html>{link}</html>".encode(), type="text/html")
@@ -52,7 +54,7 @@ def asked() -> Iterator[tuple[int, ASKED]]:
 
     port = 0
     with ExitStack() as serving:
-        for host in (BAIT, WRONG, FINE, AWAY):
+        for host in (BAIT, WRONG, FINE, AWAY, DOWN):
             server = serving.enter_context(ThreadingHTTPServer((host, port), Sites))
             port = server.server_address[1]
             threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -63,7 +65,7 @@ def asked() -> Iterator[tuple[int, ASKED]]:
 def test_each_ends_and_no_other_host_is_asked(tmp_path: Path, asked: tuple[int, ASKED]) -> None:
     port, requests = asked
     parishes = []
-    for name, host in (("bait", BAIT), ("wrong", WRONG), ("fine", FINE)):
+    for name, host in (("bait", BAIT), ("wrong", WRONG), ("fine", FINE), ("down", DOWN)):
         path = tmp_path / f"{name}.json"
         site = f"http://{host}:{port}/"
         path.write_text(json.dumps({"id": name, "name": name, "site": site}))
@@ -74,11 +76,18 @@ def test_each_ends_and_no_other_host_is_asked(tmp_path: Path, asked: tuple[int, 
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     ends = {name: json.loads((out / f"{name}.summary.json").read_bytes()) for name in
-            ("bait", "wrong", "fine")}  # fmt: skip
-    assert {each["ended"] for each in ends.values()} == {"done"}
+            ("bait", "wrong", "fine", "down")}  # fmt: skip
+    assert {name: each["ended"] for name, each in ends.items()} == {
+        "bait": "done",
+        "wrong": "done",
+        "fine": "done",
+        "down": "robots",
+    }
     assert {name: each["pages"] for name, each in ends.items()} == {
         "bait": 1,
         "wrong": 2,
         "fine": 1,
+        "down": 0,
     }
+    assert {path for host, path in requests if host == DOWN} == {"/robots.txt"}
     assert AWAY not in {host for host, _ in requests}

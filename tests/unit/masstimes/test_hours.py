@@ -22,7 +22,14 @@ def hours(text: str) -> list[str]:
         ("5:59, 23:00, 24, 5, 25.12, 1 maja, 7:60", []),
         ("17:00", ["17:00"]),
         ("117:00 17:001 a7 7a 7-8 7/8", []),
-        ("9.30.", []),
+        ("9.30. 9.30", ["9.30", "9.30"]),
+        ("7.00;9.00;11.00", ["7.00", "9.00", "11.00"]),
+        ("godz.7.00 godz.18", ["7.00", "18"]),
+        ("7⁰⁰, 9³⁰ i 18oo", ["7⁰⁰", "9³⁰", "18oo"]),
+        ("7,30 oraz 18 00", ["7,30", "18 00"]),
+        ("o 18-tej i o ósmej", ["18", "ósmej"]),
+        ("o godz. 17. Potem", ["17"]),
+        ("12.06.2018 7.30.15", []),
         ("18\n19", ["18", "19"]),
         ("", []),
     ],
@@ -42,13 +49,24 @@ def test_the_context_has_the_time_at_its_place() -> None:
 
 @pytest.mark.parametrize(
     ("hour", "expected"),
-    [("7", "07:00"), ("7.oo", "07:00"), ("07:05", "07:05"), ("22.30", "22:30"), ("9.OO", "09:00")],
+    [
+        ("7", "07:00"),
+        ("7.oo", "07:00"),
+        ("07:05", "07:05"),
+        ("22.30", "22:30"),
+        ("9.OO", "09:00"),
+        ("7⁰⁰", "07:00"),
+        ("18 30", "18:30"),
+        ("9oo", "09:00"),
+        ("7,15", "07:15"),
+        ("ósmej", "08:00"),
+    ],
 )
 def test_times_are_written_alike(hour: str, expected: str) -> None:
     assert clock(hour) == expected
 
 
-@pytest.mark.parametrize("hour", ["5", "23:00", "7:61", "", "rano"])
+@pytest.mark.parametrize("hour", ["5", "23:00", "7:61", "", "rano", "piątej", "700"])
 def test_what_is_no_time_is_refused(hour: str) -> None:
     with pytest.raises(ValueError, match="is no hour from 6 to 22"):
         clock(hour)

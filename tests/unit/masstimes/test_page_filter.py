@@ -1,7 +1,7 @@
 """Which pages are looked at, by their addresses and the links that led to them."""
 
 import pytest
-from masstimes.page_filter import is_wanted, last_part
+from masstimes.page_filter import has_order, is_news, is_wanted, last_part
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,20 @@ def test_an_address_is_read_as_people_read_it() -> None:
     assert last_part("http://p.pl/a/porz%C4%85dek") == "porządek"
     assert is_wanted("http://p.pl/a/porz%C4%85dek", "")
     assert not is_wanted("http://msze.pl/kontakt", ""), "its last part alone"
+
+
+def test_an_address_that_ends_with_a_slash_has_a_last_part() -> None:
+    assert last_part("http://p.pl/liturgia/msze-swiete/") == "msze-swiete"
+    assert is_wanted("http://p.pl/liturgia/msze-swiete/", "Liturgia w parafii")
+    assert last_part("http://msze.pl/") == ""
+
+
+def test_a_page_is_wanted_for_what_it_says() -> None:
+    short, whole = "Msze św.\nNiedziela: 8.00\n", "Msze św.\nNiedziela: 8.00\nW tygodniu: 18.00\n"
+    assert has_order(short, is_start=True)
+    assert not has_order(short, is_start=False)
+    assert has_order(whole, is_start=False)
+    assert not has_order("Kancelaria\nśroda 8.00\n", is_start=True)
+    assert is_news("http://p.pl/og%C5%82oszenia/12", "")
+    assert is_news("http://p.pl/12", "Aktualności")
+    assert not is_news("http://p.pl/o-parafii", "O parafii")

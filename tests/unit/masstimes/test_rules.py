@@ -38,16 +38,38 @@ def test_headings_are_the_sources(main: str, sunday: str, weekday: str) -> None:
     [
         "",
         "niedziela 8\nw tygodniu 17\n",
-        "msze święte\nw tygodniu 17\nniedziela 8\n",
-        "msze święte\nniedziela 8\n",
-        "msze święte\nniedziela\nw tygodniu 17\n",
-        "msze święte\nniedziela 8\nw tygodniu\nbrak\n17\n",
+        "msze święte\nniedziela\nw tygodniu\n",
+        "msze święte\n17\n",
+        "niedziela\nkancelaria 8:00\n",
     ],
 )
-def test_what_has_not_all_of_them_in_order_gives_nothing(text: str) -> None:
+def test_times_without_masses_or_without_a_day_give_nothing(text: str) -> None:
     assert order_in(text) is None
 
 
-def test_the_last_main_heading_before_the_others_counts() -> None:
-    text = "msze święte\nrekolekcje 12\nmsze święte\nniedziela 8\nw tygodniu 17\n"
-    assert order_in(text) == Order(("08:00",), ("17:00",))
+def test_a_page_whose_address_speaks_of_masses_needs_no_heading() -> None:
+    assert order_in("niedziela 8\nw tygodniu 17\n", is_wanted=True) == Order(("08:00",), ("17:00",))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("w tygodniu 17\nniedziela 8", Order(("08:00",), ("17:00",))),
+        ("niedziela 8", Order(("08:00",), ())),
+        ("Niedziele:7.00;9.00.\nDni powszednie:17.00.", Order(("07:00", "09:00"), ("17:00",))),
+        ("w niedziele o godz.7.00", Order(("07:00",), ())),
+        ("Niedziela 7⁰⁰ - 9⁰⁰ - 11³⁰", Order(("07:00", "09:00", "11:30"), ())),
+        ("w niedzielę o siódmej i o jedenastej", Order(("07:00", "11:00"), ())),
+        (
+            "Dni powszednie: 7.00\nŚwięta zniesione: 9.00\nniedziele 8.00",
+            Order(("08:00",), ("07:00",), ("09:00",)),
+        ),
+        ("niedziela 8:00, 7:30 spowiedź", Order(("08:00",), ())),
+        ("niedziela\n7:30 Godzinki\n8:00 Msza św.\n17:30 Nieszpory", Order(("08:00",), ())),
+        ("Spowiedź: pół godziny przed Mszą św. w niedziele od 7:30", None),
+        ("W niedzielę 12 maja o 11:00 Msza św. prymicyjna", None),
+        ("Kancelaria: wtorek 9:00 - 10:00\nczwartek 16:00 - 17:00", None),
+    ],
+)
+def test_each_hour_is_read_by_the_words_near_it(text: str, expected: Order | None) -> None:
+    assert order_in(f"Msze święte\n{text}\n") == expected

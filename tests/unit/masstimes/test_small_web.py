@@ -54,15 +54,20 @@ def test_masses_stand_where_the_truth_says() -> None:
 
 
 @pytest.mark.parametrize("seed", [DEMO_SEED, 2, 3, 31, 32])
-def test_the_rules_alone_find_about_half_of_the_masses(seed: int) -> None:
-    there = found = 0
+def test_the_rules_alone_find_nine_of_ten_masses_and_little_else(seed: int) -> None:
+    there = found = wrong = 0
     for site in alive(SmallWeb(60, seed)):
         there += len(site.schedule.sundays) + len(site.schedule.weekdays)
         for page, text in texts(site).values():
             if page.masses and (order := order_in(text)):
-                found += len({*order.sundays} & {*site.schedule.sundays})
-                found += len({*order.weekdays} & {*site.schedule.weekdays})
-    assert 0.4 < found / there < 0.7
+                for said, true in (
+                    ({*order.sundays}, {*site.schedule.sundays}),
+                    ({*order.weekdays}, {*site.schedule.weekdays}),
+                ):
+                    found += len(said & true)
+                    wrong += len(said - true)
+    assert found >= 0.9 * there
+    assert found >= 0.95 * (found + wrong)
 
 
 def test_what_may_be_a_time_is_a_mass_in_less_than_half_of_the_cases() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from masstimes.rules import order_in
+from masstimes.rules import order_line
 from masstimes.table import command, measure_command
 from masstimes.table.days import day_near, sentence_at
 from masstimes.table.files import read_table
@@ -23,11 +23,9 @@ Rows = list[dict[str, Any]]
 
 
 def order(site: str = "a.pl", text: str = TEXT) -> dict[str, Any]:
-    found = order_in(text)
+    found = order_line({"domain": site, "url": f"http://{site}/msze.html", "text": text})
     assert found is not None
-    url = f"http://{site}/msze.html"
-    days = {"sundays": found.sundays, "weekdays": found.weekdays}
-    return {"domain": site, "url": url, **days, "text": found.text}
+    return found
 
 
 def classified(text: str, *, site: str = "a.pl", probability: float = 0.9) -> Rows:
@@ -76,11 +74,38 @@ def test_both_are_joined_by_site_day_and_time(make: Callable[..., Rows]) -> None
         "domain": "b.pl",
         "day": "weekday",
         "time": "19:00",
+        "days": "sat",
+        "season": "",
+        "months": "",
         "url": "http://b.pl/msze.html",
         "sentence": "Msza w sobotę 19:00",
         "source": "classifier",
         "probability": 0.7,
     }
+
+
+def test_single_days_and_seasons_are_in_the_table(make: Callable[..., Rows]) -> None:
+    text = """Msze święte
+Niedziele: 8.00, 12.30 (oprócz lipca i sierpnia)
+Poniedziałek - środa oraz piątek: 18⁰⁰
+W soboty: 7.30
+Święta zniesione: 9.00 i 17.00
+"""
+    rows = make([order(text=text)], classified(text))
+    assert [(r["day"], r["time"], r["days"], r["season"], r["months"]) for r in rows] == [
+        ("holiday", "09:00", "", "", ""),
+        ("holiday", "17:00", "", "", ""),
+        ("sunday", "08:00", "", "", ""),
+        ("sunday", "12:30", "", "oprócz lipca i sierpnia", "1-6 9-12"),
+        ("weekday", "07:30", "sat", "", ""),
+        ("weekday", "18:00", "mon tue wed fri", "", ""),
+    ]
+
+
+def test_orders_of_the_release_before_make_rows(make: Callable[..., Rows]) -> None:
+    old = {"domain": "a.pl", "url": "http://a.pl/m", "text": "", "sundays": ["07:00"]}
+    [row] = make([old | {"weekdays": []}], [])
+    assert (row["day"], row["time"], row["days"], row["source"]) == ("sunday", "07:00", "", "rules")
 
 
 def test_rules_alone_have_their_sentence_and_no_probability(make: Callable[..., Rows]) -> None:
@@ -139,7 +164,7 @@ def test_csv_says_the_same(make: Callable[..., Rows], tmp_path: Path) -> None:
 )
 def test_days_are_told_by_words(context: str, day: str) -> None:
     start = context.index("9:00")
-    assert day_near(context, start, start + 4) == day
+    assert day_near(context, start) == day
 
 
 def test_a_sentence_has_words() -> None:

@@ -74,16 +74,21 @@ def test_from_pages_to_times(run: Callable[..., list[dict[str, Any]]]) -> None:
     first = found[0]
     assert first["context"][first["start"] : first["end"]] == first["hour"] == "7:00"
     assert len({line["id"] for line in found}) == 4
-    found_at = kept[0]["text"].index("Porządek")
-    assert run(commands.rules_main, kept) == [
-        {
-            "domain": "p.pl",
-            "url": "http://p.pl/msze-0.html",
-            "sundays": ["07:00", "09:30", "11:00"],
-            "weekdays": ["18:00"],
-            "text": kept[0]["text"][found_at : kept[0]["text"].index("18:00") + 5],
-        }
-    ]
+    [order] = run(commands.rules_main, kept)
+    masses, text = order.pop("masses"), order.pop("text")
+    assert order == {
+        "domain": "p.pl",
+        "url": "http://p.pl/msze-0.html",
+        "sundays": ["07:00", "09:30", "11:00"],
+        "weekdays": ["18:00"],
+        "holidays": [],
+    }
+    assert text.splitlines()[0].strip() == "Niedziela i święta: 7:00, 9.30"
+    assert masses[0] == {
+        **{"time": "07:00", "day": "sunday", "days": "", "season": "", "months": ""},
+        "start": first["start"] + kept[0]["text"].index(first["context"]),
+        "sentence": "Niedziela i święta: 7:00, 9.30",
+    }
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from masstimes.folding import folded
-from masstimes.hours import clock
+from masstimes.hours import clock, has_minutes, hour_spans
+from masstimes.reading.lines import reading_at
 
 #: Stand for the marked hour, any other time, and the end of a line.
 MARK, TIME, BREAK = "<hour>", "<time>", "<break>"
@@ -18,6 +19,8 @@ MARK, TIME, BREAK = "<hour>", "<time>", "<break>"
 _STEM = 5
 #: Words to each side of which it counts on which.
 _NEAR = 12
+#: How often what an hour is for is counted.
+_WEIGHT = 6
 
 #: A context and the place of the hour in it.
 Marked = tuple[str, int, int]
@@ -29,13 +32,23 @@ _TIME = re.compile(r"\d{1,2}[:.](?:\d\d|oo)")
 def tokens(text: str) -> list[str]:
     """Words as ``folded``; digits are all 0, times all alike, and lines end once."""
     found: list[str] = []
-    for token in _TOKEN.findall(folded(text)):
+    for token in _TOKEN.findall(folded(_with_plain_times(text))):
         if token.isspace():
             if found[-1:] != [BREAK]:
                 found.append(BREAK)
         else:
             found.append(TIME if _TIME.fullmatch(token) else re.sub(r"\d", "0", token))
     return found
+
+
+def _with_plain_times(text: str) -> str:
+    """Return the text with all its times as ``7:00``, however the page writes them."""
+    parts, last = [], 0
+    for start, end in hour_spans(text):
+        if has_minutes(text[start:end]):
+            parts += [text[last:start], clock(text[start:end]).removeprefix("0")]
+            last = end
+    return "".join([*parts, text[last:]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +75,23 @@ def surroundings(context: str, start: int, end: int) -> Surroundings:
     if not _has_word([*before, *after]):
         before = [*heading, BREAK, *before]
     return Surroundings(before, after, heading, elsewhere)
+
+
+def topic_of(marked: Marked) -> list[str]:
+    """Return what the words near the hour say that it is for, as features of their own.
+
+    It stands there several times, as the mean of many words would drown it.
+    """
+    context, start, _ = marked
+    found = reading_at(context, start)
+    topic = found.topic if found is not None and found.topic else "none"
+    day = "no" if found is None or found.day == "unknown" else "a"
+    return [f"@{topic}", f"@{topic} {day} day"] * _WEIGHT
+
+
+def features_of(marked: Marked) -> list[str]:
+    """Return the names of all features of a context but pairs, as often as they are there."""
+    return [*words(surroundings(*marked), hour_of(marked)), *topic_of(marked)]
 
 
 def words(around: Surroundings, hour: str) -> list[str]:

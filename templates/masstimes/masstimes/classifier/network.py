@@ -13,10 +13,10 @@ import torch
 from pack_command import BadData, read_input
 from torch import Tensor, nn
 
-from masstimes.classifier.features import Marked, hour_of, pairs, surroundings, words
+from masstimes.classifier.features import Marked, features_of, pairs, surroundings
 
 #: Of the file: what it is, and the version of this form and of the features.
-_KIND, VERSION = "sluice-masstimes-hours", 1
+_KIND, VERSION = "sluice-masstimes-hours", 2
 #: Contexts that are looked at together.
 _AT_ONCE = 512
 
@@ -50,7 +50,7 @@ class Network:
     def rows(self, marked: Marked) -> list[int]:
         """The vectors of a context; words that are not known have none."""
         known, around = self.vocabulary, surroundings(*marked)
-        found = [known[word] for word in words(around, hour_of(marked)) if word in known]
+        found = [known[word] for word in features_of(marked) if word in known]
         return found + [len(known) + pair for pair in pairs(around, buckets=self.buckets)]
 
     def scores(self, rows: Sequence[Sequence[int]], drop: Drop | None = None) -> Tensor:

@@ -17,7 +17,7 @@ from pack_command import write_complete
 from torch.nn.functional import cross_entropy
 
 from masstimes.classifier.examples import Example
-from masstimes.classifier.features import hour_of, surroundings, words
+from masstimes.classifier.features import features_of
 from masstimes.classifier.network import VERSION, Network, read_weights
 
 #: In the folder of the state.
@@ -72,11 +72,7 @@ def train(
 
 
 def _vocabulary(examples: Sequence[Example], least: int) -> list[str]:
-    counts = Counter(
-        word
-        for each in examples
-        for word in set(words(surroundings(*each.marked), hour_of(each.marked)))
-    )
+    counts = Counter(word for each in examples for word in set(features_of(each.marked)))
     return sorted(word for word, number in counts.items() if number >= least)
 
 

@@ -15,7 +15,11 @@ class Pace:
     concurrency: float = 1.0
 
     def next_delay(self, delay: float, latency: float, status: int) -> float:
-        """``latency``: until the answer began. What is no success never makes it shorter."""
+        """Return the delay after an answer that began after ``latency`` seconds.
+
+        An answer other than 2xx leaves the delay as it is: error pages say nothing of the load.
+        """
+        if not 200 <= status < 300:
+            return delay
         target = latency / self.concurrency
-        new = min(max((delay + target) / 2, self.least), self.most)
-        return new if 200 <= status < 300 else max(new, delay)
+        return min(max((delay + target) / 2, self.least), self.most)

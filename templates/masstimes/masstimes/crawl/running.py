@@ -29,7 +29,7 @@ _PARTS: dict[str, Any] = {
     "EXTENSIONS": {"masstimes.crawl.pacing.Throttle": 0},
     "SPIDER_MIDDLEWARES_BASE": {},
     "DOWNLOADER_MIDDLEWARES_BASE": {
-        f"{_MIDDLEWARES}.robotstxt.RobotsTxtMiddleware": 100,
+        "masstimes.crawl.robots.ObeyRobots": 100,
         f"{_MIDDLEWARES}.downloadtimeout.DownloadTimeoutMiddleware": 350,
         f"{_MIDDLEWARES}.defaultheaders.DefaultHeadersMiddleware": 400,
         f"{_MIDDLEWARES}.useragent.UserAgentMiddleware": 500,

@@ -1,40 +1,33 @@
-"""Of which days a time speaks, by the words near it; and the sentence that it stands in."""
+"""Say on which days and in which season a time is, and quote the sentence that it stands in."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal
 
-from masstimes.folding import folded
+from masstimes.reading.days import Day, days_in
+from masstimes.reading.lines import Reading, reading_at
+from masstimes.reading.words import Topic, in_place
 
-Day = Literal["sunday", "weekday", "unknown"]
-
-#: As ``folded``. "Msze święte" are holy masses on any day, "pierwszy piątek" is a weekday.
-_SUNDAY = r"niedziel\w*|\bnd\b|\bndz\b|swiateczn\w*|\bswieta\b(?<!msze swieta)(?<!msza swieta)"
-_WEEKDAY = (
-    r"powszedni\w*|robocz\w*|zwykl\w*|w tygodniu|codzien\w*"
-    r"|poniedzial\w*|\bwtor\w*|\bsrod[aeęy]\b|czwart\w*|\bpiat\w*|\bsobot\w*"
-    r"|\bpn\b|\bpon\b|\bwt\b|\bsr\b|\bczw\b|\bpt\b|\bsob\b|\bsb\b"
-)
-_DAY = re.compile(rf"(?P<sunday>{_SUNDAY})|(?P<weekday>{_WEEKDAY})")
 _MOST = 300
 
 
-def day_near(context: str, start: int, end: int) -> Day:
-    """The nearest before the hour counts, where there is none the nearest behind it on its line."""
-    before = list(_DAY.finditer(folded(context[:start])))
-    if before:
-        return _day(before[-1])
-    behind = _DAY.search(folded(context[end:].split("\n", 1)[0]))
-    return _day(behind) if behind else "unknown"
+def mass_near(context: str, start: int) -> Reading:
+    """Return what a context says of the hour at ``start``, which is known to be a mass's."""
+    found = reading_at(context, start, topic=Topic.MASS)
+    if found is not None:
+        return found
+    line = context[context.rfind("\n", 0, start) + 1 : start]
+    days = days_in(in_place(line))
+    return Reading("", start, Topic.MASS, days.day, days.names)
 
 
-def _day(found: re.Match[str]) -> Day:
-    return "sunday" if found["sunday"] else "weekday"
+def day_near(context: str, start: int) -> Day:
+    """Return the kind of day of the hour at ``start``."""
+    return mass_near(context, start).day
 
 
 def sentence_at(text: str, start: int) -> str:
-    """The line there; where that has no word, with the nearest line above that has one."""
+    """Return the line there; where it has no word, with the nearest line above that has one."""
     begin = text.rfind("\n", 0, start) + 1
     end = text.find("\n", start)
     line = _plain(text[begin : len(text) if end < 0 else end])

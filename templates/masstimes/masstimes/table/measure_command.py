@@ -30,7 +30,7 @@ def read_truth(path: Path) -> set[Mass]:
         return {
             (str(site["domain"]), str(time))
             for site in sites
-            for time in (*site["sundays"], *site["weekdays"])
+            for time in (*site["sundays"], *site["weekdays"], *site.get("holidays", ()))
         }
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BadData(

@@ -7,16 +7,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from masstimes.rules import times_in
-from masstimes.table.days import Day, day_near, sentence_at
+from masstimes.reading.days import Day, joined_days
+from masstimes.table.days import mass_near, sentence_at
 
-_DAYS: dict[str, Day] = {"sundays": "sunday", "weekdays": "weekday"}
+_DAYS: dict[str, Day] = {"sundays": "sunday", "weekdays": "weekday", "holidays": "holiday"}
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """``rules`` and ``classifier``: who says that it is a mass; ``start``: where it stands, so that
-    equal input gives equal rows."""
+    """One place that says that there is a mass.
+
+    Attributes:
+        days: the days one by one, as ``mon-fri``; empty where all of that kind are meant.
+        season: the season in the page's words; empty for the whole year.
+        months: the season's months, as ``7-8``.
+        start: where the time stands, so that equal input gives equal rows.
+        rules: the rules say that it is a mass.
+        classifier: the classifier says that it is a mass.
+    """
 
     domain: str
     day: Day
@@ -27,41 +35,49 @@ class Evidence:
     rules: bool
     classifier: bool
     probability: float | None = None
+    days: str = ""
+    season: str = ""
+    months: str = ""
 
     @property
     def source(self) -> str:
+        """Return who says that it is a mass."""
         return "both" if self.rules and self.classifier else "rules" if self.rules else "classifier"
 
 
 def from_order(order: Mapping[str, Any]) -> Iterator[Evidence]:
-    """Of a line of `mt-rules`. A time of Sundays is looked for from the top of the order, one of
-    weekdays from its end."""
-    text = str(order.get("text", ""))
-    places = times_in(text)
-    for name, day in _DAYS.items():
-        for time in order.get(name) or ():
-            found = [start for each, start in places if each == time]
-            start = -1
-            if found:
-                start = found[0] if day == "sunday" else found[-1]
-            yield Evidence(
-                domain=order["domain"],
-                day=day,
-                time=time,
-                url=order["url"],
-                sentence=sentence_at(text, start) if found else "",
-                start=start,
-                rules=True,
-                classifier=False,
-            )
+    """Yield what a line of `mt-rules` says; lines of earlier releases have times alone."""
+    masses = order.get("masses") or [
+        {"time": time, "day": day} for name, day in _DAYS.items() for time in order.get(name) or ()
+    ]
+    for mass in masses:
+        yield Evidence(
+            domain=order["domain"],
+            day=mass["day"],
+            time=mass["time"],
+            url=order["url"],
+            sentence=mass.get("sentence", ""),
+            start=mass.get("start", -1),
+            rules=True,
+            classifier=False,
+            days=mass.get("days", ""),
+            season=mass.get("season", ""),
+            months=mass.get("months", ""),
+        )
 
 
 def from_candidate(line: Mapping[str, Any], ruled: Iterable[Day]) -> Evidence:
-    """Of a line of `mt-classify` that is a mass. ``ruled``: days for which the rules have this time
-    on this page."""
+    """Return what a line of `mt-classify` says that is a mass.
+
+    Args:
+        line: the candidate.
+        ruled: days for which the rules have this time on this page.
+    """
     days = set(ruled)
-    context, start, end = line["context"], line["start"], line["end"]
-    day = days.pop() if len(days) == 1 else day_near(context, start, end)
+    context, start = line["context"], line["start"]
+    near = mass_near(context, start)
+    day = days.pop() if len(days) == 1 else near.day
+    is_same = day == near.day
     return Evidence(
         domain=line["domain"],
         day=day,
@@ -72,6 +88,9 @@ def from_candidate(line: Mapping[str, Any], ruled: Iterable[Day]) -> Evidence:
         rules=False,
         classifier=True,
         probability=line["probability"],
+        days=near.days if is_same else "",
+        season=near.season if is_same else "",
+        months=near.months if is_same else "",
     )
 
 
@@ -101,13 +120,28 @@ def _known(by_key: dict[tuple[str, Day, str], list[Evidence]]) -> Iterator[Evide
 
 
 def _best(evidence: list[Evidence]) -> Evidence:
-    """The most probable, with a sentence; that others say so, too, is added."""
+    """Return the most probable, with a sentence; that others say so, too, is added.
+
+    The rules have read the whole page, and the classifier a part of it: their days and season win.
+    """
     best = min(
         evidence,
         key=lambda each: (-(each.probability or 0), not each.sentence, each.url, each.start),
     )
+    ruled = [each for each in evidence if each.rules]
+    # A mass of all days, or of the whole year, is the wider one.
+    when = min(ruled or [best], key=lambda each: (each.season, each.days, each.url, each.start))
     return replace(
         best,
-        rules=any(each.rules for each in evidence),
+        rules=bool(ruled),
         classifier=any(each.classifier for each in evidence),
+        days=_all_days(ruled or [best]),
+        season=when.season,
+        months=when.months,
     )
+
+
+def _all_days(evidence: list[Evidence]) -> str:
+    """Join the days of all; empty where one of them means all days of the kind."""
+    named = [each.days for each in evidence]
+    return "" if "" in named else joined_days(named)

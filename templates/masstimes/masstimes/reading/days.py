@@ -1,0 +1,164 @@
+"""The days and the season that a piece of text names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Day = Literal["sunday", "weekday", "holiday", "unknown"]
+
+WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_NAMES = (
+    r"poniedzial\w*|\bpon\b|\bpn\b", r"wtor\w*|\bwt\b", r"\bsrod[aeyu]\b|\bsr\b",
+    r"czwart(?:ek|ki|ku|kow|kiem)\b|\bczw\b|\bcz\b", r"piat(?:ek|ki|ku|kow|kiem|kami)\b|\bpt\b",
+    r"sobot\w*|\bsob\b|\bsb\b", r"niedziel(?!n)\w*|\bndz?\b|\bniedz\b",
+)  # fmt: skip
+_HOLIDAY = (
+    r"swieta\s+(?:\w+\s+)?(?:zniesion\w+|nienakazan\w+|w\s+dni\s+(?:robocz|powszedni|prac)\w*)"
+    r"|zniesion\w+|swieta\s+przypadajac\w+\s+w\s+dni\s+\w+"
+)
+_SUNDAY = (
+    r"niedzieln\w+|swiateczn\w+|uroczystos\w+|\bswiet(?:a|ach)\b(?<!msze swieta)(?<!msza swieta)"
+    r"(?<!mszy swieta)|\bdni\s+sw\b"
+)
+_WEEKDAY = (
+    r"powszedni\w*|robocz\w*|w\s+tygodniu|ciagu\s+tygodnia|codzien\w*"
+    r"|(?:porzadek|dzien|dni)\s+zwykl\w+|zwykl\w+\s+dz?(?:ien|ni)"
+)
+_DAY = re.compile(
+    rf"(?P<holiday>{_HOLIDAY})|(?P<weekday>{_WEEKDAY})|"
+    + "|".join(f"(?P<{name}>{pattern})" for name, pattern in zip(WEEK, _NAMES, strict=True))
+    + rf"|(?P<sunday>{_SUNDAY})"
+)
+_WITHOUT = re.compile(r"(?:oprocz|\bprocz|\bpoza|z\s+wyjatkiem)\s+(?:\w+\s+)?$")
+_RANGE = re.compile(r"^[.\s]*(?:-|–|—|\bdo\b)[\s]*$")
+
+_MONTHS = (
+    "styczn", "lut", "marc", "kwie", "maj", "czerwc", "lip", "sierp", "wrze", "pazdz", "listop",
+    "grud",
+)  # fmt: skip
+_SEASON = re.compile(
+    r"\b(?:styczn(?:ia|iu|en)|lut(?:ego|ym|y)|mar(?:ca|cu|zec)|kwie(?:tnia|tniu|cien)|maj(?:a|u)?"
+    r"|czerw(?:ca|cu|iec)|lip(?:ca|cu|iec)|sierp(?:nia|niu|ien)|wrze(?:snia|sniu|sien)"
+    r"|pazdziernik\w*|listopad\w*|grud(?:nia|niu|zien)|wakac\w+|lato|lat(?:em|a)\b|letni\w*|zim[aey]"
+    r"|zimow\w+|adwen\w+|wielki\w*\s+po(?:st|sc)\w*|wielkanoc\w*|ferie|feri[io]\w*|rok\w*\s+szkoln\w+)"
+)
+#: What a season's words stand between.
+_EDGE = re.compile(r"[();|•\n]|,\s(?=[a-z]*\s*\d)|\d[\d:.⁰-⁹¹²³]*|\s[-–—]\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """Days as ``sunday``, ``weekday`` or ``holiday``, and one by one, as ``mon-fri`` or ``wed``."""
+
+    day: Day = "unknown"
+    names: str = ""
+
+
+UNKNOWN = Days()
+
+
+def days_in(text: str) -> Days:
+    """Return the days that a folded text names together; those behind ``oprócz`` are left out."""
+    found: list[str] = []
+    without: set[str] = set()
+    last: re.Match[str] | None = None
+    for each in _DAY.finditer(text):
+        name = str(each.lastgroup)
+        if _WITHOUT.search(text[max(0, each.start() - 40) : each.start()]):
+            without.add(name)
+            continue
+        span = last is not None and _RANGE.match(text[last.end() : each.start()])
+        if span and found[-1] in WEEK and name in WEEK[WEEK.index(found[-1]) :]:
+            found.extend(WEEK[WEEK.index(found[-1]) + 1 : WEEK.index(name)])
+        found.append(name)
+        last = each
+    return _days(found, without)
+
+
+def _days(found: list[str], without: set[str]) -> Days:
+    if not found:
+        return UNKNOWN
+    named = [day for day in WEEK if day in found and day not in without]
+    if "holiday" in found and "sun" not in found:
+        return Days("holiday")
+    if "weekday" in found and not (found[0] == "sun" and found.index("weekday") > 0):
+        named = named or [day for day in WEEK[:6] if day not in without] * bool(without)
+        return Days("weekday", _joined([day for day in named if day != "sun"]))
+    if named and named != ["sun"]:
+        return Days("weekday", _joined([day for day in named if day != "sun"]))
+    return Days("sunday")
+
+
+def joined_days(texts: list[str]) -> str:
+    """Return all days that texts as ``mon-fri`` and ``sat`` name together."""
+    named: set[str] = set()
+    for part in " ".join(texts).split():
+        first, _, last = part.partition("-")
+        named.update(WEEK[WEEK.index(first) : WEEK.index(last or first) + 1])
+    return _joined([day for day in WEEK if day in named])
+
+
+def _joined(days: list[str]) -> str:
+    """Write days that follow each other as a span."""
+    numbers = [WEEK.index(day) for day in days]
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return f"{days[0]}-{days[-1]}"
+    return " ".join(days)
+
+
+def columns_in(text: str) -> tuple[Days, ...]:
+    """Return the days of the columns that a folded table header names; empty for one kind alone."""
+    found = [days_in(each[0]) for each in _DAY.finditer(text)]
+    columns = tuple(days for days in dict.fromkeys(found) if days != UNKNOWN)
+    kinds = {days.day for days in columns}
+    return columns if {"sunday", "weekday"} <= kinds and len(columns) == len(kinds) else ()
+
+
+def names_when_at_end(text: str) -> bool:
+    """Tell whether a folded text ends with a day or a season."""
+    ends = [each.end() for pattern in (_DAY, _SEASON) for each in pattern.finditer(text)]
+    return bool(ends) and not text[max(ends) :].strip(" .:\xa0\t")
+
+
+def season_in(text: str, shown: str) -> str:
+    """Return the words that name a season in a folded text, as the page (``shown``) has them."""
+    found = _SEASON.search(text)
+    if found is None:
+        return ""
+    start = max((edge.end() for edge in _EDGE.finditer(text, 0, found.start())), default=0)
+    edge = _EDGE.search(text, found.end())
+    words = " ".join(shown[start : edge.start() if edge else len(text)].split()).strip(" .,:-–—*#")
+    return words if len(words) <= 80 else shown[found.start() : found.end()]
+
+
+def months_of(season: str) -> str:
+    """Return the months of a season, as ``7-8``; empty where its words name none."""
+    from masstimes.reading.words import in_place  # noqa: PLC0415 - words know no days
+
+    text = in_place(season)
+    if "rok" in text and "szkoln" in text:
+        return "1-6 9-12"
+    found = [(m.start(), 7) for m in re.finditer("wakac", text)]
+    for number, stem in enumerate(_MONTHS, 1):
+        found += [(m.start(), number) for m in re.finditer(rf"\b{stem}", text)]
+    months = [number for _, number in sorted(found)]
+    if "wakac" in text:
+        months.append(8)
+    elif len(months) == 2 and re.search(r"\bod\b|\bdo\b|[-–]", text):
+        first, last = months
+        months = [(first - 1 + step) % 12 + 1 for step in range((last - first) % 12 + 1)]
+    if months and re.search(r"oprocz|\bpoza\b|wyjatk|\bnie\b|\bbez\b|\bbrak\b|procz", text):
+        months = [number for number in range(1, 13) if number not in months]
+    return _spans(sorted(set(months)))
+
+
+def _spans(months: list[int]) -> str:
+    spans: list[list[int]] = []
+    for month in months:
+        if spans and spans[-1][-1] == month - 1:
+            spans[-1].append(month)
+        else:
+            spans.append([month])
+    return " ".join(str(s[0]) if len(s) == 1 else f"{s[0]}-{s[-1]}" for s in spans)

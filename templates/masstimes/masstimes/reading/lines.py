@@ -1,0 +1,242 @@
+"""Read a page line by line: headings hold for what stands below them, words for the hours near."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from masstimes.hours import clock, has_minutes, hour_spans
+from masstimes.reading.days import (
+    UNKNOWN,
+    Day,
+    Days,
+    columns_in,
+    days_in,
+    months_of,
+    names_when_at_end,
+    season_in,
+)
+from masstimes.reading.words import Topic, in_place, topics
+
+#: Lines without any word that counts, after which a heading holds no longer.
+_PATIENCE = 6
+#: Characters of a line that can be a heading.
+_HEADING = 90
+#: Characters around a bare number that say whether it is an hour.
+_NEAR = 80
+_WORD = re.compile(r"[^\W\d_]{2}")
+_BULLET = re.compile(r"^[\s#>*•·\-–—.]*")
+#: Words in brackets or behind a dash speak of the hour before them.
+_NOTE = re.compile(r"^[.,]?\s*\([^()\n]{0,120}\)|^\s*[-–—]\s*[^,;.(\d]*")
+_NEXT_LABEL = re.compile(r"(?<!św)(?<!sw)(?<!ks)(?<!godz)\.\s|[;|]|,\s|\boraz\b|\bi\s")
+_AT = re.compile(r"^(?:o\s+)?(?:godz\w*\.?\s*)?(?=\d)")
+#: Of the Bible, as in "Mt 7, 12".
+_VERSE = re.compile(
+    r"\b(?:mt|mk|lk|j|dz|rz|kor|ga|ef|flp|kol|tes|tm|tt|flm|hbr|jk|p|ap|rdz|wj|kpl|lb|pwt|joz|sdz"
+    r"|rt|sm|krl|krn|ezd|ne|tb|jdt|est|hi|ps|prz|koh|pnp|mdr|syr|iz|jr|lm|ba|ez|dn|oz|jl|am|mi|ml)"
+    r"\.?\s+(?:\d{1,3}\s*[,.:;]\s*[\d\s,.;–-]*)?$"
+)
+_SENTENCE = re.compile(r"[a-z]{4}\.\s")
+_SPAN = re.compile(r"^\s*(?:[-–—]|do)\s*$")
+_BEFORE_BARE = re.compile(r"(?:godz\w*\.?|\bo|\bi|\boraz|[,;:(]|\d|^)\s*$")
+_AFTER_BARE = re.compile(r"^\s*(?:$|[,;.)(\d]|i\s|oraz\s|[-–]\s|w\s|msz)")
+_NONE = re.compile(r"\bnie\s+ma\b|\bbrak\b|nie\s+odprawi\w+|nie\s+jest\s+odprawi\w+|\bbez\s+msz")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a page says of an hour.
+
+    Attributes:
+        time: as ``07:00``.
+        start: where the hour stands in the text.
+        topic: what it is for; None where nothing says it.
+        day: the kind of day.
+        days: the days one by one, as ``mon-fri``; empty where all days of that kind are meant.
+        season: the season in the words of the page; empty for the whole year.
+        in_columns: it stands in a table whose columns are days, and which one is not known.
+    """
+
+    time: str
+    start: int
+    topic: Topic | None
+    day: Day
+    days: str = ""
+    season: str = ""
+    in_columns: bool = False
+
+    @property
+    def months(self) -> str:
+        """Return the months of the season."""
+        return months_of(self.season)
+
+
+@dataclass(slots=True)
+class _Section:
+    topic: Topic | None
+    days: Days = UNKNOWN
+    season: str = ""
+    misses: int = 0
+    is_headed: bool = False  # the days stand in a heading, not beside hours
+    columns: tuple[Days, ...] = ()  # the header of a table names Sundays and weekdays
+
+    def begin(self, topic: Topic | None, days: Days = UNKNOWN, season: str = "") -> None:
+        """Forget what headings above said."""
+        self.topic, self.days, self.season = topic, days, season
+        self.misses, self.is_headed, self.columns = 0, days != UNKNOWN, ()
+
+
+def reading_at(text: str, start: int, *, topic: Topic | None = None) -> Reading | None:
+    """Return what a text says of the hour that stands at ``start``."""
+    found = readings(text, topic=topic)
+    return next((each for each in found if each.start == start), None)
+
+
+def readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
+    """Read all hours of a text. ``topic``: what hours are for where nothing else says it."""
+    section = _Section(topic)
+    found: list[Reading] = []
+    start = 0
+    for line in text.split("\n"):
+        spans = [(begin, end) for begin, end in hour_spans(line) if _is_hour(line, begin, end)]
+        plain = in_place(line)
+        if spans:
+            found.extend(_Line(line, plain, start, section).read(spans))
+        else:
+            _take_heading(line, plain, section, topic)
+        start += len(line) + 1
+    return found
+
+
+def _is_hour(line: str, begin: int, end: int) -> bool:
+    """Tell hours from verses, anniversaries and other numbers, by the words beside them."""
+    before, after = line[max(0, begin - _NEAR) : begin], line[end : end + _NEAR]
+    if _VERSE.search(in_place(before)):
+        return False
+    if has_minutes(line[begin:end]):
+        return True
+    if _WORD.search(before) is None and _WORD.search(after) is not None:
+        return False  # "12 rocznica"
+    plain = in_place(before)
+    is_listed = _BEFORE_BARE.search(plain) is not None or names_when_at_end(plain)
+    return is_listed and _AFTER_BARE.search(in_place(after)) is not None
+
+
+def _take_heading(line: str, plain: str, section: _Section, default: Topic | None) -> None:
+    """Let a line without hours say what stands below it."""
+    if not plain.strip():
+        return
+    named, days, season = topics(plain), days_in(plain), season_in(plain, line)
+    is_short = len(plain) <= _HEADING
+    if is_short and (named or days != UNKNOWN):
+        section.begin(named[0][1] if named else section.topic, days, season)
+        section.columns = columns_in(plain)
+    elif is_short and season:
+        section.season, section.misses = season, 0
+    elif plain.lstrip().startswith("#"):
+        section.begin(default)
+    else:
+        section.misses += 1 if is_short else _PATIENCE // 2
+        if section.misses >= _PATIENCE:
+            section.begin(default)
+
+
+class _Line:
+    """A line with hours. Words before an hour label it; words behind it may be a note on it."""
+
+    def __init__(self, line: str, plain: str, start: int, section: _Section) -> None:
+        self._line, self._plain = line, plain
+        self._start, self._section = start, section
+        self._hour_first = _AT.match(_BULLET.sub("", plain)) is not None
+
+    def read(self, spans: list[tuple[int, int]]) -> Iterator[Reading]:
+        section = self._section
+        section.misses = 0
+        topic, days, season = section.topic, section.days, section.season
+        label_start = 0
+        for number, (begin, end) in enumerate(spans):
+            label = self._plain[label_start:begin]
+            if section.columns:
+                days = section.columns[number] if len(spans) == len(section.columns) else UNKNOWN
+            following = spans[number + 1][0] if number + 1 < len(spans) else len(self._line)
+            note_end = self._note_end(end, following)
+            named = topics(label)
+            if named:
+                topic = self._label_topic(label, named, number)
+            label_days = days_in(label)
+            if label_days != UNKNOWN:
+                days, season = label_days, ""
+                if number == 0 and (not section.is_headed or not days.names):
+                    section.days, section.season, section.columns = days, "", ()
+            if label_season := season_in(label, self._line[label_start:begin]):
+                season = label_season
+            yield self._reading(
+                (begin, end), note_end, (topic, bool(named)), days=days, season=season
+            )
+            label_start = note_end
+        self._take_tail(self._plain[label_start:])
+
+    def _label_topic(self, label: str, named: list[tuple[int, Topic]], number: int) -> Topic:
+        """Return what the label says last; a mass of one day is not one of every week."""
+        sentence = max((each.end() for each in _SENTENCE.finditer(label)), default=0)
+        if any(topic is Topic.ONCE for place, topic in named if place >= sentence):
+            return Topic.ONCE
+        topic = named[-1][1]
+        if number == 0 and topic in {Topic.MASS, Topic.OFFICE}:
+            self._section.topic = topic
+        return topic
+
+    def _reading(
+        self,
+        span: tuple[int, int],
+        note_end: int,
+        label: tuple[Topic | None, bool],
+        *,
+        days: Days,
+        season: str,
+    ) -> Reading:
+        begin, end = span
+        note, shown = self._plain[end:note_end], self._line[end:note_end]
+        topic, is_own = label
+        named = topics(note)
+        if named and not (is_own and topic in {Topic.MASS, Topic.ONCE}):
+            topic = named[0][1]
+        note_days = days_in(note)
+        if note_days != UNKNOWN and not (
+            note_days.day == "sunday" and "msz" in note and days.names
+        ):
+            days = note_days
+        if note_season := season_in(note, shown):
+            season = note_season
+        if _NONE.search(self._plain[max(0, begin - 60) : begin]) and not season_in(note, shown):
+            topic = None  # "w lipcu nie ma Mszy św. o 10:30"
+        return Reading(
+            clock(self._line[begin:end]),
+            self._start + begin,
+            topic,
+            days.day,
+            days.names,
+            season,
+            in_columns=bool(self._section.columns) and days == UNKNOWN,
+        )
+
+    def _note_end(self, end: int, following: int) -> int:
+        """Return where the words end that speak of the hour before them."""
+        gap = self._line[end:following]
+        if _SPAN.match(gap) or not gap.strip():
+            return end
+        if (note := _NOTE.match(gap)) is not None:
+            return end + note.end()
+        if following == len(self._line):
+            return following if self._hour_first or not _NEXT_LABEL.search(gap) else end
+        if not self._hour_first:
+            return end
+        cut = _NEXT_LABEL.search(gap)
+        return end + (cut.start() if cut else len(gap))
+
+    def _take_tail(self, tail: str) -> None:
+        """Let words at the end of a line that name an office end the masses."""
+        named = topics(tail)
+        if named and named[-1][1] is Topic.OFFICE and not self._hour_first:
+            self._section.topic = Topic.OFFICE

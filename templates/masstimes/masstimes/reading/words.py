@@ -1,0 +1,89 @@
+"""Polish words that say what an hour is for. All patterns are for text without Polish marks."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from masstimes.folding import folded
+
+
+class Topic(StrEnum):
+    """What an hour is for."""
+
+    MASS = "mass"
+    DEVOTION = "devotion"  # or a meeting
+    ONCE = "once"  # a day of one year, with a mass or without
+    OFFICE = "office"  # or something else that goes on over many lines
+
+    @property
+    def is_mass(self) -> bool:
+        """Tell masses from everything else."""
+        return self is Topic.MASS
+
+
+_MASS = (
+    r"(?:porzadek|rozklad|plan|uklad|godziny)\s+(?:msz\w*|nabozenstw|liturgi\w*|celebracji)"
+    r"|porzadek\s+(?:niedzieln\w+|swiateczn\w+|zwykl\w+|powszedni\w*)|\bmsz[aeyu](?:ch)?\b"
+    r"|eucharysti\w+|\bsum[aey]\b(?!\s+odpust)|nabozenstwa\s+niedzieln\w+"
+)
+_OFFICE = (
+    r"kancelari\w*|\bbiur[oa]\b|urzedowani\w*|dyzur\w*|spowie\w+|spowiad\w*|konfesjonal\w*|poradni\w*"
+    r"|caritas|bibliotek\w*|sklepik\w*|muzeum|zwiedza\w*|otwart[aeyi]\w*|\bczynn[aey]\b|ksiegarni\w*"
+    r"|sekretariat\w*|redakcj\w*|telefon\w*|\btel\b|kontakt\w*|\bkonto\b|kawiarenk\w*|zakrysti\w*"
+)
+_DEVOTION = (
+    r"rozan\w+|nabozenst\w+|adoracj\w+|wystawieni\w+|nieszpor\w*|godzink\w+|gorzki\w*\s+zal\w*"
+    r"|drog\w+\s+krzyzow\w+|koronk\w+|nowenn\w+|\bapel\w*|litani\w+|rorat\w*|jutrzni\w*|laudes"
+    r"|modlitw\w+|czuwani\w+|procesj\w+|majow[eaey]\w*|czerwcow[ea]\w*|godzin[aey]\s+(?:swiet|milos)\w*"
+    r"|chor\b|choru\b|prob[aey]\b|spotkani\w+|zebrani\w+|schol\w+|ministra\w+|lektor\w*|oaz\w+"
+    r"|katechez\w*|kurs\w*|\bkrag\w*|odnow\w+|chrzest\w*|chrzt\w*|slub\w*"
+    r"|rejestracj\w+"
+    r"|zabaw\w+|aktualizacj\w+|poswieceni\w+|blogoslawienstw\w+|rozgrywk\w+|zbiork\w+|festiwal\w*|wieczor\w*\s+uwielb\w+|\brad[ay]\b"
+    r"|\bnauk\w+|warsztat\w*|seans\w*|wyklad\w*|prelekcj\w+"
+)
+_ONCE = (
+    r"boze\s+cialo|wszystkich\s+swietych(?=\W+msz)|pogrzeb\w*|pielgrzym\w+|wyjazd\w*|odjazd\w*"
+    r"|autobus\w*|koncert\w*|festyn\w*|dozynk\w+|odpust\w*|pasterk\w+|wigili\w+|rekolekcj\w+"
+    r"|bierzmowani\w+|\bi\s+komuni\w+|rezurekcj\w+|triduum|popiel\w+|dzisiaj|\bdzis\b|jutro"
+    r"|najblizsz\w+|\bw\s+tym\s+tygodniu|wielk\w+\s+(?:czwart|piat|sobot)\w+|nowy\s+rok|prymicj\w+"
+)
+_MONTH = (
+    r"(?:stycznia|lutego|marca|kwietnia|maja|czerwca|lipca|sierpnia|wrzesnia|pazdziernika"
+    r"|listopada|grudnia)"
+)
+#: A day of one year; in `od 1 maja do 30 wrzesnia` it is none.
+_DATE = (
+    rf"(?<!\bod )(?<!\bdo )\b(?:[12]?\d|3[01])\.?\s?{_MONTH}\b(?!\s+do\b)"
+    r"|\b(?:[12]?\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:\d{4}|\d\d)\b"
+)
+_TOPIC = re.compile(
+    rf"(?P<mass>{_MASS})|(?P<office>{_OFFICE})|(?P<once>{_ONCE}|{_DATE})|(?P<devotion>{_DEVOTION})"
+)
+#: Before a mass, after it or in it: the hour is not the mass's.
+_BESIDE = re.compile(
+    r"(?:\bprzed|\bpo|podczas|w\s+czasie|w\s+trakcie|miedzy|\bpoza|\bbez|intencj\w*|ofiar\w*|\bdo)"
+    r"\s+(?:\w+\s+){0,2}$"
+)
+
+
+def in_place(text: str) -> str:
+    """Fold each character by itself, so that places in both texts are the same."""
+    return "".join(map(_folded_character, text))
+
+
+def _folded_character(character: str) -> str:
+    if character.isascii():
+        return character.lower()
+    return (folded(character) or character)[0]
+
+
+def topics(text: str) -> list[tuple[int, Topic]]:
+    """Return where a folded text speaks of what, in its order."""
+    found: list[tuple[int, Topic]] = []
+    for each in _TOPIC.finditer(text):
+        topic = Topic(str(each.lastgroup))
+        if topic.is_mass and _BESIDE.search(text[max(0, each.start() - 60) : each.start()]):
+            continue
+        found.append((each.start(), topic))
+    return found

@@ -1,0 +1,1 @@
+<!doctype html><html><head><meta charset="utf-8"></head><body><h3>Intencje mszalne 5-11 czerwca</h3><p>Poniedziałek 5.06<br>6:30 + Jan Nowak<br>7:15 o zdrowie dla Marii<br>18:00 + Zofia w 10 rocznicę śmierci</p></body></html>

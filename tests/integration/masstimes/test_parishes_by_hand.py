@@ -1,0 +1,53 @@
+"""How many times the programs find on sites that people wrote by hand."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from masstimes import commands
+from masstimes.table import command, measure_command
+
+from tests.integration.masstimes.by_hand import crawled, truth
+from tests.unit.masstimes.contexts import write
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def run_programs(kind: str, folder: Path) -> tuple[Path, Path]:
+    """Return the files of candidates and of orders."""
+    source = write(folder / "pages", crawled(kind))
+    for main, name in (
+        (commands.text_main, "texts"),
+        (commands.filter_main, "wanted"),
+        (commands.hours_main, "candidates"),
+    ):
+        assert main([str(source), "--out", str(folder / name)]) == 0
+        source = folder / name
+    assert commands.rules_main([str(folder / "wanted"), "--out", str(folder / "orders")]) == 0
+    return folder / "candidates", folder / "orders"
+
+
+def measures(kind: str, folder: Path, *, orders: Path, classified: Path | None) -> dict[str, Any]:
+    table, out = str(folder / "t.parquet"), folder / "found.json"
+    inputs = ["--orders", str(orders)]
+    inputs += ["--candidates", str(classified)] if classified else []
+    assert command.main([*inputs, "--parquet", table, "--csv", str(folder / "t.csv")]) == 0
+    given = ["--table", table, "--truth", str(truth(kind)), "--out", str(out)]
+    assert measure_command.main(given) == 0
+    found: dict[str, Any] = json.loads(out.read_text())
+    return found
+
+
+@pytest.mark.parametrize("kind", ["tuned", "kept"])
+def test_nine_of_ten_times_are_found_and_right(kind: str, tmp_path: Path) -> None:
+    candidates, orders = run_programs(kind, tmp_path)
+    sites = json.loads(truth(kind).read_text())["sites"].values()
+    true = {(s["domain"], t) for s in sites for k in ("sundays", "weekdays") for t in s[k]}
+    behind_filter = {(line["domain"], line["time"]) for line in lines(candidates)}
+    assert len(true & behind_filter) >= 0.9 * len(true)
+    found = measures(kind, tmp_path, orders=orders, classified=None)["rules"]
+    assert found["recall"] >= 0.9
+    assert found["precision"] >= 0.9
