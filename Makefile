@@ -16,17 +16,8 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-# The lock file fixes every version and its hash; `sluice` itself is installed in place. All is compiled here, once.
-.venv/installed: pyproject.toml requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sluice needs Python 3.11 or newer; this is " + sys.version)'
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
-	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
-	@VIRTUAL_ENV=.venv $(BIN)/uv pip install --quiet --no-deps -e .
-	@$(BIN)/python -m compileall -q sluice wfms dms wms pilot templates/collage templates/masstimes templates/ocr templates/shared templates/spd
-	@touch $@
-
-install: .venv/installed ## everything into .venv
+install: ## everything into .venv
+	@scripts/install.sh $(PYTHON)
 
 ocr: install ## the programs of templates/ocr with pero-ocr and torch into .venv (1.5 GB; minutes)
 	@scripts/install-extra.sh ocr
@@ -142,4 +133,4 @@ audit: install ## known vulnerabilities of what requirements.lock fixes (asks a 
 	@$(BIN)/uv tool run --quiet --from pip-audit==2.9.0 pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
 clean: ## what was generated
-	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .venv.lock var .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Everything into .venv, with the versions and hashes of requirements.lock; `sluice` itself is installed in place. All is compiled
+# here, once. What is whole costs nothing. What was interrupted, and what was installed in another folder, is removed and made anew.
+# install.sh [PYTHON]; install.sh --check: only says whether it is whole (0), old (1) or has to be made anew (2).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+here=$(pwd -P)
+
+state() {
+  # An environment that is being made has `incomplete`; one that was made has `installed`.
+  if [ ! -x .venv/bin/python ] || [ -e .venv/incomplete ] || ! compgen -G '.venv/lib/python3*/site-packages/pip' >/dev/null; then return 2; fi
+  if [ ! -e .venv/installed ]; then return 1; fi
+  # Programs name their interpreter by its whole path: after a move they start the one of another folder, or none.
+  if ! head -n 3 .venv/bin/sluice 2>/dev/null | grep -qF "$here/.venv/bin/python"; then return 2; fi
+  if [ pyproject.toml -nt .venv/installed ] || [ requirements.lock -nt .venv/installed ]; then return 1; fi
+}
+
+found=0
+state || found=$?
+if [ "${1-}" = --check ]; then exit "$found"; fi
+if [ "$found" -eq 0 ]; then exit 0; fi
+python=${1:-python3}
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sluice needs Python 3.11 or newer; this is " + sys.version)'
+exec 9>.venv.lock
+if ! flock -n 9; then
+  echo "another \`make\` installs in $here: waiting for it" >&2
+  flock 9
+  found=0
+  state || found=$?
+fi
+if [ "$found" -eq 0 ]; then exit 0; fi
+if [ "$found" -eq 2 ]; then
+  if [ -e .venv ]; then echo "$here/.venv is incomplete or was made in another folder: it is made anew" >&2; fi
+  rm -rf .venv
+fi
+mkdir -p .venv
+touch .venv/incomplete
+export VIRTUAL_ENV=.venv
+[ -x .venv/bin/python ] || "$python" -m venv .venv
+[ -x .venv/bin/uv ] || .venv/bin/python -m pip install --quiet uv
+.venv/bin/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
+.venv/bin/uv pip install --quiet --no-deps -e .
+.venv/bin/python -m compileall -q sluice wfms dms wms pilot templates/collage templates/masstimes templates/ocr templates/shared templates/spd
+touch .venv/installed
+rm .venv/incomplete
