@@ -2,7 +2,8 @@
 others."""
 
 import importlib
-from typing import Any
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +15,7 @@ COMMANDS = {
     "login": ("sluice.cli.commands.login", "login"),
     "logout": ("sluice.cli.commands.login", "logout"),
     "whoami": ("sluice.cli.commands.login", "whoami"),
+    "doctor": ("sluice.cli.commands.doctor", "doctor"),
     "run": ("sluice.cli.commands.run", "run"),
     "simulate": ("sluice.cli.commands.simulate", "simulate"),
     "stats": ("sluice.cli.commands.stats", "stats"),
@@ -61,7 +63,7 @@ def command_line(only: str | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
         help="Workflow management for data that never stops arriving.",
     )
-    app.callback()(_nothing)
+    app.callback()(_options)
     alone = only in COMMANDS or only in GROUPS
     for name, (module, function) in COMMANDS.items():
         if not alone or name == only:
@@ -74,6 +76,20 @@ def command_line(only: str | None = None) -> typer.Typer:
     return app
 
 
-def _nothing() -> None:
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"sluice {version('sluice')}")
+        raise typer.Exit
+
+
+def _options(
+    *,
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
     # With a callback, one command alone keeps its name, too.
     """Workflow management for data that never stops arriving."""

