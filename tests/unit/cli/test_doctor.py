@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
 from sluice.cli.commands import doctor
-from sluice.cli.commands.doctor import Finding, Severity, examine
+from sluice.cli.commands.doctor import MachineFinding, Severity, examine
 from tests.servers import commands
 
 
-def found(home: Path, subject: str) -> Finding:
+def found(home: Path, subject: str) -> MachineFinding:
     return next(finding for finding in examine(home) if finding.subject == subject)
 
 
