@@ -1,7 +1,13 @@
 """Connections that take their time: uvicorn waits for a request's head, and for a reader of its
-answers, without an end."""
+answers, without an end.
+
+Where there are as many connections as may be, the one that waits longest for the rest of a request
+gives way, of the address that has most of these: whoever sends half of many requests keeps nobody
+else out.
+"""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -33,6 +39,8 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
         super().connection_made(transport)
         self._waits_for_head = True
+        #: Since when a request is on its way here; None: none is.
+        self._arriving: float | None = self.loop.time()
         self._heads = 0
         self._head_bytes = 0
         self._reading: asyncio.TimerHandle | None = None
@@ -40,7 +48,7 @@ class PatientProtocol(HttpToolsProtocol):
             self.head_seconds, self._no_head
         )
         if len(self.connections) > self._most:
-            self._refuse("503 Service Unavailable", "too many connections at once; try again")
+            self._longest_arriving()._refuse_for_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop("_head")
@@ -51,6 +59,8 @@ class PatientProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         waited, heads = self._waits_for_head, self._heads
+        if self._arriving is None:
+            self._arriving = self.loop.time()
         if waited and self._head is None:
             self._head = self.loop.call_later(self.head_seconds, self._no_head)
         super().data_received(data)
@@ -70,6 +80,7 @@ class PatientProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._waits_for_head = True
+        self._arriving = None
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -79,6 +90,24 @@ class PatientProtocol(HttpToolsProtocol):
     def resume_writing(self) -> None:
         self._stop("_reading")
         super().resume_writing()
+
+    def _longest_arriving(self) -> "PatientProtocol":
+        """Return the connection that gives way to others."""
+        arriving = [
+            each
+            for each in self.connections
+            if isinstance(each, PatientProtocol) and each._arriving is not None
+        ]
+        by_address = Counter(each._address for each in arriving)
+        return max(arriving, key=lambda each: (by_address[each._address], -(each._arriving or 0.0)))
+
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client is not None else ""
+
+    def _refuse_for_room(self) -> None:
+        self._arriving = None
+        self._refuse("503 Service Unavailable", "too many connections at once; try again")
 
     def _no_head(self) -> None:
         self._head = None
@@ -94,9 +123,7 @@ class PatientProtocol(HttpToolsProtocol):
         """By hand: there is no request yet that an application could answer. The answer to one
         before it is not spoiled."""
         number, _, title = status.partition(" ")
-        self._refusals.add(
-            int(number), detail, peer=self.client[0] if self.client is not None else ""
-        )
+        self._refusals.add(int(number), detail, peer=self._address)
         if self.cycle is not None and not self.cycle.response_complete:
             self.transport.abort()
             return

@@ -3,11 +3,13 @@ nothing comes."""
 
 import asyncio
 
+import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
 from sluice.servicekit.connections import PatientProtocol
-from tests.attacks.test_requests import SOON, head, served
+from sluice.servicekit.request_limits import Limits
+from tests.attacks.test_requests import MOST, SOON, head, served
 
 #: Between two bytes.
 SOONER = SOON / 10
@@ -83,3 +85,35 @@ async def test_an_answer_that_nobody_reads_is_given_up(monkeypatch: pytest.Monke
         async with asyncio.timeout(30):
             await ended.wait()
         writer.close()
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [b"", b"GET / HTTP/1.1\r\nx: y", head("POST", content_length="60000") + b"x"],
+    ids=["nothing", "half a head", "half a body"],
+)
+async def test_half_sent_requests_give_way_to_others(beginning: bytes) -> None:
+    """The oldest of them, one by one, however many there are."""
+    async with served(Limits(body=MOST, body_seconds=600.0), connections=3) as port:
+        half = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        for _, writer in half:
+            writer.write(beginning)
+        async with httpx.AsyncClient(timeout=30) as client:
+            assert (await client.get(f"http://127.0.0.1:{port}/")).is_success
+        async with asyncio.timeout(30):
+            assert b"503" in await half[0][0].read() or beginning.startswith(b"POST")
+        assert not half[1][0].at_eof()
+        for _, writer in half:
+            writer.close()
+
+
+async def test_half_sent_requests_of_the_address_that_has_most_give_way() -> None:
+    async with served(connections=3) as port:
+        other = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.9", 0))
+        half = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+        further = await asyncio.open_connection("127.0.0.1", port)
+        assert (await half[0][0].readline()).startswith(b"HTTP/1.1 503 ")
+        other[1].write(head(connection="close"))
+        assert (await other[0].readline()).startswith(b"HTTP/1.1 200 ")
+        for _, writer in (other, *half, further):
+            writer.close()

@@ -45,14 +45,16 @@ class SignIn:
         self._by_address = by_address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
         answer = None
-        if scope["type"] == "http":
+        with coming_from(address_of(scope)):
             try:
-                with coming_from(address_of(scope)):
-                    answer = await self._answer(Request(scope, receive))
+                answer = await self._answer(Request(scope, receive))
             except ANSWERABLE as error:
                 answer = answer_to(error)
-        await (answer or self._app)(scope, receive, send)
+            await (answer or self._app)(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response | None:
         """None: it is not about signing in. Raises ``NotAvailable``."""

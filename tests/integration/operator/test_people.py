@@ -29,7 +29,7 @@ from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 from tests.integration.operator.conftest import Operator, operating
 from wfms.operator.usecases.passwords import Passwords
-from wfms.operator.usecases.sign_in import OF_A_NAME, OF_ALL
+from wfms.operator.usecases.sign_in import OF_A_NAME
 
 PASSWORD, OTHER = "correct horse battery", "staple of a battery"
 ROOT = Person("root", Role.ADMIN)
@@ -286,17 +286,3 @@ async def test_nothing_begins_by_a_password_that_is_changed_meanwhile(
     who = SignInWithPassword(name="anna", password=SecretStr(PASSWORD))
     with pytest.raises(Unauthenticated, match="do not belong together"):
         await operator.client.sign_in(who)
-
-
-async def test_whoever_guesses_at_one_name_keeps_nobody_else_waiting(operator: Operator) -> None:
-    await account(operator, "anna")
-    for _ in range(OF_ALL.amount + OF_A_NAME.amount):
-        with pytest.raises(ServiceError):
-            await enters(operator, "no name", OTHER)
-    for _ in range(OF_A_NAME.amount):
-        with pytest.raises(Unauthenticated):
-            await enters(operator, "bert", OTHER)
-    for _ in range(OF_ALL.amount):
-        with pytest.raises(ServiceError, match="too many wrong passwords"):
-            await enters(operator, "bert", OTHER)
-    assert await enters(operator, "anna", PASSWORD) == Person("anna", Role.SUBMITTER)

@@ -55,6 +55,9 @@ WHERE token.digest = $1 AND token.revoked_at IS NULL AND token.expires_at > now(
 
 USED = "UPDATE person_tokens SET used_at = now() WHERE id = $1"
 
+#: Sessions of a person at the same time.
+MAX_SESSIONS = 100
+
 BEGIN_SESSION = """
 -- One that began by a token is over when that is.
 INSERT INTO person_sessions (digest, person, role, ends_at, token)
@@ -68,6 +71,13 @@ FROM person_sessions AS session LEFT JOIN people ON people.name = session.person
     LEFT JOIN person_tokens AS token ON token.id = session.token
 WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS NULL
     AND token.revoked_at IS NULL
+"""
+
+END_OLDEST = """
+-- So many that began last are left; those that somebody else ends at this moment are left to him.
+DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
+    SELECT digest FROM person_sessions WHERE person = $1
+    ORDER BY begun_at DESC, digest OFFSET $2 FOR UPDATE SKIP LOCKED))
 """
 
 END_SESSION = "DELETE FROM person_sessions WHERE digest = $1 RETURNING person"
@@ -135,7 +145,8 @@ async def holder_of(connection: Connection, secret: str) -> Person | None:
 async def begin_session(
     connection: Connection, person: Person, *, secret: str, life: timedelta, token: str
 ) -> None:
-    """``token``: by which it begins; empty: by none."""
+    """``token``: by which it begins; empty: by none. The oldest ends where there are too many."""
+    await connection.execute(END_OLDEST, person.name, MAX_SESSIONS - 1)
     await connection.execute(
         BEGIN_SESSION, digest(secret), person.name, person.role, life, digest(token)
     )

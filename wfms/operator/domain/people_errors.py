@@ -59,6 +59,17 @@ class TooManyTries(ServiceError):
         )
 
 
+class TooManySignIns(ServiceError):
+    status, slug, title = 429, "too-many-sign-ins", "Too many sign-ins"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            f"you have signed in too often: wait {seconds} s, or go on with a session that has"
+            " begun. Programs send their token with each request",
+            seconds=seconds,
+        )
+
+
 class ProviderRefused(Unauthenticated):
     """Signing in by an OpenID provider came to nothing."""
 

@@ -36,6 +36,7 @@ from wfms.operator.domain.people_errors import (
     TooManyCodes,
 )
 from wfms.operator.usecases.give_token import token_given
+from wfms.operator.usecases.sign_in import address_block
 
 #: Where people say what is to become of one.
 PAGE = "/device"
@@ -61,7 +62,7 @@ class DeviceLogins:
         """Precondition: none. Effect: one waits for ten minutes. Messages: none. Raises
         ``TooManyCodes``."""
         remote = remote_now()
-        await self._count(OF_AN_ADDRESS, remote)
+        await self._count(OF_AN_ADDRESS, address_block(remote))
         await self._count(OF_ALL, _EVERYBODY)
         device_code = secrets.token_urlsafe(32)
         async with self._database.transaction() as transaction:

@@ -1,6 +1,12 @@
 """People as the entrance of every service knows them: by tokens, passwords and sessions."""
 
+import math
 import secrets
+import time
+
+from limits import RateLimitItemPerDay, RateLimitItemPerMinute
+from limits.aio.storage import MemoryStorage
+from limits.aio.strategies import FixedWindowRateLimiter
 
 from sluice.contracts.people import TOKEN_PREFIX
 from sluice.servicekit.access.principal import Person, Principal
@@ -9,7 +15,11 @@ from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.audit.rows import note_told
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import person_tokens
+from wfms.operator.domain.people_errors import TooManySignIns
 from wfms.operator.usecases.sign_in import SignInDesk
+
+#: Sessions that a person may begin, in five minutes and in a day.
+OF_A_PERSON = (RateLimitItemPerMinute(300, 5), RateLimitItemPerDay(2000))
 
 
 class KnownPeople:
@@ -19,6 +29,7 @@ class KnownPeople:
         self._database = database
         self._desk = desk
         self._fixed = fixed
+        self._counts = FixedWindowRateLimiter(MemoryStorage())
 
     async def principal(self, token: str) -> Principal | None:
         if not token.startswith(TOKEN_PREFIX):
@@ -26,10 +37,17 @@ class KnownPeople:
         return await self._fixed.principal(token) or await self._holder(token)
 
     async def session_with_password(self, name: str, password: str) -> str:
-        """Raises ``WrongPassword``, ``TooManyTries``."""
-        return await self._desk.sign_in(name, password, _begun)
+        """Begin a session of whoever has the password.
+
+        Raises:
+            WrongPassword: It is not the person's.
+            TooManyTries: Too many were wrong.
+            TooManySignIns: The person has begun too many sessions.
+        """
+        return await self._desk.sign_in(name, password, self._begin)
 
     async def begin_session(self, person: Person, *, token: str = "") -> str:
+        await self._count(person)
         async with self._database.transaction() as transaction:
             how = "signs in by a token" if token else "signs in by the provider"
             await note_told(transaction.connection, person.name, how, role=person.role)
@@ -44,6 +62,17 @@ class KnownPeople:
             person = await person_tokens.end_session(transaction.connection, secret)
             if person is not None:
                 await note_told(transaction.connection, person, "signs out")
+
+    async def _begin(self, connection: Connection, person: Person) -> str:
+        await self._count(person)
+        return await _begun(connection, person)
+
+    async def _count(self, person: Person) -> None:
+        """Raise ``TooManySignIns``. Each session has rows that stay for long."""
+        for limit in OF_A_PERSON:
+            if not await self._counts.hit(limit, person.name):
+                window = await self._counts.get_window_stats(limit, person.name)
+                raise TooManySignIns(max(1, math.ceil(window.reset_time - time.time())))
 
     async def _holder(self, token: str) -> Person | None:
         async with self._database.connection() as connection:
