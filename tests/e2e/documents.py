@@ -15,7 +15,7 @@ BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 #: Not part of what a reader has in front of them.
-LEFT_OUT = {"out", "var", "squeezed", "pages", "choosy", "weblogs"}
+LEFT_OUT = {"out", "var", "squeezed", "pages", "choosy", "weblogs", "spell"}
 
 
 def commands(page: Path) -> str:

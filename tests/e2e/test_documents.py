@@ -28,8 +28,6 @@ ALONE = {"run-on-one-machine"}
 #: For those who change the code, look after nodes, ask people, or have data sets collected: they
 #: show no command.
 WITHOUT_COMMANDS = {"ask-people", "change-sluice", "collect-and-schedule", "contain-tools"}
-#: Tutorials that show programs and no command.
-TUTORIALS_WITHOUT_COMMANDS = {"warm-tools"}
 #: These tutorials show the same commands as the others: they run in ``make test-long``.
 LONG_TUTORIALS = {"from-a-script"}
 TUTORIALS = [
@@ -41,7 +39,6 @@ TUTORIALS = [
         else [],
     )
     for page in sorted((ROOT / "docs/tutorial").glob("*.md"))
-    if page.stem not in TUTORIALS_WITHOUT_COMMANDS
 ]
 HOW_TOS = sorted(
     page
@@ -123,10 +120,7 @@ def test_tutorial(page: Path, reader: Reader) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [
-        *(ROOT / f"docs/how-to/{name}.md" for name in sorted(WITHOUT_COMMANDS)),
-        *(ROOT / f"docs/tutorial/{name}.md" for name in sorted(TUTORIALS_WITHOUT_COMMANDS)),
-    ],
+    [ROOT / f"docs/how-to/{name}.md" for name in sorted(WITHOUT_COMMANDS)],
     ids=lambda page: page.stem,
 )
 def test_pages_that_are_not_followed_show_no_command(page: Path) -> None:

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "warm-tools.md"
-PROGRAMS = dict(re.findall(r"```(python|js) warm\n(.*?)```", PAGE.read_text(), re.DOTALL))
+PROGRAMS = {
+    "python": re.findall(r"spell\.py <<'EOF'\n(.*?)^EOF$", PAGE.read_text(), re.DOTALL | re.M)[0],
+    "js": re.findall(r"```js warm\n(.*?)```", PAGE.read_text(), re.DOTALL)[0],
+}
 
 
 @pytest.mark.parametrize(

@@ -245,6 +245,7 @@ def key_of(
         command.warm.kind,
         [list(each) for each in command.loads],
         prepared.arguments[: command.started],
+        _scripts(prepared.arguments[: command.started], command.inputs or ()),
         sorted(prepared.environment.items()),
         prepared.job_files.folder,
         _laid_out(prepared, command.inputs or ()),
@@ -253,6 +254,11 @@ def key_of(
         [limits.memory, limits.disk],
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+
+def _scripts(started: Sequence[str], inputs: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the checksums of the inputs that the program is started with."""
+    return [given["digest"] for given in inputs if given["path"] in started]
 
 
 def _laid_out(prepared: PreparedJob, inputs: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -25,6 +26,7 @@ from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.invocation_files import bring_files
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
+from pilot.runner.tools.warm_start import started_with
 from sluice.contracts.invocations import Invocation
 from sluice.contracts.needs import Warm
 from sluice.contracts.pilots import PilotTask
@@ -86,7 +88,9 @@ class LoadedInvocation:
             warm = self._task.needs.warm
             stays = None if warm is None else warm_command(warm, line, invocation, order)
             prepared = line.prepare(job_files, order, None, secrets=secrets.store, gpus=gpus)
-            prepared.warm = stays if line.can_stay(prepared) else None
+            if stays is not None and line.can_stay(prepared):
+                started = started_with(prepared.arguments, line.base_command, folder)
+                prepared.warm = replace(stays, started=started)
             return prepared
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from pilot.runner.files.job_files import JobFiles
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
+from pilot.runner.tools.warm_start import started_with
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 
@@ -50,7 +51,8 @@ class LoadedCommand:
         )
         warm = self._task.needs.warm
         if warm is not None and prepared.container is None:
-            prepared.warm = WarmCommand(warm, self._line.base_command)
+            started = started_with(prepared.arguments, self._line.base_command, job_files.folder)
+            prepared.warm = WarmCommand(warm, started)
         return prepared
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:

@@ -1,0 +1,32 @@
+"""With how much of its command line a tool that stays loaded is started."""
+
+from pathlib import Path
+
+import pytest
+
+from pilot.runner.tools.warm_start import started_with
+
+
+@pytest.mark.parametrize(
+    ("command", "base", "started"),
+    [
+        (["python3", "{job}/in/s.py", "x"], 1, 2),
+        (["/usr/bin/python3.11", "-u", "-O", "{job}/in/s.py", "x"], 2, 4),
+        (["node", "{job}/out/s.py", "x"], 1, 2),
+        (["spell", "{job}/in/s.py"], 1, 1),  # the script is a model here
+        (["python3", "tool.py", "{job}/in/s.py"], 2, 2),
+        (["python3", "-m", "tool", "{job}/in/s.py"], 3, 3),
+        (["python3", "-c", "print()", "{job}/in/s.py"], 2, 2),
+        (["python3", "/etc/passwd"], 1, 1),
+        (["python3", "{job}/in/none.py"], 1, 1),
+        (["python3"], 1, 1),
+    ],
+)
+def test_a_script_belongs_to_its_interpreter(
+    tmp_path: Path, command: list[str], base: int, started: int
+) -> None:
+    for name in ("in", "out"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "s.py").touch()
+    arguments = [part.format(job=tmp_path) for part in command]
+    assert started_with(arguments, base, str(tmp_path)) == started
