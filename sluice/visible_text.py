@@ -1,20 +1,25 @@
 """Text of others, as something to look at, never as something that a terminal obeys."""
 
-#: C0, DEL and C1 (ECMA-48), what ends a line or paragraph, and what turns the direction of text
-#: (Unicode, UAX 9).
-_OBEYED = [
-    *range(0x20),
-    *range(0x7F, 0xA0),
-    *(0x061C, 0x200E, 0x200F, 0x2028, 0x2029),
-    *range(0x202A, 0x202F),
-    *range(0x2066, 0x206A),
-]
+#: What shows the text behind it in another order than it has (Unicode, UAX 9): embeddings,
+#: overrides, isolates.
+REORDERING = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
+#: These, and marks that turn the direction of what is beside them.
+_DIRECTIONS = [0x061C, 0x200E, 0x200F, *sorted(map(ord, REORDERING))]
+#: C0, DEL and C1 (ECMA-48), what ends a line or paragraph, and what turns the direction of text.
+_OBEYED = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_DIRECTIONS]
 #: Control pictures where Unicode has them, else the number.
 _SHOWN = {
     code: chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else f"<U+{code:04X}>"
     for code in _OBEYED
 }
 _SHOWN_IN_LINES = {code: shown for code, shown in _SHOWN.items() if chr(code) not in "\n\t"}
+_SHOWN_DIRECTIONS = {code: _SHOWN[code] for code in _DIRECTIONS}
+
+
+def visible_order(text: str) -> str:
+    """Return the text with numbers for what turns its direction, for a page, which obeys nothing
+    else."""
+    return text if text.isascii() else text.translate(_SHOWN_DIRECTIONS)
 
 
 def visible(text: str) -> str:

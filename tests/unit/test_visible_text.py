@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from sluice.visible_text import visible, visible_line
+from sluice.visible_text import visible, visible_line, visible_order
 
 _CONTROLS = "".join(
     char for char in map(chr, range(0x3000)) if unicodedata.category(char) in ("Cc", "Zl", "Zp")
@@ -19,3 +19,10 @@ def test_no_control_stays_in_a_line() -> None:
 def test_lines_and_tabs_stay_in_a_text() -> None:
     assert visible("a\tb\r\nc") == "a\tb\u240d\nc"
     assert visible("ä 日本 \u2264") == "ä 日本 \u2264"
+
+
+def test_pages_show_what_turns_the_direction_of_text_and_keep_all_else() -> None:
+    assert visible_order("rm \u202exyz\u202c\u200f\u061c\u2067") == (
+        "rm <U+202E>xyz<U+202C><U+200F><U+061C><U+2067>"
+    )
+    assert visible_order("żółw\tשלום\n") == "żółw\tשלום\n"

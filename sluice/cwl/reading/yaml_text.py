@@ -6,6 +6,7 @@ by the rules of YAML 1.2, as CWL wants and as cwltool does.
 """
 
 import math
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,6 +18,7 @@ from ruamel.yaml.resolver import VersionedResolver
 
 from sluice.cwl.features import INPUTS
 from sluice.cwl.reading.findings import START, EnoughFound, Findings, TextPlace
+from sluice.visible_text import REORDERING
 
 #: Bytes of UTF-8.
 MOST_BYTES = 2 * 1024 * 1024
@@ -31,6 +33,7 @@ MOST_DEPTH = 64
 
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _CORE = "tag:yaml.org,2002:"
+_REORDERING = re.compile(f"[{''.join(REORDERING)}]")
 _TRUTH = {"true": True, "false": False}
 
 
@@ -60,6 +63,7 @@ def read_text(text: str, findings: Findings, budget: ValueBudget | None = None) 
     and other texts; else it may have as many values as one can have."""
     try:
         _check_size(text)
+        _check_order(text)
         return _Builder(findings, ValueBudget() if budget is None else budget).build(text)
     except UnreadableError as error:
         findings.error(error.place, error.message)
@@ -94,6 +98,18 @@ def _check_size(text: str) -> None:
     nul = text.find("\0")
     if nul >= 0:
         raise UnreadableError(place_at(text, nul), "not text: there is a NUL character")
+
+
+def _check_order(text: str) -> None:
+    """What reads otherwise than it is written is no template that anybody could review."""
+    found = _REORDERING.search(text)
+    if found is not None:
+        code = f"{ord(found[0]):04X}"
+        raise UnreadableError(
+            place_at(text, found.start()),
+            f"the character U+{code} shows the text behind it in another order than it has:"
+            f' remove it, or write "\\u{code}" where a value needs it',
+        )
 
 
 def place_at(text: str, offset: int) -> TextPlace:

@@ -10,6 +10,7 @@ import httpx
 
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.templates import NewTemplate
+from sluice.visible_text import REORDERING
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
@@ -33,6 +34,24 @@ async def published(operator: Operator, sent: httpx.Response) -> httpx.Response:
     assert replaces is not None, review.text
     form = {"csrf_token": token_of(review), "replaces": replaces[1]}
     return await operator.http.post(sent.headers["location"], data=form)
+
+
+TURNED = """\
+cwlVersion: v1.2
+class: Workflow
+doc: "TURNED"
+inputs: {text: File}
+outputs: {same: {type: File, outputSource: copy/same}}
+steps:
+  copy:
+    in: {text: text}
+    out: [same]
+    run:
+      class: CommandLineTool
+      baseCommand: [sh, -c, "TURNED"]
+      inputs: {text: {type: File, inputBinding: {}}}
+      outputs: {same: stdout}
+"""
 
 
 async def test_a_folder_by_the_form_and_its_files_on_the_page(operator: Operator) -> None:
@@ -167,3 +186,12 @@ async def test_deleting_one_in_use_names_its_chains(operator: Operator, spd_text
     asked = await operator.http.post("/templates/spd/delete", data={"csrf_token": token})
     assert asked.status_code == 409
     assert f'<a href="/chains/{chain.uid}">{html.escape(dataset.name)}</a>' in asked.text
+
+
+async def test_commands_are_shown_in_the_order_in_which_they_run(operator: Operator) -> None:
+    """Also where characters that turn text around are written as escapes."""
+    text = TURNED.replace("TURNED", "\\u202ehtap/ fr- mr\\u202c")
+    await operator.client.store_template(NewTemplate(name="turned", cwl=text))
+    page = (await operator.http.get("/templates/turned")).text
+    assert "&lt;U+202E&gt;htap/ fr- mr&lt;U+202C&gt;" in page
+    assert not REORDERING & set(page)

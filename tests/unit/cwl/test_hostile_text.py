@@ -63,6 +63,10 @@ HOSTILE = {
         edited(("  frames: File[]", f"  p: {{type: {RECORDS}}}\n  frames: File[]")),
         "at most 10 levels of arrays and records",
     ),
+    "turned command": (
+        edited(("baseCommand:", "baseCommand: [sh, -c, 'echo \u202e;x mr\u202c'] #")),
+        "the character U+202E shows the text behind it in another order than it has",
+    ),
     "long number": ("class: " + "9" * 1_000_000, "the class here is"),
 }  # fmt: skip
 

@@ -11,6 +11,7 @@ from sluice.contracts.attention import Notice
 from sluice.contracts.intake import Unmatched
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import ServiceError
+from sluice.visible_text import visible_line
 from wfms.operator.db.notifications import (
     claim_notifications,
     forget_notifications,
@@ -115,7 +116,8 @@ def of_notice(notice: Notice) -> News | None:
 def message(news: Sequence[News], *, public_url: str) -> tuple[str, str]:
     """Return the title and the text of the message about ``news``."""
     lines = [
-        f"- {each.text}" + (f"\n  {public_url.rstrip('/')}{each.path}" if public_url else "")
+        f"- {visible_line(each.text)}"
+        + (f"\n  {public_url.rstrip('/')}{each.path}" if public_url else "")
         for each in news[:MAX_LINES]
     ]
     if len(news) > MAX_LINES:

@@ -3,6 +3,7 @@
 import hashlib
 from datetime import UTC, datetime, timedelta
 from importlib import resources
+from typing import Any
 
 from flask import Flask, Response, jsonify, render_template, url_for
 
@@ -17,6 +18,7 @@ from sluice.contracts.scatters import value_in_short
 from sluice.contracts.templates import RUN_VERSION
 from sluice.servicekit.access.provider_sign_in import THERE
 from sluice.servicekit.access.sign_in import SIGN_IN, SIGN_OUT
+from sluice.visible_text import visible_order
 from wfms.operator.api.access import may, person_who_asks
 from wfms.operator.api.pages import csrf
 from wfms.operator.domain import formatting
@@ -33,6 +35,7 @@ def prepare_rendering(flask: Flask) -> None:
     environment = flask.jinja_env
     environment.trim_blocks = True
     environment.lstrip_blocks = True
+    environment.finalize = _in_visible_order
     environment.filters.update(
         ago=lambda moment: formatting.ago_text(moment, datetime.now(UTC)),
         duration=lambda start, end: formatting.duration_text((end or datetime.now(UTC)) - start),
@@ -71,6 +74,12 @@ def prepare_rendering(flask: Flask) -> None:
         sign_out=SIGN_OUT,
         provider_sign_in=THERE,
     )
+
+
+def _in_visible_order(value: Any) -> Any:
+    """Show whatever others wrote in the order that it has: a command reads as it runs. What is
+    markup is the output of a macro, which has been through this."""
+    return visible_order(value) if type(value) is str else value
 
 
 def _version_of_static_files() -> str:
