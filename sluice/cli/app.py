@@ -16,6 +16,7 @@ COMMANDS = {
     "logout": ("sluice.cli.commands.login", "logout"),
     "whoami": ("sluice.cli.commands.login", "whoami"),
     "doctor": ("sluice.cli.commands.doctor", "doctor"),
+    "logs": ("sluice.cli.commands.logs", "logs"),
     "run": ("sluice.cli.commands.run", "run"),
     "simulate": ("sluice.cli.commands.simulate", "simulate"),
     "stats": ("sluice.cli.commands.stats", "stats"),

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from sluice.cli.connection import Connection
+from sluice.cli.moments import local_time
 from sluice.cli.system import System
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset
@@ -158,7 +159,7 @@ def chain_in_short(chain: Chain) -> str:
     through = template_label(chain.template_name, chain.template_version)
     return (
         f"{chain.uid}: {chain.dataset_name} through {through}, {chain.state},"
-        f" {chain.created_at:%F %T}"
+        f" {local_time(chain.created_at)}"
     )
 
 

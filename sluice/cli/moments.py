@@ -25,8 +25,8 @@ def parse_moment(text: str) -> datetime:
 
 
 def local_time(moment: datetime | None) -> str:
-    """Return ``2026-05-04 10:11 CEST``; nothing for None."""
-    return "" if moment is None else f"{moment.astimezone():%F %H:%M %Z}"
+    """Return ``2026-05-04 10:11:12 CEST``; nothing for None."""
+    return "" if moment is None else f"{moment.astimezone():%F %T %Z}"
 
 
 StartOption = Annotated[

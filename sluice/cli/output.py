@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from pydantic import BaseModel
 from rich.table import Table
@@ -14,6 +15,8 @@ from sluice.contracts.problems import ServiceError
 
 #: Files of a job that are named in a line.
 MOST_NAMED = 2
+#: Characters of a uid.
+_LONGEST_UID = 36
 #: Off a terminal lines are as long as they need to be.
 _WIDTH = None if sys.stdout.isatty() else 500
 
@@ -49,8 +52,15 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column, heading in enumerate(headings):
-        numeric = all(isinstance(row[column], int | float) for row in rows)
-        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
+        cells = [row[column] for row in rows]
+        numeric = all(isinstance(cell, int | float) for cell in cells)
+        table.add_column(
+            heading,
+            justify="right" if numeric else "left",
+            overflow="fold",
+            # What is cut in two cannot be copied into the next command.
+            min_width=_LONGEST_UID if any(isinstance(cell, UUID) for cell in cells) else None,
+        )
     for row in rows:
         table.add_row(*("" if cell is None else str(cell) for cell in row))
     out.print(table)

@@ -39,7 +39,7 @@ def told_apart(dataset: Dataset) -> str:
     """One of several of a name."""
     return (
         f"{dataset.uid}: {label(dataset)}, {dataset.type}, {dataset.state},"
-        f" {dataset.timestamp:%F %T}"
+        f" {dataset.timestamp:%F %T} UTC"
     )
 
 

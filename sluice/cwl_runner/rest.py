@@ -4,6 +4,7 @@ imported."""
 import http.client
 import json
 from base64 import b64encode
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
@@ -39,6 +40,10 @@ class Rest:
         given = {key: value for key, value in query.items() if value is not None}
         return self._ask("GET", f"{path}?{urlencode(given)}" if given else path, None)
 
+    def text(self, path: str) -> str:
+        """Return an answer that is plain text. Raises ``Refused``, ``OSError``."""
+        return str(self._ask("GET", path, None, read=bytes.decode))
+
     def post(self, path: str, body: Any) -> Any:
         return self._ask("POST", path, body)
 
@@ -51,7 +56,9 @@ class Rest:
     def close(self) -> None:
         self._connection.close()
 
-    def _ask(self, method: str, path: str, body: Any) -> Any:
+    def _ask(
+        self, method: str, path: str, body: Any, *, read: Callable[[bytes], Any] = json.loads
+    ) -> Any:
         content = None if body is None else json.dumps(body).encode()
         try:
             answer, text = self._exchange(method, path, content)
@@ -73,7 +80,7 @@ class Rest:
             raise
         if answer.status >= 400:
             raise Refused(answer.status, _sentence(answer, text))
-        return json.loads(text) if text else None
+        return read(text) if text else None
 
     def _exchange(
         self, method: str, path: str, content: bytes | None

@@ -7,7 +7,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from sluice.storage import (
     put_bytes,
     unpack,
 )
+from sluice.visible_text import visible
 
 #: What ends a run, each a sentence.
 FAILURES = (Refused, StorageError, BundleError, OSError, ValueError)
@@ -41,6 +42,8 @@ _PATIENCE = 120.0
 #: Seconds until a system that has just started has its first pilot.
 _FIRST_PILOTS = 15.0
 _NOT_NOW, _CONFLICT = 503, 409
+#: Lines of a failed tool's log that are shown.
+_LAST_LINES = 20
 #: Bytes of a file that is registered as soon as it is written, and not with others.
 _LARGE = 1 << 20
 #: Files registered with one request, results read with one.
@@ -112,6 +115,7 @@ class RunnerSession:
         """``invocations``: each a key and an ``Invocation``, its files local. Raises ``Refused``,
         ``OSError``."""
         self._count += 1
+        needs = replace(needs, alone=len(invocations) == 1)
         name = f"{self._name}-{self._count}"
         self._find_storage()
         dataset = self._new_dataset(name)
@@ -340,15 +344,28 @@ class RunnerSession:
                 page = self._rest.get(
                     f"/tasks/{step['task_uid']}/jobs", state=JobState.FAILED.value, limit=_PAGE
                 )
-                reasons |= {
-                    job["seq"]: f"{job['message'] or job['error_class']}" for job in page["jobs"]
-                }
+                reasons |= {job["seq"]: self._reason(job) for job in page["jobs"]}
         why = chain["reason"] or f"the run was {chain['state']}"
         found = [
             InvocationResult(key, None, reasons.get(seq, why)) for seq, key in batch.keys.items()
         ]
         batch.keys.clear()
         return found
+
+    def _reason(self, job: Mapping[str, Any]) -> str:
+        """Why a job failed, the last lines of its tool, and where its log is."""
+        why = job["message"] or job["error_class"]
+        try:
+            lines = self._rest.text(f"/jobs/{job['id']}/log").splitlines()
+        except (Refused, OSError):  # its pilot is gone
+            return str(why)
+        return "\n".join(
+            [
+                f"{why}; the last lines of its log:",
+                *(f"  {visible(line)}" for line in lines[-_LAST_LINES:]),
+                f"  (all of it: sluice logs {job['id']})",
+            ]
+        )
 
     def _wait_for_end(self, batch: _Batch) -> None:
         """Its jobs may still be reading the files."""

@@ -19,7 +19,7 @@ outputs:
 steps:
   invoke:
     sluice:invoke: true
-    sluice:boundary: {{minimum: 0}}
+{boundary}\
 {warm}\
 {checkpoint}\
     scatter: invocation
@@ -60,6 +60,8 @@ class InvocationNeeds:
     loads: str = ""
     #: What is kept for another attempt (``Checkpoint``), as JSON; empty: nothing.
     checkpoint: str = ""
+    #: Nothing else is in its chain, which fails with it.
+    alone: bool = False
 
     @classmethod
     def asked(
@@ -95,6 +97,7 @@ class InvocationNeeds:
             "checkpoint": (
                 f"    sluice:checkpoint: {self.checkpoint}\n" if self.checkpoint else ""
             ),
+            "boundary": "" if self.alone else "    sluice:boundary: {minimum: 0}\n",
             "loads": f'      label: "{self.loads}"\n' if self.loads else "",
         }
         container = (

@@ -92,6 +92,16 @@ def test_run_that_fails_says_why_in_plain_words(
     [failed] = answer["failed_jobs"]
     assert failed["class"] == error_class
     assert sentence in failed["message"]
+    at = ["--url", system.url]
+    watched = sluice("chain", "watch", answer["chain"], *at, code=1).stderr
+    assert f"step shout, job {failed['job']} (text 0.txt): {failed['message']}" in watched
+    assert f"its log: sluice logs {failed['job']} --url {system.url}" in watched
+    log = sluice("logs", str(failed["job"]), *at).stdout
+    for called in (answer["chain"], f"{answer['chain']}.shout"):
+        assert (
+            f"==> shout, job {failed['job']}: failed <==\n{log}"
+            in sluice("logs", called, *at).stdout
+        )
     assert not (tmp_path / "out" / "manifest.json").exists()
 
 

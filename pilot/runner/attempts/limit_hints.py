@@ -13,6 +13,11 @@ _PROCESSES = re.compile(
 )
 _OPEN_FILES = re.compile(r"Too many open files|\bEMFILE\b")
 _LARGE_FILE = re.compile(r"File too large|\bEFBIG\b|File size limit exceeded")
+_NETWORK = re.compile(
+    r"Temporary failure in name resolution|Name or service not known"
+    r"|[Cc]ould not resolve host|unable to resolve host|nodename nor servname"
+    r"|No address associated with hostname|Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b"
+)
 _NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b")
 
 
@@ -24,6 +29,16 @@ class RefusedAmounts:
     kept: ProcessLimits
     largest_file: float
     shared_memory: float
+
+    def network_hint(self, said: str) -> str:
+        """Return what a tool needs that has no network and may have wanted one; empty where it did
+        not. Outside a sandbox tools have the node's network."""
+        if not self.shared_memory or not _NETWORK.search(said):
+            return ""
+        return (
+            "tools have no network unless they ask for it: 'requirements: {NetworkAccess:"
+            " {networkAccess: true}}'"
+        )
 
     def hint(self, exit_code: int, said: str) -> str:
         """The limit that it may have met, its value, and where to raise it; empty: none. ``said``:

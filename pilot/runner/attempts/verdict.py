@@ -127,4 +127,6 @@ class Judge:
         containers are their engine's."""
         others = prepared.container is not None or error_class is ErrorClass.NO_ROOM
         hint = "" if others else self.refused.hint(code, sentence)
+        if not others and not prepared.network:
+            hint = hint or self.refused.network_hint(sentence)
         return f"{sentence} ({hint})" if hint else sentence

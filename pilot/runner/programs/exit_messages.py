@@ -5,6 +5,23 @@ import signal
 
 from pilot.runner.redaction import NOTHING, Redaction
 
+#: A shell ends with this more than the number of the signal that killed its program.
+_OF_A_SHELL = 128
+#: Signals that end a program, and exit codes that hardly mean anything else.
+_DEADLY = {
+    signal.SIGILL,
+    signal.SIGABRT,
+    signal.SIGBUS,
+    signal.SIGFPE,
+    signal.SIGKILL,
+    signal.SIGSEGV,
+    signal.SIGPIPE,
+    signal.SIGTERM,
+    signal.SIGXCPU,
+    signal.SIGXFSZ,
+    signal.SIGSYS,
+}
+
 
 def last_line(
     file: int, start: int = 0, end: int | None = None, *, hide: Redaction = NOTHING
@@ -28,12 +45,15 @@ def last_line(
 def ended_badly(program: str, code: int, *, said: str) -> str:
     """``code``: exit status, negative for a signal. ``said``: the last line on its standard error,
     if any."""
-    how = f"was killed by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+    how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
+    if code - _OF_A_SHELL in _DEADLY:
+        how += f" (what it ran was killed by {signal_name(code - _OF_A_SHELL)})"
     return f"{program!r} {how}" + (f": {said}" if said else "")
 
 
-def _signal_name(number: int) -> str:
+def signal_name(number: int) -> str:
+    """Return ``SIGKILL``, or ``SIGRTMIN+3`` for a real-time signal."""
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return f"SIGRTMIN+{number - signal.SIGRTMIN}"

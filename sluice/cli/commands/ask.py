@@ -11,6 +11,7 @@ from sluice.cli.asked_steps import find_asking, find_device, find_link
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.ask import MOST_LINK_DAYS
@@ -104,7 +105,7 @@ def list_links(
         ["link", "for", "made by", "made", "until", "state"],
         [
             (str(link.uid)[:8], link.person or "whoever has it", link.made_by,
-             f"{link.made_at:%F %T}", f"{link.until:%F %T}",
+             local_time(link.made_at), local_time(link.until),
              "open" if link.opens(now) else "ended")
             for link in found
         ],

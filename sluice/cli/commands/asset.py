@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.options import GroupOption
 from sluice.cli.output import err, human_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -67,9 +68,8 @@ def put(
     version = stored.version
     said = f"{version.name}, version {version.version}"
     if not stored.new:
-        said += (
-            f": it has just these files since {version.created_at:%F %T}, and nothing was stored"
-        )
+        since = local_time(version.created_at)
+        said += f": it has just these files since {since}, and nothing was stored"
     size = f"{counted(len(version.files), 'file')}, {human_bytes(version.size)}"
     system.answer(stored, f"{said} ({size})")
     if stored.newest != version.version:
@@ -222,7 +222,7 @@ def _version(asset: Asset, ref: AssetRef) -> AssetVersion:
     if found is None:
         raise NotFound(f"asset {asset.name!r} has no version {ref.version or 'that is given'}")
     if found.deleted_at is not None:
-        raise NotFound(f"the files of {found.ref} were deleted on {found.deleted_at:%F %T}")
+        raise NotFound(f"the files of {found.ref} were deleted on {local_time(found.deleted_at)}")
     return found
 
 
@@ -235,7 +235,7 @@ def _row(asset: Asset) -> tuple[object, ...]:
         newest.version,
         len(newest.files),
         human_bytes(newest.size),
-        f"{newest.created_at:%F %T}",
+        local_time(newest.created_at),
         len(asset.versions),
     )
 
@@ -245,7 +245,7 @@ def _use_row(use: AssetUse) -> tuple[object, ...]:
     chains = f"{len(use.chains)}{' and more' if use.more else ''}"
     return (
         version.version,
-        f"{version.created_at:%F %T}",
+        local_time(version.created_at),
         state_of(version),
         len(version.files),
         human_bytes(version.size),

@@ -7,6 +7,7 @@ from uuid import UUID
 import typer
 
 from sluice.cli.connection import Connection
+from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.clients.attention import acknowledge_each
@@ -37,10 +38,7 @@ def list_notices(
         return
     print_table(
         ["id", "since", "what"],
-        [
-            (notice.id or "", f"{notice.since:%F %T}" if notice.since else "", notice.text)
-            for notice in found.notices
-        ],
+        [(notice.id or "", local_time(notice.since), notice.text) for notice in found.notices],
         empty="nothing needs attention",
     )
     if found.more:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sluice.cli.connection import Connection
+from sluice.cli.moments import local_time
 from sluice.cli.output import out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
 from sluice.contracts.audit import AuditEntry, AuditPage
@@ -126,4 +127,4 @@ def _row(entry: AuditEntry) -> tuple[object, ...]:
     outcome = "not answered" if entry.outcome is None else entry.outcome
     news = ", ".join(entry.news())
     what = f"{entry.action} ({news})" if news else entry.action
-    return (f"{entry.at:%F %T}", entry.who, entry.remote, outcome, what)
+    return (local_time(entry.at), entry.who, entry.remote, outcome, what)

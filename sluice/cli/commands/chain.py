@@ -13,6 +13,7 @@ from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import chain_called, chain_in_short, the_chain, the_dataset
+from sluice.cli.moments import local_time
 from sluice.cli.options import AfterOption, ChainArgument, JobOption, ParamOption, RankOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.parameters import given_params, key_values, require_dataset
@@ -75,7 +76,7 @@ def show(
         for dataset in system.ask(lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))
     }
     out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
-    out.print(f"chain {found.uid}, since {found.created_at:%F %T}")
+    out.print(f"chain {found.uid}, since {local_time(found.created_at)}")
     if found.rank:
         out.print(f"rank: {in_full(found.rank)} is added to those of its steps")
     if found.rerun_of:
@@ -83,7 +84,7 @@ def show(
     if found.reason:
         out.print(found.reason)
     if found.acknowledged:
-        out.print(f"seen by {found.acknowledged.by}, {found.acknowledged.at:%F %T}")
+        out.print(f"seen by {found.acknowledged.by}, {local_time(found.acknowledged.at)}")
     for name, value in sorted(found.params.items()):
         out.print(f"  {name}: {value_in_short(value)}")
     for name, ref in sorted(found.secrets.items()):
@@ -306,7 +307,7 @@ def _row(chain: Chain) -> tuple[object, ...]:
         _version(chain),
         chain.state.value,
         _steps(chain),
-        f"{chain.created_at:%F %T}",
+        local_time(chain.created_at),
     )
 
 

@@ -11,13 +11,17 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import the_chain
 from sluice.cli.options import ChainArgument
-from sluice.cli.output import err, print_json
+from sluice.cli.output import err, first_named, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.watch.chain import failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepBars
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Job
 from sluice.embedded.home import DEFAULT_HOME
+
+#: Failed jobs whose logs are named.
+_LOGS_NAMED = 3
 
 
 @with_system
@@ -29,7 +33,8 @@ def watch(
     the chain alone."""
     uid = the_chain(system, chain)
     try:
-        state = system.ask(lambda connection: _watch(connection, uid, as_json=system.as_json))
+        where = system_options(system)
+        state = system.ask(lambda c: _watch(c, uid, where, as_json=system.as_json))
     except typer.Exit as ended:
         if ended.exit_code == 130:
             say_how_to_go_on(uid, system)
@@ -38,7 +43,9 @@ def watch(
         raise typer.Exit(1)
 
 
-async def _watch(connection: Connection, uid: UUID, *, as_json: bool) -> ChainState:
+async def _watch(
+    connection: Connection, uid: UUID, where: Sequence[str], *, as_json: bool
+) -> ChainState:
     chain, tasks = await follow_with_bars(
         connection, await connection.operator.chain(uid), quiet=as_json
     )
@@ -46,8 +53,7 @@ async def _watch(connection: Connection, uid: UUID, *, as_json: bool) -> ChainSt
     if as_json:
         print_json(chain)
         return chain.state
-    for step, job in failed:
-        err.print(f"  {step}: {', '.join(job.inputs)}: {job.message}")
+    tell_failures(failed, where)
     reason = f": {chain.reason}" if chain.reason else ""
     err.print(f"{chain.state.value}{reason}")
     if chain.state is ChainState.FINISHED:
@@ -76,16 +82,28 @@ async def follow_with_bars(
     return chain, latest
 
 
+def system_options(system: System) -> list[str]:
+    """Return the options by which another command finds the same system."""
+    if system.url is not None:
+        return ["--url", system.url]
+    return ["--home", str(system.home)] if system.home != DEFAULT_HOME else []
+
+
+def tell_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> None:
+    """Name each failed job with its step, and the commands that show the logs of the first few."""
+    for number, (step, job) in enumerate(failed):
+        why = job.message or job.error_class or "no reason is known"
+        err.print(f"  step {step}, job {job.id} ({first_named(job.inputs)}): {why}")
+        if number < _LOGS_NAMED:
+            err.print(f"    its log: {shlex.join(['sluice', 'logs', str(job.id), *where])}")
+
+
 def say_how_to_go_on(
     chain: UUID, system: System, *, folder: Path | None = None, ends_with_us: bool = False
 ) -> None:
     """``folder``: for the results. ``ends_with_us``: the system was started for this command alone,
     and stops with it."""
-    where: list[str] = []
-    if system.url is not None:
-        where = ["--url", system.url]
-    elif system.home != DEFAULT_HOME:
-        where = ["--home", str(system.home)]
+    where = system_options(system)
     commands = [
         ["chain", "watch", str(chain)],
         ["chain", "get", str(chain), *(["--out", str(folder)] if folder else [])],

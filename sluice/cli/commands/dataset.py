@@ -12,6 +12,7 @@ from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import dataset_called, the_dataset
+from sluice.cli.moments import local_time
 from sluice.cli.options import (
     AfterOption,
     DatasetArgument,
@@ -121,7 +122,7 @@ def show(
     for reader in (reader for one in standing for reader in one.readers):
         out.print(
             f"  {reader.name} was given {counted(reader.used, 'file')} in"
-            f" {counted(reader.slices, 'slice')}, the last {reader.last_at:%Y-%m-%d %H:%M} UTC"
+            f" {counted(reader.slices, 'slice')}, the last {local_time(reader.last_at)}"
         )
 
 
@@ -289,7 +290,7 @@ def resume(
 
 
 def _row(dataset: Dataset) -> tuple[object, ...]:
-    size, timestamp = human_bytes(dataset.bytes), f"{dataset.timestamp:%F %T}"
+    size, timestamp = human_bytes(dataset.bytes), local_time(dataset.timestamp)
     return (
         dataset.uid,
         label(dataset),

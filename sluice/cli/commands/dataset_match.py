@@ -6,6 +6,7 @@ import typer
 
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import the_dataset
+from sluice.cli.moments import local_time
 from sluice.cli.options import DatasetArgument
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
@@ -38,7 +39,9 @@ def unmatched(
         out.print("no unmatched data set")
         return
     for dataset in listed.datasets:
-        out.print(f"{dataset.dataset_uid}  {dataset.dataset_name}  since {dataset.since:%F %T}")
+        out.print(
+            f"{dataset.dataset_uid}  {dataset.dataset_name}  since {local_time(dataset.since)}"
+        )
         for line in _reasons(dataset):
             out.print(f"  {line}")
     if listed.total is not None and listed.total > len(listed.datasets):

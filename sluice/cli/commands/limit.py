@@ -6,6 +6,7 @@ import typer
 
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
@@ -80,7 +81,7 @@ def limit_in(name: str, text: str) -> SetLimit:
 
 
 def _row(limit: ResourceLimit) -> tuple[object, ...]:
-    again = "" if limit.refills is None else f"{limit.refills:%F %H:%M} UTC"
+    again = local_time(limit.refills)
     return (limit.name, in_full(limit.used), _amount(limit), again, limit.waiting)
 
 

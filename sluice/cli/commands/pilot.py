@@ -8,6 +8,7 @@ import typer
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import pilot_called, the_pilot
+from sluice.cli.moments import local_time
 from sluice.cli.options import PilotArgument
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -66,12 +67,13 @@ def show(system: System, pilot: PilotArgument) -> None:
             out.print(told)
     for tool in shown.loaded:
         out.print(
-            f"loaded: {tool}, since {tool.since:%F %T}, {tool.memory:.0f} MiB, loading took"
+            f"loaded: {tool}, since {local_time(tool.since)}, {tool.memory:.0f} MiB, loading took"
             f" {tool.loading:.1f} s"
         )
     taken = ", ".join(f"{name} {used}" for name, used in shown.in_use().items())
     out.print(f"its jobs take: {taken}")
-    out.print(f"pilot {shown.uid}, since {shown.registered_at:%F %T}, seen {shown.seen_at:%F %T}")
+    since, seen = local_time(shown.registered_at), local_time(shown.seen_at)
+    out.print(f"pilot {shown.uid}, since {since}, seen {seen}")
     columns = ["job", "step", "attempt", "since", "took", "how it ended"]
     print_table(columns, [_job(job) for job in found.jobs], empty="it has no job now")
     if found.steps:
@@ -167,7 +169,7 @@ def _job(job: PilotJob) -> tuple[object, ...]:
     took = "" if job.seconds is None else f"{job.seconds:.1f} s"
     how = "" if job.outcome is None else job.outcome.value
     why = f"{how}: {job.message}" if job.message else how
-    return (job.job, job.step, job.attempt, f"{began:%F %T}", took, why)
+    return (job.job, job.step, job.attempt, local_time(began), took, why)
 
 
 def _known(work: KnownWork) -> tuple[object, ...]:
@@ -203,4 +205,12 @@ def _row(pilot: Pilot, more: Sequence[str]) -> tuple[object, ...]:
     jobs = (pilot.busy_slots, ahead, pilot.finished, pilot.failed)
     node = (pilot.name, pilot.host, pilot.activity.value, pilot.sandbox.value)
     told = [_MORE[name](pilot) for name in more]
-    return (pilot.uid, *node, *told, used["cores"], used["memory"], *jobs, f"{pilot.seen_at:%F %T}")
+    return (
+        pilot.uid,
+        *node,
+        *told,
+        used["cores"],
+        used["memory"],
+        *jobs,
+        local_time(pilot.seen_at),
+    )

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sluice.cli.consent import Consent, with_consent
+from sluice.cli.moments import local_time
 from sluice.cli.options import HomeOption, UrlOption
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -60,7 +61,7 @@ def show(
         [
             (
                 message.id,
-                f"{message.died_at:%F %T}" if message.died_at else "",
+                local_time(message.died_at),
                 message.size,
                 message.reason,
             )

@@ -12,7 +12,12 @@ from uuid import UUID
 
 import typer
 
-from sluice.cli.commands.chain_watch import follow_with_bars, say_how_to_go_on
+from sluice.cli.commands.chain_watch import (
+    follow_with_bars,
+    say_how_to_go_on,
+    system_options,
+    tell_failures,
+)
 from sluice.cli.connection import Connection, connected, running_url
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import (
@@ -24,7 +29,7 @@ from sluice.cli.options import (
     RankOption,
     RecursiveOption,
 )
-from sluice.cli.output import err, first_named, human_bytes, out, print_json
+from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import Given, given_params, key_values, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
@@ -95,6 +100,8 @@ class _Arguments:
     rank: float
     group: str | None
     as_json: bool
+    #: Options by which other commands find the system.
+    where: list[str]
 
 
 @with_system
@@ -149,6 +156,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
         rank=rank,
         group=group,
         as_json=system.as_json,
+        where=system_options(system),
     )
     if not plain_errors(lambda: _carry_through(system, arguments)):
         raise typer.Exit(1)
@@ -309,8 +317,7 @@ async def _finish(
             }
         )
     else:
-        for step, job in failed:
-            err.print(f"  {step}: {first_named(job.inputs)}: {job.message}")
+        tell_failures(failed, arguments.where)
         for output in outputs:
             out.print(f"{output.path}  {human_bytes(output.size)}")
         if chain.state is not ChainState.FINISHED:

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.problems import Unprocessable
@@ -73,7 +74,7 @@ def list_secrets(system: System) -> None:
     print_table(
         ["secret", "version", "set", "for"],
         [
-            (secret.name, kept.version, f"{kept.created_at:%F %T}", kept.users)
+            (secret.name, kept.version, local_time(kept.created_at), kept.users)
             for secret in secrets
             for kept in secret.versions
         ],

@@ -6,6 +6,7 @@ import typer
 
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.sites import MOST_SITE_DAYS, USUAL_SITE_DAYS, NewSite, Site
@@ -50,7 +51,7 @@ def add(
         print_json(given)
         return
     err.print(
-        f"new pilots of {name} may come until {given.site.expires_at:%F %H:%M} UTC, with a file"
+        f"new pilots of {name} may come until {local_time(given.site.expires_at)}, with a file"
         " that has this in it (SLUICE_PILOT_TOKEN_FILE); it is not shown again:"
     )
     print(given.secret.get_secret_value())
@@ -83,8 +84,8 @@ def revoke(system: System, consent: Consent, name: NameArgument) -> None:
 
 
 def _row(site: Site) -> tuple[object, ...]:
-    until = f"{site.expires_at:%F %H:%M}"
+    until = local_time(site.expires_at)
     if site.revoked_at is not None:
-        until = f"revoked {site.revoked_at:%F %H:%M}"
+        until = f"revoked {local_time(site.revoked_at)}"
     may = ["any" if names is None else ", ".join(names) for names in (site.labels, site.resources)]
     return (site.name, site.pilots, site.most_pilots, until, *may)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.numbers import in_full
@@ -100,7 +101,7 @@ def _told(step: str, held: StepPriority | None) -> str:
 
 
 def _row(load: StepLoad) -> tuple[object, ...]:
-    oldest = "" if load.oldest is None else f"{load.oldest:%F %T}"
+    oldest = local_time(load.oldest)
     mean = "" if load.mean is None else f"{load.mean:.1f} s"
     held = (
         "off" if load.is_off else "" if load.priority is None else in_full(load.priority.priority)

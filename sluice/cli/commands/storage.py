@@ -7,6 +7,7 @@ import typer
 
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.output import err, human_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
@@ -56,7 +57,7 @@ def list_storages(
         if storage.warning is not None:
             err.print(f"{storage.name} gets no new data sets: {storage.warning}")
         if storage.filling_since is not None:
-            since = f"since {storage.filling_since:%F %T} UTC"
+            since = f"since {local_time(storage.filling_since)}"
             err.print(
                 f"{storage.name} fills faster than it is worked off, {since}: tasks that make room"
                 " there are ranked higher"

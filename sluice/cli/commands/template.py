@@ -22,6 +22,7 @@ from sluice.cli.commands.template_share import share
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
@@ -171,7 +172,7 @@ def _row(template: Template) -> tuple[object, ...]:
         template.name,
         version,
         len(template.plan.steps),
-        f"{template.created_at:%Y-%m-%d %H:%M}",
+        local_time(template.created_at),
         state,
     )
 
@@ -195,7 +196,7 @@ def versions(
             template.version,
             len(template.plan.steps),
             len(template.warnings),
-            f"{template.created_at:%Y-%m-%d %H:%M}",
+            local_time(template.created_at),
         )
         for template in found
     ]

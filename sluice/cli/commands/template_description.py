@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 from sluice.cli.commands.template_due import taken
+from sluice.cli.moments import local_time
 from sluice.cli.owners import whose
 from sluice.contracts.chain_requirements import required
 from sluice.contracts.matching import condition_text
@@ -16,16 +17,15 @@ def description(template: Template) -> Iterator[str]:
     plan = template.plan
     if template.version == RUN_VERSION:
         yield (
-            f"{template.name}, of a run, last run {template.created_at:%Y-%m-%d %H:%M}: nothing is"
+            f"{template.name}, of a run, last run {local_time(template.created_at)}: nothing is"
             " matched with it"
         )
     else:
         yield (
-            f"{template.name}, version {template.version}, stored"
-            f" {template.created_at:%Y-%m-%d %H:%M}"
+            f"{template.name}, version {template.version}, stored {local_time(template.created_at)}"
         )
     if template.disabled_since:
-        yield f"disabled since {template.disabled_since:%Y-%m-%d %H:%M}: nothing goes through it"
+        yield f"disabled since {local_time(template.disabled_since)}: nothing goes through it"
     if owned := whose(template.owner, template.group, template.shared_with):
         yield owned
     if plan.doc:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sluice.cli.moments import local_time
 from sluice.cli.system import System
 from sluice.contracts.matching import condition_text, due_text
 from sluice.contracts.numbers import counted
@@ -41,13 +42,13 @@ def due_lines(system: System, template: Template) -> Iterator[str]:
 
 def _times(due: TemplateDue) -> Iterator[str]:
     if due.next_at is not None:
-        yield f"next time: {due.next_at:%Y-%m-%d %H:%M} UTC"
+        yield f"next time: {local_time(due.next_at)}"
     if due.last_at is not None:
-        yield f"last time: {due.last_at:%Y-%m-%d %H:%M} UTC: {due.outcome}"
+        yield f"last time: {local_time(due.last_at)}: {due.outcome}"
 
 
 def _set(one: DueSet) -> str:
     slices = "no slice yet"
     if one.last_at is not None:
-        slices = f"{counted(one.slices, 'slice')}, the last {one.last_at:%Y-%m-%d %H:%M} UTC"
+        slices = f"{counted(one.slices, 'slice')}, the last {local_time(one.last_at)}"
     return f"{one.name}: {counted(one.new, 'new file')} of {one.files}; {slices}"

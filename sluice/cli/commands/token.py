@@ -6,6 +6,7 @@ import typer
 
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.access import Role
@@ -110,7 +111,7 @@ def print_given(system: System, given: GivenToken) -> None:
         return
     token = given.token
     err.print(
-        f"for {token.person} ({token.role}), until {token.expires_at:%F %H:%M} UTC; it is not shown"
+        f"for {token.person} ({token.role}), until {local_time(token.expires_at)}; it is not shown"
         " again:"
     )
     print(given.secret.get_secret_value())
@@ -128,11 +129,11 @@ def _meant(tokens: list[Token], text: str) -> Token:
 
 
 def _row(token: Token) -> tuple[object, ...]:
-    used = "never" if token.used_at is None else f"{token.used_at:%F %H:%M}"
-    until = f"{token.expires_at:%F %H:%M}"
+    used = "never" if token.used_at is None else local_time(token.used_at)
+    until = local_time(token.expires_at)
     if token.revoked_at is not None:
-        until = f"revoked {token.revoked_at:%F %H:%M}"
-    made = f"{token.created_at:%F %H:%M}"
+        until = f"revoked {local_time(token.revoked_at)}"
+    made = local_time(token.created_at)
     return (str(token.id)[:8], token.person, token.label, token.role.value, made, until, used)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
 from sluice.cli.passwords import asked_password
 from sluice.cli.quotas import Chains, Data, Files, Waiting, quotas_text, said_quotas
@@ -161,7 +162,7 @@ def _change(system: System, name: str, change: AccountChange, sentence: str) -> 
 
 
 def _row(account: Account) -> tuple[object, ...]:
-    disabled = "" if account.disabled_at is None else f"{account.disabled_at:%F %T}"
+    disabled = local_time(account.disabled_at)
     password = "yes" if account.has_password else "no"
     groups = ", ".join(account.groups)
     return (
@@ -169,6 +170,6 @@ def _row(account: Account) -> tuple[object, ...]:
         account.role.value,
         groups,
         password,
-        f"{account.created_at:%F %T}",
+        local_time(account.created_at),
         disabled,
     )

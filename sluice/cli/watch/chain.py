@@ -77,6 +77,7 @@ def failures_json(failed: Sequence[tuple[str, Job]]) -> list[dict[str, Any]]:
     return [
         {
             "step": step,
+            "job": job.id,
             "inputs": job.inputs,
             "class": job.error_class,
             "message": job.message,

@@ -154,6 +154,7 @@ async def test_logs_on_the_command_line(logs: Logs, sluice: Command, tmp_path: P
     assert "bytes left out" in said
     assert said.endswith("line 399999\n")
     assert await sluice("job", "logs", "1", "--attempt", "1") == "first\n"
+    assert await sluice("logs", "1") == said
     assert await sluice("task", "log", "1", "--attempt", "1") == "first\n"
     file = tmp_path / "all.log"
     assert "4.7 MB" in await sluice("job", "logs", "1", "--out", str(file))

@@ -1,7 +1,15 @@
 """What the command prints."""
 
+import re
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
 import pytest
 
+from sluice.cli import output
+from sluice.cli.moments import local_time
 from sluice.cli.output import first_named, human_bytes, print_problem, print_table
 from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotFound, Unprocessable
 
@@ -64,3 +72,35 @@ def test_a_finding_is_printed_where_it_says_more_than_the_sentence(
         "  wf.cwl:3:1: error: there is no secret 'key'",
         "  error: nor is there a file",
     ]
+
+
+def test_uid_is_never_cut_in_two(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a narrow terminal other columns give way."""
+    monkeypatch.setattr(output.out, "_width", 50)
+    uid = uuid4()
+    print_table(["chain", "data set"], [[uid, "a long name of a data set"]], empty="")
+    assert str(uid) in capsys.readouterr().out
+
+
+def test_times_are_local_and_say_their_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Europe/Warsaw")
+    time.tzset()
+    try:
+        assert local_time(datetime(2026, 7, 1, 10, 0, tzinfo=UTC)) == "2026-07-01 12:00:00 CEST"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert local_time(None) == ""
+
+
+def test_every_time_of_a_command_goes_through_local_time() -> None:
+    written = [
+        f"{path}: {line.strip()}"
+        for path in Path(output.__file__).parent.rglob("*.py")
+        if path.name != "moments.py"
+        for line in path.read_text().splitlines()
+        if re.search(r":%(F|Y|T|H)", line)
+    ]
+    assert written == []

@@ -66,8 +66,14 @@ for _ in range(1000):
             f"if a process or thread was too many: it may have {PROCESSES} at a time"
             " (SLUICE_PILOT_SANDBOX_PROCESSES)",
         ),
+        (
+            "import socket; socket.getaddrinfo('server.example', 80)",
+            0,
+            "tools have no network unless they ask for it: 'requirements: {NetworkAccess:"
+            " {networkAccess: true}}'",
+        ),
     ],
-    ids=["open files", "large file", "shared memory", "watches", "processes"],
+    ids=["open files", "large file", "shared memory", "watches", "processes", "network"],
 )
 def test_a_failure_names_the_limit_that_was_met(
     limited: Runner, root: Path, code: str, disk: int, hint: str

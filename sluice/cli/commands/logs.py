@@ -1,0 +1,100 @@
+"""`sluice logs`: what the jobs of a chain, of a task, or a single job wrote."""
+
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from sluice.cli.connection import Connection
+from sluice.cli.lookup import chain_called, task_called
+from sluice.cli.output import err, out, print_json
+from sluice.cli.system import System, with_system
+from sluice.contracts.chains import ChainTask
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import JobState
+from sluice.contracts.tasks import Job
+
+
+@with_system
+def logs(
+    system: System,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="CHAIN|TASK|JOB",
+            help="A chain or a task, as `chain show` and `task show` take it, or a job's number.",
+        ),
+    ],
+    *,
+    every: Annotated[
+        bool,
+        typer.Option("--all", help="Of all jobs; else of those that failed, where there are any."),
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Logs at most.")] = 20,
+) -> None:
+    """Print the logs of a chain's jobs, of a task's, or of one job. Of a long log its beginning and
+    its end are shown; `sluice job logs` has all of it, and follows a job that runs."""
+    if what.isdecimal():
+        text = system.ask(lambda c: c.operator.job_log(int(what)))
+        if system.as_json:
+            print_json({"job": int(what), "log": text})
+        else:
+            out.print(text, end="")
+        return
+    found, more = system.ask(lambda c: _read(c, what, every=every, limit=limit))
+    if system.as_json:
+        print_json({"logs": [_entry(step, job, text) for step, job, text in found]})
+        return
+    for step, job, text in found:
+        out.print(f"==> {step}, job {job.id}: {job.state} <==")
+        out.print(text, end="" if text.endswith("\n") else "\n")
+    if not found:
+        err.print("no job has left a log yet")
+    if more:
+        err.print(f"there are more: --limit shows more than {limit}")
+
+
+async def _read(
+    connection: Connection, what: str, *, every: bool, limit: int
+) -> tuple[list[tuple[str, Job, str]], bool]:
+    """Return step, job and log of each, and whether there are more jobs."""
+    tasks = [task for task in await _tasks(connection, what) if task.jobs is not None]
+    failed = not every and any(task.jobs is not None and task.jobs.failed for task in tasks)
+    found: list[tuple[str, Job, str]] = []
+    for task in tasks:
+        state = JobState.FAILED if failed else None
+        async for job in connection.operator.all_jobs(task.task_id, state=state):
+            if len(found) == limit:
+                return found, True
+            try:
+                found.append((task.step, job, await connection.operator.job_log(job.id)))
+            except NotFound:
+                continue  # it has not begun
+    return found, False
+
+
+async def _tasks(connection: Connection, what: str) -> list[ChainTask]:
+    """Return the tasks of a chain, or the one task, that is called so."""
+    try:
+        chain = await chain_called(connection, what)
+    except NotFound as no_chain:
+        try:
+            return [await connection.operator.task(await task_called(connection, what))]
+        except NotFound:
+            if _is_task(what):
+                raise
+            raise no_chain from None
+    return (await connection.operator.tasks(chain=chain.uid)).tasks
+
+
+def _is_task(what: str) -> bool:
+    """Does it look like CHAIN.STEP? A uid has no dot."""
+    try:
+        UUID(what)
+    except ValueError:
+        return "." in what
+    return False
+
+
+def _entry(step: str, job: Job, text: str) -> dict[str, object]:
+    return {"step": step, "job": job.id, "state": job.state.value, "log": text}

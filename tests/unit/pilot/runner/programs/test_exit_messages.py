@@ -1,0 +1,26 @@
+"""How programs ended, in words."""
+
+import signal
+
+import pytest
+
+from pilot.runner.programs.exit_messages import ended_badly
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (3, "'sort' ended with exit code 3"),
+        (-signal.SIGKILL, "'sort' was killed by SIGKILL"),
+        (-signal.SIGRTMIN - 2, "'sort' was killed by SIGRTMIN+2"),
+        (
+            128 + signal.SIGSEGV,
+            "'sort' ended with exit code 139 (what it ran was killed by SIGSEGV)",
+        ),
+        (129, "'sort' ended with exit code 129"),
+        (255, "'sort' ended with exit code 255"),
+    ],
+)
+def test_signals_are_told_by_name(code: int, said: str) -> None:
+    assert ended_badly("sort", code, said="") == said
+    assert ended_badly("sort", code, said="no room") == f"{said}: no room"
