@@ -41,15 +41,20 @@ class ChainsClient(QuotaCalls):
         *,
         state: ChainState | None = None,
         dataset: UUID | None = None,
+        template: str | None = None,
         attention: bool = False,
         after: str | None = None,
         limit: int | None = None,
     ) -> ChainPage:
-        """Newest first; ``dataset``: those whose input it is; ``attention``: those that need a
-        person."""
+        """Return a page of chains, newest first.
+
+        ``dataset``: those whose input it is; ``template``: those of any version of the template of
+        this name (a chain service of the release before gives those of all); ``attention``: those
+        that need a person."""
         params = {
             "state": state,
             "dataset": dataset,
+            "template": template,
             "attention": attention or None,
             "after": after,
             "limit": limit,

@@ -1,9 +1,11 @@
 """Client of the intake."""
 
+from datetime import datetime
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
 from sluice.contracts.intake import (
+    Dismissed,
     Rematch,
     Rematched,
     RematchedAll,
@@ -49,6 +51,16 @@ class IntakeClient(ServiceClient):
         """The data set is not listed as unmatched any more. Raises ``NotFound`` where it was
         not."""
         await self.call("DELETE", f"{API}/unmatched/{dataset}")
+
+    async def dismiss_all(self, *, until: datetime) -> Dismissed:
+        """Take all that were unmatched by then off the list."""
+        return await self.call(
+            "DELETE",
+            f"{API}/unmatched",
+            answer=Dismissed,
+            params={"until": until.isoformat()},
+            seconds=300,
+        )
 
     async def rematch_all(self) -> RematchedAll:
         return await self.call("POST", f"{API}/rematch-all", answer=RematchedAll, seconds=300)

@@ -48,6 +48,12 @@ class WaitingHandover(Contract):
     reason: str | None = None
 
 
+class Dismissed(Contract):
+    """``DELETE /unmatched``: how many data sets are not listed as unmatched any more."""
+
+    dismissed: int
+
+
 class Rematch(Contract):
     """``POST /rematch``: match this data set again, after a template was added or changed."""
 

@@ -2,6 +2,7 @@
 share."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from sluice.contracts.chains import Chain, ChainDataset
 from sluice.contracts.datasets import Dataset
@@ -24,6 +25,14 @@ def label(dataset: Dataset) -> str:
     ``week.1.report``."""
     name = dataset.meta.get("output_name")
     return name if "chain" in dataset.meta and isinstance(name, str) else dataset.name
+
+
+def chain_of(dataset: Dataset) -> UUID | None:
+    """Return the uid of the chain that wrote a data set; None where no chain did."""
+    try:
+        return UUID(str(dataset.meta.get("chain")))
+    except ValueError:
+        return None
 
 
 def short_label(dataset: Dataset) -> str:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.base import Contract, Timestamp
+from sluice.contracts.base import Contract, Timestamp, absent
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 
@@ -42,12 +42,14 @@ class PilotStep(Contract):
 
 class KnownWork(Contract):
     """What is known of a worker, the pilots of one name and host, from all that it did of a step:
-    ``jobs`` that finished. ``seconds`` that one takes, the newest counting most, and within which
-    it has ``likely`` ended; ``failing``: the share of its last attempts that failed."""
+    ``jobs`` that finished, ``failures``: attempts that failed (None: a WMS of the release before
+    does not tell). ``seconds`` that one takes, the newest counting most, and within which it has
+    ``likely`` ended; ``failing``: the share of its last attempts that failed."""
 
     step: str
     template: str
     jobs: int
+    failures: int | None = Field(default=None, exclude_if=absent)
     seconds: float | None = None
     likely: float | None = None
     failing: float

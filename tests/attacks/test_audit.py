@@ -200,7 +200,7 @@ def test_nobody_but_an_administrator_reads_it(audited: LiveSystem) -> None:
                  "/services/chains/api/v1/audit/verdict"):  # fmt: skip
         assert shift.ask("GET", path).status_code == 403
     admin = member(audited, role=Role.ADMIN)
-    assert "Who did what" in admin.ask("GET", "/audit?check=yes").text
+    assert "Audit log" in admin.ask("GET", "/audit?check=yes").text
 
 
 def test_pages_of_it_have_each_entry_once(audited: LiveSystem) -> None:

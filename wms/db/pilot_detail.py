@@ -86,6 +86,7 @@ def _known(work: WorkKind, times: WorkerTimes) -> KnownWork:
         step=work.step,
         template=work.template,
         jobs=times.jobs,
+        failures=times.failures,
         seconds=seconds,
         likely=likely,
         failing=times.failing,

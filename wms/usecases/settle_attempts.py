@@ -263,4 +263,7 @@ def _sentence(attempt: EndedAttempt) -> str:
     others = len(attempt.job.inputs) - len(names)
     files = ", ".join(names) + (f" and {others} more" if others > 0 else "")
     text = attempt.message or "no message"
-    return f"job {attempt.job.id} ({files}): {attempt.error}: {text}"
+    return (
+        f"job {attempt.job.id} ({files}): {attempt.error}: {text} (`sluice logs"
+        f" {attempt.job.id}` shows its log)"
+    )

@@ -13,10 +13,13 @@ _PROCESSES = re.compile(
 )
 _OPEN_FILES = re.compile(r"Too many open files|\bEMFILE\b")
 _LARGE_FILE = re.compile(r"File too large|\bEFBIG\b|File size limit exceeded")
+#: What programs say last that found no network: the C library, curl, wget, git, Java, Go, node.js.
 _NETWORK = re.compile(
-    r"Temporary failure in name resolution|Name or service not known"
-    r"|[Cc]ould not resolve host|unable to resolve host|nodename nor servname"
-    r"|No address associated with hostname|Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b"
+    r"name resolution|name or service not known|resolve host|failed to resolve|EAI_AGAIN|ENOTFOUND"
+    r"|UnknownHostException|no such host|unknown host|translate host name|network is unreachable"
+    r"|nodename nor servname|no address associated with hostname|ENETUNREACH|no route to host"
+    r"|could(?:n't| not) connect to server|connection refused|ECONNREFUSED",
+    re.IGNORECASE,
 )
 _NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b")
 

@@ -1,5 +1,6 @@
 """`sluice dataset unmatched`, `match`, `dismiss`: data sets that fitted no template."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -7,7 +8,6 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import the_dataset
 from sluice.cli.moments import local_time
-from sluice.cli.options import DatasetArgument
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
 from sluice.contracts.intake import Rematched, RematchedAll, Tie, Unmatched, UnmatchedList
@@ -86,10 +86,21 @@ def match(
 @with_system
 def dismiss(
     system: System,
-    dataset: DatasetArgument,
+    dataset: Annotated[
+        str | None, typer.Argument(metavar="[DATASET]", help="Its name, its uid, or the beginning.")
+    ] = None,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="All that are unmatched now.")] = False,
 ) -> None:
-    """Take a data set off the list of unmatched ones: somebody has seen to it. It stays where it
-    is."""
+    """Take a data set, or all, off the list of unmatched ones: somebody has seen to it. It stays
+    where it is, and nothing is deleted."""
+    if every == (dataset is not None):
+        raise typer.BadParameter("give a data set, or --all")
+    if dataset is None:
+        found = system.ask(lambda c: c.operator.dismiss_all_unmatched(until=datetime.now(UTC)))
+        sets = counted(found.dismissed, "data set")
+        system.answer(found, f"{sets} dismissed; nothing was deleted")
+        return
     uid = the_dataset(system, dataset)
     system.ask(lambda c: c.operator.dismiss_unmatched(uid))
     system.answer(

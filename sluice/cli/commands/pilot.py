@@ -86,7 +86,7 @@ def show(system: System, pilot: PilotArgument) -> None:
     if found.known:
         out.print("\nwhat is known of its work, over restarts:")
         print_table(
-            ["step", "template", "finished", "takes", "likely within", "fails"],
+            ["step", "template", "finished", "failed", "a job takes"],
             [_known(work) for work in found.known],
             empty="",
         )
@@ -173,8 +173,11 @@ def _job(job: PilotJob) -> tuple[object, ...]:
 
 
 def _known(work: KnownWork) -> tuple[object, ...]:
-    times = ["–" if s is None else f"{s:.1f} s" for s in (work.seconds, work.likely)]
-    return (work.step, work.template, work.jobs, *times, f"{work.failing:.0%}")
+    takes = "–" if work.seconds is None else f"{work.seconds:.1f} s"
+    failed = (
+        "–" if work.failures is None else f"{work.failures} of {work.jobs + work.failures} attempts"
+    )
+    return (work.step, work.template, work.jobs, failed, takes)
 
 
 def _step(step: PilotStep) -> tuple[object, ...]:

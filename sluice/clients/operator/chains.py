@@ -61,11 +61,18 @@ class ChainCalls(ServiceClient):
         *,
         state: ChainState | None = None,
         name: str | None = None,
+        template: str | None = None,
         after: str | None = None,
         limit: int | None = None,
     ) -> ChainPage:
-        """Newest first; ``name``: of their input data set."""
-        params = {"state": state, "name": name, "after": after, "limit": limit}
+        """Return a page of chains, newest first; ``name``: of their input data set."""
+        params = {
+            "state": state,
+            "name": name,
+            "template": template,
+            "after": after,
+            "limit": limit,
+        }
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
     async def chain(self, uid: UUID) -> Chain:

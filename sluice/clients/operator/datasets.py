@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from uuid import UUID
 
 import httpx
@@ -21,7 +22,14 @@ from sluice.contracts.datasets import (
     Registered,
     Storage,
 )  # fmt: skip
-from sluice.contracts.intake import Rematch, Rematched, RematchedAll, TieList, UnmatchedList
+from sluice.contracts.intake import (
+    Dismissed,
+    Rematch,
+    Rematched,
+    RematchedAll,
+    TieList,
+    UnmatchedList,
+)
 from sluice.contracts.owners import Share
 from sluice.contracts.standing_list import Standing, StandingList
 
@@ -125,6 +133,16 @@ class DatasetCalls(ServiceClient):
     async def dismiss_unmatched(self, dataset: UUID) -> None:
         """Raises ``NotFound`` where it is not among the unmatched."""
         await self.call("DELETE", f"{API}/unmatched/{dataset}")
+
+    async def dismiss_all_unmatched(self, *, until: datetime) -> Dismissed:
+        """Take all that were unmatched by then off the list."""
+        return await self.call(
+            "DELETE",
+            f"{API}/unmatched",
+            answer=Dismissed,
+            params={"until": until.isoformat()},
+            seconds=300,
+        )
 
     async def rematch(self, dataset: UUID) -> Rematched:
         """Raises ``NotFound`` where it is not among the unmatched, ``Conflict`` where it was

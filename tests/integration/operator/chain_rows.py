@@ -87,6 +87,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
         *,
         state: ChainState | None = None,
         dataset: UUID | None = None,
+        template: str | None = None,
         attention: bool = False,
         ended: bool = False,
         uid: Annotated[list[UUID] | None, Query()] = None,
@@ -104,7 +105,9 @@ def _reading_routes(rows: Rows) -> APIRouter:
         found = [
             chain
             for chain in found
-            if state in {None, chain.state} and dataset in {None, chain.dataset_uid}
+            if state in {None, chain.state}
+            and dataset in {None, chain.dataset_uid}
+            and template in {None, chain.template_name}
         ]
         first = int(after or 0)
         more = len(found) > first + limit

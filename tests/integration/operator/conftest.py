@@ -1,13 +1,15 @@
 """The operator service on a fresh database, with neighbours that hold what a test lays down."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
+from starlette.applications import Starlette
 
 from sluice.clients.operator import OperatorClient
 from sluice.servicekit.lifecycle import running
@@ -21,6 +23,8 @@ from tests.integration.operator.neighbours import Neighbours
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import build
 
+#: Addresses of programs, of one thing, and of parts that renew a page.
+_NO_PAGE = re.compile(r"^/(api/|healthz|readyz|metrics)|\{|/live$")
 SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
 
 
@@ -35,6 +39,16 @@ class Operator:
     links: ProcessLinks
     database_url: str
     transport: Transport
+
+    @property
+    def pages(self) -> set[str]:
+        """The addresses of all pages that are about no particular thing."""
+        routes = cast(Starlette, self.service.app).state.policies
+        return {
+            path
+            for method, path in (route.split() for route in routes)
+            if method == "GET" and not _NO_PAGE.search(path)
+        }
 
 
 @pytest.fixture

@@ -4,7 +4,9 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
+from sluice.contracts.base import Timestamp
 from sluice.contracts.intake import (
+    Dismissed,
     Rematch,
     Rematched,
     RematchedAll,
@@ -25,6 +27,7 @@ def intake_routes(
 ) -> APIRouter:
     """``rematches``: data set → the template that takes it, once it is matched again."""
     router = APIRouter(prefix="/api/v1")
+    _add_dismissals(router, unmatched)
 
     @router.get("/unmatched")
     async def list_unmatched(limit: int = 200) -> UnmatchedList:
@@ -41,11 +44,6 @@ def intake_routes(
     @router.get("/ties")
     async def list_ties() -> TieList:
         return TieList(ties=ties)
-
-    @router.delete("/unmatched/{uid}", status_code=204)
-    async def dismiss(uid: UUID) -> None:
-        if unmatched.pop(uid, None) is None:
-            raise NotFound(f"data set {uid} is not among the unmatched ones")
 
     @router.post("/rematch")
     async def rematch(request: Rematch) -> Rematched:
@@ -65,3 +63,17 @@ def intake_routes(
         return RematchedAll(matched=len(taken), gone=0, left=len(unmatched))
 
     return router
+
+
+def _add_dismissals(router: APIRouter, unmatched: dict[UUID, Unmatched]) -> None:
+    @router.delete("/unmatched/{uid}", status_code=204)
+    async def dismiss(uid: UUID) -> None:
+        if unmatched.pop(uid, None) is None:
+            raise NotFound(f"data set {uid} is not among the unmatched ones")
+
+    @router.delete("/unmatched")
+    async def dismiss_all(until: Timestamp) -> Dismissed:
+        gone = [uid for uid, one in unmatched.items() if one.since <= until]
+        for uid in gone:
+            del unmatched[uid]
+        return Dismissed(dismissed=len(gone))

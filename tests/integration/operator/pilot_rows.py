@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from sluice.contracts.attention import Acknowledge, Acknowledgement
 from sluice.contracts.loaded import LoadTool
-from sluice.contracts.pilot_detail import PilotDetail, PilotJob, PilotStep
+from sluice.contracts.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.contracts.pilot_list import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import AttemptOutcome, ErrorClass, PilotState
@@ -51,6 +51,8 @@ def detail_of(pilot: Pilot) -> PilotDetail:
         steps=[PilotStep(step="ocr-transcribe", template="volume", finished=3, failed=1, mean=2.5,
                          longest=5.5)],
         attempts=4,
+        known=[KnownWork(step="ocr-transcribe", template="volume", jobs=200, failures=6, seconds=36,
+                         likely=21_600, failing=0.51)],
     )  # fmt: skip
 
 

@@ -1,7 +1,9 @@
 """Data sets on web pages, over REST and by the command: the list, one, those that fit no template,
 chains started by hand."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
+from html import unescape
 from uuid import UUID, uuid4
 
 import pytest
@@ -112,6 +114,27 @@ async def test_matching_again_and_dismissing_by_rest(
     assert (await operator.client.unmatched()).total == 0, (
         "one for which a chain was asked for is no longer unmatched"
     )
+
+
+async def test_all_that_fit_no_template_are_dismissed_but_those_that_came_since(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
+    page = await operator.http.get("/datasets/unmatched")
+    until = re.search(r'name="until" value="([^"]+)"', page.text)
+    assert until is not None
+    late = operator.neighbours.unmatched[waiting["odd"]]
+    operator.neighbours.unmatched[waiting["odd"]] = late.model_copy(
+        update={"since": NOW + timedelta(seconds=1)}
+    )
+    form = {"csrf_token": token_of(page)}
+    for value in (unescape(until[1]), "yesterday"):
+        await operator.http.post("/datasets/unmatched/dismiss", data={**form, "until": value})
+    said = (await operator.http.get("/datasets/unmatched")).text
+    assert "2 data sets dismissed: nothing was deleted." in said
+    assert "Nothing was dismissed: load the page again." in said
+    assert set(operator.neighbours.unmatched) == {waiting["odd"]}
+    later = NOW + timedelta(seconds=2)
+    assert (await operator.client.dismiss_all_unmatched(until=later)).dismissed == 1
 
 
 async def test_the_page_of_those_that_fit_no_template(

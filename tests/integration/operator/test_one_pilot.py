@@ -1,6 +1,7 @@
 """A single pilot: its page, and the commands that stop it and take it off the lists."""
 
 import json
+import re
 
 import pytest
 
@@ -36,6 +37,27 @@ async def test_the_page_shows_what_it_does_and_stops_it(operator: Operator, scen
     assert "Stop it first." in (await operator.http.get(address)).text
 
 
+async def test_failures_are_shown_among_all_attempts(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
+    pilot = a_pilot(operator, PilotState.ACTIVE)
+    page = (await operator.http.get(f"/pilots/{pilot.uid}")).text
+    assert "6 of 206 attempts" in page
+    assert "36 s" in page
+    assert "51 %" not in page
+    assert "6 h" not in page
+    assert "6 of 206 attempts" in await sluice("pilot", "show", pilot.name)
+
+
+async def test_all_pilots_have_a_page(operator: Operator, scene: Scene) -> None:
+    page = (await operator.http.get("/pilots")).text
+    assert {pilot.name for pilot in operator.neighbours.pilots} == set(
+        re.findall(r'<th scope="row"><a href="/pilots/[^"]*">([^<]+)</a>', page)
+    )
+    parts = (await operator.http.get("/pilots/live")).json()["parts"]
+    assert all(pilot.name in parts["pilots"] for pilot in operator.neighbours.pilots)
+
+
 async def test_a_lost_one_is_taken_off_the_lists(operator: Operator, scene: Scene) -> None:
     lost = a_pilot(operator, PilotState.LOST)
     page = await operator.http.get(f"/pilots/{lost.uid}")
@@ -43,7 +65,7 @@ async def test_a_lost_one_is_taken_off_the_lists(operator: Operator, scene: Scen
     answer = await operator.http.post(
         f"/pilots/{lost.uid}/remove", data={"csrf_token": token_of(page)}
     )
-    assert answer.headers["location"] == "/"
+    assert answer.headers["location"] == "/pilots"
     assert (await operator.http.get(f"/pilots/{lost.uid}")).status_code == 404
     with pytest.raises(NotFound):
         await operator.client.stop_pilot(lost.uid)
@@ -66,7 +88,7 @@ async def test_a_pilot_is_switched_to_a_step(
 ) -> None:
     """By its page, and by the command."""
     operator.neighbours.steps = [
-        StepLoad(step=step, template="volume") for step in ("layout", "export")
+        StepLoad(step=step, template="volume", tasks=1) for step in ("layout", "export")
     ]
     pilot = a_pilot(operator, PilotState.ACTIVE)
     address = f"/pilots/{pilot.uid}"

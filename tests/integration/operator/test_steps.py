@@ -43,6 +43,20 @@ async def test_steps_of_published_templates_stand_beside_those_that_have_tasks(
             if load.priority] == [3], "also of one that has nothing to do"  # fmt: skip
 
 
+async def test_steps_of_one_off_runs_are_listed_while_they_have_work(operator: Operator) -> None:
+    ended = [
+        BUSY.model_copy(
+            update={"template": f"run-{n}", "tasks": 0, "waiting": 0, "flying": 0, "oldest": None}
+        )
+        for n in range(30)
+    ]
+    operator.neighbours.steps = [*ended, BUSY]
+    assert (await operator.client.steps()).steps == [BUSY]
+    page = (await operator.http.get("/steps")).text
+    assert "volume" in page
+    assert "run-" not in page
+
+
 async def test_a_step_that_there_is_not_is_refused_with_those_that_there_are(
     operator: Operator,
 ) -> None:

@@ -15,7 +15,7 @@ from tests.integration.wfms.test_reruns import HOUR, run
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.db import attention
-from wfms.chains.db.reading import CHAINS_BY_END, CHAINS_OF_ATTENTION
+from wfms.chains.db.reading import CHAINS_BY_END, CHAINS_OF_ATTENTION, CHAINS_OF_TEMPLATE
 
 ONE = plan(step("decode"), outputs=[("decode", "out")])
 TWO = plan(
@@ -121,6 +121,17 @@ async def test_chains_that_ended_last_come_first_however_long_they_took(world: W
     assert page.json()["next"] is None, "places in the order of making say nothing here"
 
 
+async def test_chains_of_one_template_are_listed_page_by_page(world: World) -> None:
+    dataset = await world.input("a")
+    for number in range(4):
+        await world.new_chain(dataset, world.template(ONE, name=f"wf-{number % 2}", version=number))
+    first = await world.chains.chains(template="wf-1", limit=1)
+    rest = await world.chains.chains(template="wf-1", after=first.next)
+    found = [chain.template_version for chain in [*first.chains, *rest.chains]]
+    assert found == [3, 1]
+    assert (await world.chains.chains(template="wf")).chains == []
+
+
 async def test_chains_are_looked_up_together(world: World) -> None:
     dataset = await world.input("a")
     uids = [
@@ -139,6 +150,7 @@ async def test_counts_and_what_needs_attention_are_found_by_indexes(world: World
         (attention.COUNT_WANTED, (None,)),
         (CHAINS_OF_ATTENTION, (None, None, None, 100, None, ["a"])),
         (CHAINS_BY_END, (None, None, None, 10, None, None)),
+        (CHAINS_OF_TEMPLATE, (None, None, None, 10, None, None, "wf")),
     ):
         async with world.databases["wfms.chains"].transaction() as transaction:
             await transaction.connection.execute("SET LOCAL enable_seqscan = off")

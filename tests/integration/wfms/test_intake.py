@@ -169,6 +169,18 @@ async def test_an_unmatched_data_set_is_dismissed_or_found_deleted(world: World)
     assert (await intake.unmatched()).datasets == []
 
 
+async def test_all_unmatched_are_dismissed_at_once_but_later_ones(world: World) -> None:
+    intake = IntakeClient(world.client("wfms.intake"))
+    for name in ("a", "b"):
+        await world.input(name)
+    await world.take_in()
+    newest = (await intake.unmatched()).datasets[0].since
+    await world.input("late")
+    await world.take_in()
+    assert (await intake.dismiss_all(until=newest)).dismissed == 2
+    assert [one.dataset_name for one in (await intake.unmatched()).datasets] == ["late"]
+
+
 async def test_templates_of_one_priority_are_told_until_one_changes(world: World) -> None:
     intake = IntakeClient(world.client("wfms.intake"))
     first, second = (

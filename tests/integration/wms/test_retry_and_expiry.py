@@ -57,9 +57,11 @@ async def test_failed_job_is_tried_again_up_to_retry(stage: Stage) -> None:
     status = await stage.status(task)
     assert (status.state, status.failed, status.failed_attempts) == (TaskState.FAILED, 1, 3)
     assert "1 of 1 jobs failed" in status.reason
-    assert f"job {job.id} (frame-0000.raw): tool_failed: exit code 1" in status.reason, (
-        "the number that is asked for"
+    last = (
+        f"job {job.id} (frame-0000.raw): tool_failed: exit code 1 (`sluice logs {job.id}`"
+        " shows its log)"
     )
+    assert last in status.reason, "the number that is asked for"
     sent = await stage.sent()
     assert sent.close_at == {task.main_output.dat_out_uid: [0], task.log_out_uid: [3]}
 

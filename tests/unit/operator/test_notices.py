@@ -81,7 +81,8 @@ def test_jobs_that_failed_for_good_or_wait_for_a_person() -> None:
     failed, held = status(failed=1, ready=5), status(held=2, failed=3)
     [first] = notices.of_task(failed, {failed.chain_uid: "d"})
     assert (first.text, first.weight) == (
-        "t over d, step decode: 1 job failed for good (1 × tool refused)",
+        "t over d, step decode: 1 job failed for good (1 × tool refused):"
+        f" `sluice task jobs {failed.uid} --state failed`",
         Weight.WARNING,
     )
     [second] = notices.of_task(held, {})

@@ -117,14 +117,18 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     @router.get("/chains", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_chains(
-        query: Annotated[ChainQuery, Depends(_query)], sight: Seen, after: str | None = None
+        query: Annotated[ChainQuery, Depends(_query)],
+        sight: Seen,
+        template: str | None = None,
+        after: str | None = None,
     ) -> ChainPage:
         """Lists chains, newest first. `uid`: of these; `dataset`: those whose input it is; `uses`:
-        those that have it as their input or as the value of a parameter; `attention`: those that
-        failed and that nobody has acknowledged, discarded or run again, and those with a step that
-        cannot go on. `ended`: in place of that, those that have ended, the last to end first, on
-        one page."""
-        return await read_chains(database, replace(query, sight=sight), after=after)
+        those that have it as their input or as the value of a parameter; `template`: those of any
+        version of the template of this name; `attention`: those that failed and that nobody has
+        acknowledged, discarded or run again, and those with a step that cannot go on. `ended`: in
+        place of that, those that have ended, the last to end first, on one page."""
+        wanted = replace(query, sight=sight, template=template)
+        return await read_chains(database, wanted, after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)

@@ -43,6 +43,9 @@ CHAINS_THAT_USE = CHAINS.replace(
 
 CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nORDER")
 
+#: Found by the index chains_by_template.
+CHAINS_OF_TEMPLATE = CHAINS.replace("\nORDER", "\n    AND template_name = $7\nORDER")
+
 #: Found by the index chains_ended.
 CHAINS_BY_END = CHAINS.replace(
     "\nORDER BY", "\n    AND ended_at IS NOT NULL\nORDER BY ended_at DESC,"
@@ -101,13 +104,15 @@ async def relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[U
 @dataclass(frozen=True, slots=True)
 class ChainQuery:
     """``uids``: of these; ``dataset``: those whose input it is; ``uses``: those that have it as
-    their input or the value of a parameter; ``attention``: those that need a person. ``ended``: in
-    place of that, those that have ended, the last to end first, on one page."""
+    their input or the value of a parameter; ``template``: those of any version of the template of
+    this name; ``attention``: those that need a person. ``ended``: in place of that, those that have
+    ended, the last to end first, on one page."""
 
     uids: Sequence[UUID] | None = None
     state: ChainState | None = None
     dataset: UUID | None = None
     uses: UUID | None = None
+    template: str | None = None
     attention: bool = False
     ended: bool = False
     limit: int = 1
@@ -117,6 +122,8 @@ class ChainQuery:
     def statement(self) -> str:
         if self.uses is not None:
             return CHAINS_THAT_USE
+        if self.template is not None:
+            return CHAINS_OF_TEMPLATE
         if self.ended:
             return CHAINS_BY_END
         return CHAINS_OF_ATTENTION if self.attention else CHAINS
@@ -127,7 +134,7 @@ async def chains_page(
 ) -> tuple[list[Chain], int | None]:
     """Chains, and where the next page begins, None when this one is not full. ``before``: that of
     the page before."""
-    further = () if query.uses is None else (query.uses,)
+    further = [value for value in (query.uses, query.template) if value is not None][:1]
     rows = await connection.fetch(
         query.statement,
         query.uids,

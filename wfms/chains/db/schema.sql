@@ -366,3 +366,9 @@ CREATE TABLE collections (
 CREATE INDEX collections_waiting ON collections (asked_at) WHERE ended_at IS NULL;
 
 UPDATE alembic_version SET version_num='wfms_chains0018' WHERE alembic_version.version_num = 'wfms_chains0017';
+
+-- Running upgrade wfms_chains0018 -> wfms_chains0019
+
+CREATE INDEX chains_by_template ON chains (template_name, position);
+
+UPDATE alembic_version SET version_num='wfms_chains0019' WHERE alembic_version.version_num = 'wfms_chains0018';

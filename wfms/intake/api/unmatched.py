@@ -8,7 +8,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from sluice.contracts.access import CallingService, Role
+from sluice.contracts.base import Timestamp
 from sluice.contracts.intake import (
+    Dismissed,
     Rematch,
     Rematched,
     RematchedAll,
@@ -21,7 +23,7 @@ from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wfms.intake.usecases.context import IntakeContext
-from wfms.intake.usecases.dismiss_dataset import dismiss_dataset
+from wfms.intake.usecases.dismiss_dataset import dismiss_dataset, dismiss_datasets
 from wfms.intake.usecases.read_unmatched import read_handover, read_ties, read_unmatched
 from wfms.intake.usecases.rematch_all import rematch_all
 from wfms.intake.usecases.rematch_dataset import rematch_dataset
@@ -52,6 +54,12 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
         """Forgets that this data set fitted no template: somebody has seen to it. It stays where it
         is."""
         await dismiss_dataset(database, uid, sight)
+
+    @router.delete("/unmatched", responses=errors(NotAvailable))
+    @allow(CallingService.OPERATOR)
+    async def dismiss_all(sight: Seen, until: Timestamp) -> Dismissed:
+        """Forgets all data sets that fitted no template by this time. They stay where they are."""
+        return await dismiss_datasets(database, until, sight)
 
     @router.get("/ties")
     @allow(Role.VIEWER, CallingService.OPERATOR)

@@ -58,15 +58,20 @@ SET reason = EXCLUDED.reason, findings = EXCLUDED.findings, dataset = EXCLUDED.d
 
 DELETE_UNMATCHED = "DELETE FROM unmatched WHERE dataset_uid = $1 RETURNING 1"
 
+#: Of a person in these groups; null: of somebody who sees all. Reasons name templates, so that a
+#: data set which is only shared with a group is none of its unmatched.
+_SEEN = "({0}::text[] IS NULL OR coalesce(dataset->>'group', 'everyone') = ANY({0}))".format
+
+DELETE_UNMATCHED_UNTIL = f"""
+WITH gone AS (DELETE FROM unmatched WHERE since <= $1 AND {_SEEN("$2")} RETURNING 1)
+SELECT count(*) FROM gone
+"""
+
 HAS_UNMATCHED = "SELECT EXISTS (SELECT 1 FROM unmatched WHERE dataset_uid = $1)"
 
 GROUPS_OF = "SELECT dataset FROM unmatched WHERE dataset_uid = $1"
 
 LOCK_UNMATCHED = "SELECT 1 FROM unmatched WHERE dataset_uid = $1 FOR UPDATE"
-
-#: Of a person in these groups; null: of somebody who sees all. Reasons name templates, so that a
-#: data set which is only shared with a group is none of its unmatched.
-_SEEN = "({0}::text[] IS NULL OR coalesce(dataset->>'group', 'everyone') = ANY({0}))".format
 
 SELECT_UNMATCHED = f"""
 SELECT dataset_uid, dataset_name, reason, findings, since, dataset FROM unmatched
@@ -163,6 +168,11 @@ async def lock_unmatched(connection: Connection, dataset: UUID) -> bool:
 async def delete_unmatched(connection: Connection, dataset: UUID) -> bool:
     """False when it was not (or no longer) there."""
     return await connection.fetchval(DELETE_UNMATCHED, dataset) is not None
+
+
+async def delete_unmatched_until(connection: Connection, until: datetime, sight: Sight) -> int:
+    """Delete those that were unmatched by then; return how many there were."""
+    return int(await connection.fetchval(DELETE_UNMATCHED_UNTIL, until, sight.names()) or 0)
 
 
 async def select_unmatched(connection: Connection, *, limit: int, sight: Sight) -> list[Unmatched]:

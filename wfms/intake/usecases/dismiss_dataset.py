@@ -1,10 +1,12 @@
-"""Dismisses a data set that fits no template: somebody has seen to it."""
+"""Dismisses data sets that fit no template: somebody has seen to them."""
 
+from datetime import datetime
 from uuid import UUID
 
+from sluice.contracts.intake import Dismissed
 from sluice.contracts.owners import ALL, Sight
 from sluice.servicekit.database import Database
-from wfms.intake.db.intake import delete_unmatched, unmatched_seen
+from wfms.intake.db.intake import delete_unmatched, delete_unmatched_until, unmatched_seen
 from wfms.intake.usecases.rematch_dataset import NotUnmatched
 
 
@@ -16,3 +18,11 @@ async def dismiss_dataset(database: Database, uid: UUID, sight: Sight = ALL) -> 
             raise NotUnmatched(uid)
         if not await delete_unmatched(transaction.connection, uid):
             raise NotUnmatched(uid)
+
+
+async def dismiss_datasets(database: Database, until: datetime, sight: Sight = ALL) -> Dismissed:
+    """Forget all data sets that were unmatched by ``until``, as far as the caller sees them."""
+    async with database.transaction() as transaction:
+        return Dismissed(
+            dismissed=await delete_unmatched_until(transaction.connection, until, sight)
+        )

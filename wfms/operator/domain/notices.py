@@ -6,9 +6,9 @@ from uuid import UUID
 
 from sluice.contracts.attention import Notice, Subject, Weight
 from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import Dataset, Stalled
+from sluice.contracts.datasets import Stalled
 from sluice.contracts.intake import Tie
-from sluice.contracts.labels import label
+from sluice.contracts.labels import chain_of, label
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, PilotState
@@ -101,8 +101,9 @@ def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
     why = ", ".join(
         f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items()
     )
-    text = f"{name}: {count_text(task.failed, 'job')} failed for good" + (
-        f" ({why})" if why else ""
+    text = (
+        f"{name}: {count_text(task.failed, 'job')} failed for good{f' ({why})' if why else ''}:"
+        f" `sluice task jobs {task.uid} --state failed`"
     )
     return [Notice(text=text, weight=Weight.WARNING, since=task.created_at, task=task.uid)]
 
@@ -237,7 +238,7 @@ def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
                 else " (`sluice dataset resume`)"
             )
         weight = Weight.ERROR if stalled.halted else Weight.WARNING
-        chain = _chain_of(stalled.first) if single else None
+        chain = chain_of(stalled.first) if single else None
         notices.append(
             Notice(
                 text=text,
@@ -248,14 +249,6 @@ def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
             )
         )
     return notices
-
-
-def _chain_of(dataset: Dataset) -> UUID | None:
-    """The chain that wrote it."""
-    try:
-        return UUID(str(dataset.meta.get("chain")))
-    except ValueError:
-        return None
 
 
 def of_queues(dead: Mapping[str, int]) -> list[Notice]:

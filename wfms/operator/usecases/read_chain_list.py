@@ -45,10 +45,24 @@ class ChainList:
 
 
 async def read_chain_list(
-    context: OperatorContext, *, state: ChainState | None, after: str | None
+    context: OperatorContext,
+    *,
+    state: ChainState | None,
+    template: str | None,
+    after: str | None,
 ) -> ChainList:
-    """One page, newest first. Effect: none. Raises ``NotAvailable`` (chain service)."""
-    page = await context.chains.chains(state=state, after=after, limit=PAGE)
+    """Return one page of chains, newest first.
+
+    Args:
+        context: The service's own.
+        state: Only chains in this state.
+        template: Only chains of a template of this name, of any version.
+        after: Where the page before ended.
+
+    Raises:
+        NotAvailable: The chain service does not answer.
+    """
+    page = await context.chains.chains(state=state, template=template, after=after, limit=PAGE)
     return ChainList(await read_progress(context.wms, page.chains), page.next)
 
 

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import (
     Dataset,
     DatasetStatus,
     File,
 )
 from sluice.contracts.intake import Unmatched
-from sluice.contracts.labels import label
+from sluice.contracts.labels import chain_of, label
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState
@@ -31,7 +32,8 @@ class DatasetDetail:
     """``next``: where the next page of its files begins; None on the last. ``chains`` None: the
     chain service does not answer. ``unmatched``: where it fitted no template and waits. ``status``
     None: not known now. ``namesakes``: others that people call so, the newest first. ``standing``:
-    of one that grows, unless that is not known now."""
+    of one that grows, unless that is not known now. ``made_by``: the chain that wrote it; None
+    where no chain did, or the chain service does not tell."""
 
     dataset: Dataset
     files: list[File]
@@ -41,6 +43,7 @@ class DatasetDetail:
     status: DatasetStatus | None
     namesakes: list[Dataset]
     standing: Standing | None = None
+    made_by: Chain | None = None
 
 
 async def read_dataset_detail(
@@ -56,12 +59,22 @@ async def read_dataset_detail(
         _unmatched(context, uid),
         _status(context, uid),
     )
-    namesakes, standing = await asyncio.gather(
-        _namesakes(dms, dataset), read_standing(context, dataset)
+    namesakes, standing, made_by = await asyncio.gather(
+        _namesakes(dms, dataset), read_standing(context, dataset), _made_by(context, dataset)
     )
     return DatasetDetail(
-        dataset, files.files, files.next, made, waiting, status, namesakes, standing
+        dataset, files.files, files.next, made, waiting, status, namesakes, standing, made_by
     )
+
+
+async def _made_by(context: OperatorContext, dataset: Dataset) -> Chain | None:
+    uid = chain_of(dataset)
+    if uid is None:
+        return None
+    try:
+        return await context.chains.chain(uid)
+    except ServiceError:
+        return None
 
 
 async def _chains(context: OperatorContext, uid: UUID) -> list[ChainProgress] | None:

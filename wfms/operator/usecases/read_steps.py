@@ -1,4 +1,4 @@
-"""Reads steps over all chains, with those of published templates that have nothing to do."""
+"""Reads steps of published templates, and those of one-off runs while they have work."""
 
 from sluice.contracts.steps import RankStep, SetStepPriority, StepList, StepLoad, priority_of
 from wfms.operator.domain.errors import StepUnknown
@@ -7,19 +7,28 @@ from wfms.operator.usecases.read_templates import read_templates
 
 
 async def read_steps(context: OperatorContext) -> StepList:
-    """Effect: none. Raises ``NotAvailable`` where the WMS does not answer."""
+    """Return the steps of published templates, and those of other templates (of one-off runs, or
+    deleted) that have tasks under way.
+
+    Raises:
+        NotAvailable: The WMS does not answer.
+    """
     found = await context.wms.steps()
-    known = {(load.step, load.template) for load in found.steps}
+    templates = await read_templates(context.database, disabled=True)
+    published = {template.name for template in templates}
+    kept = [load for load in found.steps if load.tasks or load.template in published]
+    known = {(load.step, load.template) for load in kept}
     idle = {
         (step.name, template.name)
-        for template in await read_templates(context.database)
+        for template in templates
+        if template.disabled_since is None
         for step in template.plan.steps
     }
     loads = [
         StepLoad(step=step, template=name, priority=priority_of(step, name, found.priorities))
         for step, name in idle - known
     ]
-    steps = sorted([*found.steps, *loads], key=lambda load: (load.step, load.template))
+    steps = sorted([*kept, *loads], key=lambda load: (load.step, load.template))
     return found.model_copy(update={"steps": steps})
 
 

@@ -37,9 +37,13 @@ class ChainPages:
         )
 
     def _list(self) -> ChainList:
-        state = query_choice(ChainState)
         return self._bridge.run(
-            read_chain_list(self._context, state=state, after=request.args.get("after"))
+            read_chain_list(
+                self._context,
+                state=query_choice(ChainState),
+                template=request.args.get("template") or None,
+                after=request.args.get("after"),
+            )
         )
 
     def list(self) -> str:
@@ -47,6 +51,7 @@ class ChainPages:
             "chains.html",
             page=self._list(),
             state=query_choice(ChainState),
+            template=request.args.get("template") or None,
             states=list(ChainState),
         )
 

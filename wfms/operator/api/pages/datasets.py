@@ -1,5 +1,6 @@
 """``/datasets``: the list, one data set, and those that fitted no template."""
 
+from datetime import datetime
 from uuid import UUID
 
 from flask import flash, redirect, render_template, request, url_for
@@ -21,7 +22,7 @@ from wfms.operator.usecases.share_dataset import share_dataset
 
 #: Data sets on one page.
 _PAGE = 50
-_UNMATCHED = 100
+_UNMATCHED = 25
 #: Data sets of the same name that the page of one names.
 _NAMESAKES = 5
 
@@ -109,7 +110,16 @@ class DatasetPages:
         return redirect(url_for("pages.unmatched"), 303)
 
     def dismiss(self) -> AnyResponse:
-        if (uid := _uid()) is not None:
+        """The form's ``dataset``, or all that were unmatched by its time ``until``."""
+        if until := request.form.get("until"):
+            try:
+                dismissed = self._bridge.run(
+                    self._context.intake.dismiss_all(until=datetime.fromisoformat(until))
+                ).dismissed
+                flash(f"{count_text(dismissed, 'data set')} dismissed: nothing was deleted.")
+            except ValueError:
+                flash("Nothing was dismissed: load the page again.")
+        elif (uid := _uid()) is not None:
             try:
                 self._bridge.run(self._context.intake.dismiss(uid))
                 flash("The data set is not listed any more. It stays where it is.")

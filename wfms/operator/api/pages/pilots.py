@@ -1,4 +1,4 @@
-"""``/pilots/…``: one pilot with what it does; drained, stopped, or taken off the lists."""
+"""``/pilots``: all pilots; one with what it does; drained, stopped, or taken off the lists."""
 
 from collections.abc import Awaitable, Callable
 from uuid import UUID
@@ -18,6 +18,9 @@ from wfms.operator.domain.errors import StepUnknown
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.load_tool import load_tool
 
+#: Pilots on the page of all.
+_SHOWN = 200
+
 
 class PilotPages:
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
@@ -26,6 +29,8 @@ class PilotPages:
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        pages.get("/pilots", "pilots", self.list, Role.VIEWER)
+        pages.get("/pilots/live", "pilots_live", self.list_live, Role.VIEWER)
         one = "/pilots/<uuid:uid>"
         pages.get(one, "pilot", self.show, Role.VIEWER)
         pages.get(f"{one}/live", "pilot_live", self.live, Role.VIEWER)
@@ -33,6 +38,16 @@ class PilotPages:
         pages.post(f"{one}/stop", "stop_pilot", self.stop, Role.SHIFT)
         pages.post(f"{one}/load", "load_tool", self.load, Role.SHIFT)
         pages.post(f"{one}/remove", "remove_pilot", self.remove, Role.SHIFT)
+
+    def _list(self) -> dict[str, object]:
+        found = self._bridge.run(self._wms.pilots(limit=_SHOWN))
+        return {"pilots": found.pilots, "number": found.number}
+
+    def list(self) -> str:
+        return render_template("pilots.html", **self._list())
+
+    def list_live(self) -> Response:
+        return live({"pilots": "parts/pilots.html"}, again=True, **self._list())
 
     def _read(self, uid: UUID) -> dict[str, PilotDetail]:
         return {"detail": self._bridge.run(self._wms.pilot(uid))}
@@ -69,7 +84,7 @@ class PilotPages:
 
     def remove(self, uid: UUID) -> AnyResponse:
         told = "It is on no list any more; what it did stays known."
-        return self._ask(uid, self._wms.remove_pilot, told, to=url_for("pages.overview"))
+        return self._ask(uid, self._wms.remove_pilot, told, to=url_for("pages.pilots"))
 
     def _ask(
         self, uid: UUID, ask: Callable[[UUID], Awaitable[None]], told: str, *, to: str = ""

@@ -21,6 +21,7 @@ from sluice.servicekit.access.sign_in import SIGN_IN, SIGN_OUT
 from sluice.visible_text import visible_order
 from wfms.operator.api.access import may, person_who_asks
 from wfms.operator.api.pages import csrf
+from wfms.operator.api.pages.navigation import navigation
 from wfms.operator.domain import formatting
 from wfms.operator.domain.browsers import browser_in_short
 from wfms.operator.domain.parameters import type_name
@@ -68,6 +69,7 @@ def prepare_rendering(flask: Flask) -> None:
         box_width=WIDTH,
         box_height=HEIGHT,
         run_version=RUN_VERSION,
+        navigation=navigation,
         person=person_who_asks,
         may=may,
         sign_in=SIGN_IN,

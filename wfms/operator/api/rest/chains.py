@@ -27,11 +27,12 @@ from wfms.operator.usecases.request_rerun import request_rerun, request_rerun_pl
 
 class ChainListRequest(Page):
     """``dataset``, ``name``: those whose input it is, by its uid and by its name, which must be the
-    name of one only."""
+    name of one only. ``template``: those of any version of the template of this name."""
 
     state: ChainState | None = None
     dataset: UUID | None = None
     name: str | None = None
+    template: str | None = None
 
 
 class ChainRoutes:
@@ -44,7 +45,8 @@ class ChainRoutes:
         uid = "/chains/<uuid:uid>"
         return [
             Route("GET", "/chains", self.list, VIEWERS,
-                  "Lists chains, newest first; `name`: of their input data set.",
+                  "Lists chains, newest first; `name`: of their input data set; `template`: of "
+                  "their template.",
                   answer=ChainPage, query=ChainListRequest, errors=(Conflict, NotAvailable)),
             Route("POST", "/chains", self.request, SUBMITTERS,
                   "Carries a data set through a template: 201. A repetition, with the same version "
@@ -93,7 +95,11 @@ class ChainRoutes:
                 return ChainPage(chains=[], next=None)
             dataset = named.uid
         return await self._chains.chains(
-            state=query.state, dataset=dataset, after=query.after, limit=query.limit
+            state=query.state,
+            dataset=dataset,
+            template=query.template,
+            after=query.after,
+            limit=query.limit,
         )
 
     async def request(self, body: RequestChain) -> Answered:

@@ -36,7 +36,7 @@ from sluice.contracts.datasets import (
     Storage,
     WaterMarks,
 )  # fmt: skip
-from sluice.contracts.intake import Rematch, Rematched, RematchedAll
+from sluice.contracts.intake import Dismissed, Rematch, Rematched, RematchedAll
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
@@ -142,6 +142,9 @@ FORWARDED: tuple[Forwarded, ...] = (
     Forwarded("wfms.intake", "DELETE", "/unmatched/<uuid:uid>", SHIFT,
               "Takes a data set off the list of unmatched ones.",
               status=204, errors=(NotFound,)),
+    Forwarded("wfms.intake", "DELETE", "/unmatched", SHIFT,
+              "Takes all data sets off the list that were unmatched by the time `until`.",
+              answer=Dismissed),
     Forwarded("wfms.intake", "POST", "/rematch", SHIFT,
               "Matches an unmatched data set again.",
               answer=Rematched, body=Rematch, errors=(NotFound, Conflict)),

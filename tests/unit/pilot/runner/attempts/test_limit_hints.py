@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from pilot.runner.attempts.limit_hints import RefusedAmounts
+from pilot.sandbox.process_limits import ProcessLimits
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import ErrorClass
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.runner.containment.test_containment import ASKING
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
@@ -92,3 +95,45 @@ def test_other_failures_name_none(limited: Runner, root: Path) -> None:
         limited, task(root, python("raise ValueError(7)")), [input_file(root / "in" / "a")]
     )
     assert failed(report)[1].endswith("ended with exit code 1: ValueError: 7")
+
+
+#: Asks for a name of the network, as tools do, and fails.
+LOOKS_UP = "import socket; socket.getaddrinfo('sluice.invalid', 80)"
+
+
+def test_a_tool_that_lacks_the_network_is_told_how_to_ask_for_it(
+    limited: Runner, root: Path
+) -> None:
+    lacking = run(limited, task(root, python(LOOKS_UP)), [input_file(root / "in" / "a")])
+    assert "(tools have no network unless they ask for it" in failed(lacking)[1]
+    tool = python(LOOKS_UP)
+    tool["requirements"] = {**tool.get("requirements", {}), **ASKING}
+    having = run(limited, task(root, tool), [input_file(root / "in" / "a")])
+    assert "tools have no network" not in failed(having)[1]
+
+
+CONTAINED = RefusedAmounts(ProcessLimits(), largest_file=0, shared_memory=64)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "curl: (6) Could not resolve host: example.org",
+        "curl: (7) Failed to connect to 10.0.0.1 port 80 after 0 ms: Couldn't connect to server",
+        "wget: unable to resolve host address 'example.org'",
+        "fatal: unable to access 'https://example.org/': Could not resolve host: example.org",
+        "java.net.UnknownHostException: example.org",
+        "dial tcp: lookup example.org: no such host",
+        "Error: getaddrinfo EAI_AGAIN example.org",
+        "connect: Network is unreachable",
+        "psycopg.OperationalError: connection refused",
+        "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+    ],
+)
+def test_last_words_on_the_network_are_known(said: str) -> None:
+    assert "NetworkAccess" in CONTAINED.network_hint(said)
+
+
+@pytest.mark.parametrize("said", ["", "ValueError: 7", "No such file or directory: 'host.txt'"])
+def test_other_last_words_are_not_on_the_network(said: str) -> None:
+    assert CONTAINED.network_hint(said) == ""

@@ -1,0 +1,116 @@
+"""Every web page, wide and narrow: axe-core finds no fault, and no page is endless on a phone."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser
+
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.intake import Unmatched
+from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.templates import NewTemplate
+from tests.e2e.test_web_page import (
+    FITS,
+    NARROW,
+    WIDE,
+    base,
+    browser,
+    opened,
+    operator,
+    scene,
+    spd_text,
+)
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.scene import Scene
+
+pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
+
+__all__ = ["base", "browser", "operator", "scene", "spd_text"]  # fixtures
+
+#: Pages of services that the operator service has no neighbour for here.
+NOT_SERVED = {"/asking", "/groups", "/periods"}
+MISSING = "/no-such-page"
+#: CSS pixels that a page may be high on a phone, however many things there are.
+HIGHEST = 10_000
+HEIGHT = "document.documentElement.scrollHeight"
+RULES = {"resultTypes": ["violations"]}
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncIterator[list[str]]:
+    """Lay more of everything than a page shows; give the addresses of all pages."""
+    neighbours, now = operator.neighbours, datetime.now(UTC)
+    for number in range(12):
+        await operator.client.store_template(NewTemplate(name=f"t-{number:02}", cwl=spd_text))
+    for number in range(60):
+        dataset = Dataset(
+            uid=uuid4(),
+            name=f"photographs-of-night-{number:02}",
+            type=DatasetType.INPUT,
+            state=DatasetState.CLOSED,
+            meta={"kind": "photographs"},
+            count_files=120,
+            bytes=48_000_000,
+            timestamp=now,
+        )
+        neighbours.datasets[dataset.uid] = dataset
+        neighbours.unmatched[dataset.uid] = Unmatched(
+            dataset_uid=dataset.uid,
+            dataset_name=dataset.name,
+            reason="no template matches",
+            since=now - timedelta(minutes=number),
+            dataset=dataset,
+        )
+        await operator.http.delete(f"/api/v1/secrets/none-{number}")  # a row of the audit log
+    of_one = [
+        *(f"/chains/{uid}{part}" for uid in list(neighbours.chains)[:3] for part in ("", "/times")),
+        *(f"/tasks/{uid}" for uid in list(neighbours.tasks)[:3]),
+        *(f"/datasets/{uid}" for uid in list(neighbours.datasets)[:2]),
+        *(f"/pilots/{pilot.uid}" for pilot in neighbours.pilots[:1]),
+        *("/jobs/1", "/templates/spd", "/queues/wms.tasks", MISSING),
+        "/chains/new?dataset=run-0312-frames&template=spd",
+    ]
+    yield sorted(operator.pages - NOT_SERVED) + of_one
+
+
+@pytest.mark.long("axe-core takes a second for each page; widths are checked in test_web_page.py")
+async def test_axe_finds_no_fault_and_no_page_is_endless(
+    browser: Browser, base: str, crowded: list[str]
+) -> None:
+    faults: list[str] = []
+    async with opened(browser, base) as page:
+        for path in crowded:
+            await page.set_viewport_size(WIDE)
+            answer = await page.goto(path)
+            assert answer is not None
+            assert answer.status == (404 if path == MISSING else 200), path
+            for size in (WIDE, NARROW):
+                await page.set_viewport_size(size)
+                found = (await Axe().run(page, options=RULES)).response["violations"]
+                faults += [
+                    f"{path} at {size['width']}: {one['id']}: {one['nodes'][0]['target']}"
+                    for one in found
+                ]
+                if not await page.evaluate(FITS):
+                    faults.append(f"{path} at {size['width']}: wider than the window")
+            height = await page.evaluate(HEIGHT)
+            if height > HIGHEST:
+                faults.append(f"{path}: {height} pixels high on a phone")
+    assert faults == []
+
+
+async def test_the_menu_opens_on_a_phone(browser: Browser, base: str) -> None:
+    async with opened(browser, base) as page:
+        await page.set_viewport_size(NARROW)
+        await page.goto("/people")
+        link = page.get_by_role("navigation", name="Main").get_by_role("link", name="Pilots")
+        assert not await link.is_visible()
+        await page.get_by_role("button", name="Menu").click()
+        await link.click()
+        await page.wait_for_url("**/pilots")
+        await page.set_viewport_size(WIDE)
+        assert await link.is_visible()

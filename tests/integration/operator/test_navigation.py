@@ -1,0 +1,71 @@
+"""The way from page to page: the main navigation, and from things to their chains."""
+
+import re
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.states import ChainState
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.scene import Counts, Scene
+from tests.integration.operator.test_pages import scene
+
+__all__ = ["scene"]
+
+#: Reached from the page of what they are about, or by an address that a command prints.
+REACHED_OTHERWISE = {"/account", "/device", "/chains/new", "/run-templates"}
+
+LINKS = re.compile(r'<nav id="main-navigation".*?</nav>', re.DOTALL)
+
+
+async def test_every_page_without_parameters_is_in_the_navigation(operator: Operator) -> None:
+    shown = LINKS.search((await operator.http.get("/people")).text)
+    assert shown is not None
+    assert set(re.findall(r'href="([^"]+)"', shown[0])) == operator.pages - REACHED_OTHERWISE
+    assert re.findall(r'href="([^"]+)" aria-current="page"', shown[0]) == ["/people"]
+
+
+@pytest.mark.parametrize(
+    ("page", "entry"),
+    [
+        ("/templates/spd", "/templates"),
+        ("/jobs/1", "/tasks"),
+        ("/chains/new", "/chains"),
+        ("/run-templates", "/templates"),
+        ("/queues/wms.tasks", "/queues"),
+    ],
+)
+async def test_a_page_below_an_entry_is_shown_as_the_entrys(
+    operator: Operator, scene: Scene, page: str, entry: str
+) -> None:
+    shown = LINKS.search((await operator.http.get(page)).text)
+    assert shown is not None
+    assert re.findall(r'href="([^"]+)" aria-current="page"', shown[0]) == [entry]
+
+
+async def test_a_template_leads_to_its_chains(operator: Operator, scene: Scene) -> None:
+    [others] = [scene.chain("other-input", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)]
+    neighbours = operator.neighbours
+    neighbours.chains[others.uid] = others.model_copy(update={"template_name": "other"})
+    assert 'href="/chains?template=spd"' in (await operator.http.get("/templates/spd")).text
+    page = (await operator.http.get("/chains?template=spd")).text
+    assert "run-0312-frames" in page
+    assert "other-input" not in page
+    assert 'href="/chains?state=failed&amp;template=spd"' in page
+    assert [chain.uid for chain in (await operator.client.chains(template="other")).chains] == [
+        others.uid
+    ]
+
+
+async def test_a_data_set_leads_to_the_chain_that_wrote_it(
+    operator: Operator, scene: Scene
+) -> None:
+    chain = next(iter(operator.neighbours.chains.values()))
+    dataset = next(iter(operator.neighbours.datasets.values()))
+    meta = {"chain": str(chain.uid), "step": "merge", "port": "hits"}
+    operator.neighbours.datasets[dataset.uid] = dataset.model_copy(update={"meta": meta})
+    page = (await operator.http.get(f"/datasets/{dataset.uid}")).text
+    assert f'written by the chain <a href="/chains/{chain.uid}">' in page
+    assert "hits of step merge" in page
+    meta["chain"] = str(uuid4())
+    assert "written by the chain" not in (await operator.http.get(f"/datasets/{dataset.uid}")).text

@@ -1,0 +1,70 @@
+"""The main navigation: every page that needs no further address, in groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wfms.operator.api.access import may
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationEntry:
+    """A link of the main navigation.
+
+    ``parts``: endpoints of the pages below it, on which it is shown as the current one.
+    """
+
+    endpoint: str
+    label: str
+    parts: tuple[str, ...] = ()
+
+    def holds(self, endpoint: str | None) -> bool:
+        """Return whether the page of the ``endpoint`` is this entry's, or below it."""
+        page = (endpoint or "").removeprefix("pages.")
+        return page == self.endpoint or page in self.parts
+
+
+def _entry(endpoint: str, label: str, *parts: str) -> NavigationEntry:
+    return NavigationEntry(endpoint, label, parts)
+
+
+#: What runs, what is processed, what processes it, who runs and uses the system.
+NAVIGATION: Sequence[Sequence[NavigationEntry]] = (
+    (
+        _entry("overview", "Overview"),
+        _entry(
+            "chains", "Chains",
+            "chain", "chain_times", "new_chain", "start_chain", "rerun", "start_rerun",
+        ),
+        _entry("tasks", "Tasks", "task", "job"),
+        _entry("steps", "Steps"),
+        _entry("asking", "Asking", "asking_step", "make_ask_link"),
+        _entry("times", "Times"),
+    ),
+    (
+        _entry("datasets", "Data sets", "dataset", "file"),
+        _entry("unmatched", "Unmatched"),
+        _entry("periods", "Periods", "run"),
+        _entry("storages", "Storages"),
+        _entry("assets", "Assets", "asset", "put_asset"),
+    ),
+    (
+        _entry(
+            "templates", "Templates",
+            "template", "review_template", "publish_template", "upload", "restore_template",
+            "delete_template", "run_templates", "run_template",
+        ),
+        _entry("tools", "Tools", "tool", "store_tool", "compose"),
+    ),
+    (
+        _entry("pilots", "Pilots", "pilot"),
+        _entry("queues", "Queues", "queue"),
+        _entry("groups", "Groups"),
+        _entry("people", "People"),
+        _entry("audit", "Audit"),
+    ),
+)  # fmt: skip
+
+
+def navigation() -> list[list[NavigationEntry]]:
+    """Return the entries that whoever asks may see, in their groups."""
+    return [[entry for entry in group if may(entry.endpoint)] for group in NAVIGATION]
