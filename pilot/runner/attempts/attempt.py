@@ -257,9 +257,10 @@ class AttemptRun:
         return prepared
 
     def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
-        """Raises where the tool wrote to a file of a storage, however it ended; of one that was
-        told to stop, the log says so."""
-        damage = protected.damage()
+        """Raises where a file of a storage that the tool has a link to was written to, however the
+        tool ended; of one that was told to stop, the log says so."""
+        contained = self._context.settings.sandbox is not None
+        damage = protected.damage(tool_may_write=not contained)
         if damage is None:
             return
         log.error("attempt.original_damaged", error=damage.message)

@@ -3,13 +3,15 @@ and is caught at."""
 
 import os
 import sys
+from dataclasses import dataclass
 
 from pilot.folders.spare_files import SpareFiles
 from pilot.runner.failures import AttemptError, stage_in_error
 from pilot.users.slot_user import others_may_read
 from sluice.contracts.states import ErrorClass
-from sluice.storage import StorageError, fetch, local_path
+from sluice.storage import ChecksumMismatch, StorageError, fetch, local_path
 from sluice.storage.checksums import Content
+from sluice.storage.local import verify
 
 #: Bytes of the largest file that is copied. Checking its content takes longer than this; copies of
 #: larger ones would fill disks.
@@ -18,6 +20,26 @@ MOST_COPIED = 16 << 20
 #: What tells that nobody has written to a file: device, inode, size, time of change.
 Mark = tuple[int, int, int, int]
 _NOTHING: Mark = (0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted:
+    """A storage's file that a job has a link to. ``by_name``: the link leads to whatever stands at
+    its place, and not to the file itself."""
+
+    name: str
+    before: Mark
+    checksum: str | None
+    by_name: bool
+
+    def has_changed(self, url: str, path: str) -> bool:
+        """Return whether the job may have read something else than what was verified."""
+        after = mark(path)
+        if after in (self.before, _NOTHING):
+            return False
+        if after[:2] == self.before[:2]:
+            return True
+        return self.by_name and self.checksum is not None and not _holds(url, path, self.checksum)
 
 
 class ProtectedInputs:
@@ -33,7 +55,7 @@ class ProtectedInputs:
         self.linked: set[tuple[int, int]] = set()
         #: Where the job's symbolic links lead to.
         self.targets: list[str] = []
-        self._noted: dict[str, tuple[str, Mark]] = {}
+        self._noted: dict[str, _Noted] = {}
         #: Bytes of all files that were brought.
         self.size = 0
 
@@ -49,7 +71,7 @@ class ProtectedInputs:
         )
         if linked:
             self._note_target(path)
-            self.note(name, url)
+            self.note(name, url, path, checksum=checksum)
         return linked
 
     def bring_kept(self, name: str, url: str, path: str) -> None:
@@ -59,11 +81,12 @@ class ProtectedInputs:
             self._note_target(path)
             self.linked.add(mark(path)[:2])
 
-    def note(self, name: str, url: str) -> None:
-        """The job has a link to this file of a storage."""
+    def note(self, name: str, url: str, link: str, *, checksum: str | None) -> None:
+        """Note that the job has ``link`` to this file of a storage."""
         path = local_path(url)
         if path is not None:
-            self._noted[url] = (name, found := mark(path))
+            found = mark(path)
+            self._noted[url] = _Noted(name, found, checksum, os.path.islink(link))
             self.linked.add(found[:2])
 
     def _fetched(
@@ -98,17 +121,29 @@ class ProtectedInputs:
         if os.path.islink(path):
             self.targets.append(os.readlink(path))
 
-    def damage(self) -> AttemptError | None:
-        """What the tool has done to files of storages since they were noted. They cannot be brought
-        back here, and trying again would hide why they are damaged."""
-        written = [
-            (name, url)
-            for url, (name, before) in self._noted.items()
-            if _written(before, mark(local_path(url) or ""))
+    def damage(self, *, tool_may_write: bool) -> AttemptError | None:
+        """Return what has happened to files of storages since the job got links to them. They
+        cannot be brought back here.
+
+        Args:
+            tool_may_write: Whether the tool itself can have done it. Then trying again would hide
+                why they are damaged.
+        """
+        changed = [
+            (noted.name, url)
+            for url, noted in self._noted.items()
+            if noted.has_changed(url, local_path(url) or "")
         ]
-        if not written:
+        if not changed:
             return None
-        files = "; ".join(f"input file {name!r}, {url}" for name, url in written[:10])
+        files = "; ".join(f"input file {name!r}, {url}" for name, url in changed[:10])
+        if not tool_may_write:
+            sentence = (
+                f"an input changed while the job ran, and not by its tool ({files}): what the tool"
+                " has read of it is not what was registered. Put the right content back there, and"
+                " see that nobody writes to the files of storages"
+            )
+            return AttemptError(ErrorClass.CHECKSUM_MISMATCH, sentence)
         sentence = (
             f"the tool wrote to its input, and damaged the storage's own file ({files}): put the"
             " right content back there. A tool that changes a file has to ask for a copy of it"
@@ -126,7 +161,10 @@ def mark(path: str) -> Mark:
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-def _written(before: Mark, after: Mark) -> bool:
-    """A file that was removed or replaced meanwhile was not written to: that is the catalogue's own
-    doing."""
-    return before[:2] == after[:2] and before != after
+def _holds(url: str, path: str, checksum: str) -> bool:
+    """Return whether the file has this checksum, as one has that the catalogue itself put there."""
+    try:
+        verify(url, path, checksum=checksum, size=None)
+    except StorageError as error:
+        return not isinstance(error, ChecksumMismatch)
+    return True

@@ -70,6 +70,6 @@ class SharedFiles:
                 )
                 kept[path] = _Kept(mark(path), linked)
         elif known.linked:
-            protected.note(file.name, file.url)
+            protected.note(file.name, file.url, path, checksum=file.checksum)
         # The storage's own, if that is what it is: the job need not be able to enter this folder.
         return file.model_copy(update={"url": local_url(os.path.realpath(path))})

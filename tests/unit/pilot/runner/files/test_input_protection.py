@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from pilot.domain.model import StopReason
+from pilot.folders.spare_files import SpareFiles
 from pilot.runner.cwl.requirements import changes_inputs
-from pilot.runner.files.input_protection import MOST_COPIED
+from pilot.runner.files.input_protection import MOST_COPIED, ProtectedInputs
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.inside_jobs import wait_for
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
+from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 READ = tool(["stat", "-Lc", "%i"], arguments=["$(inputs.f.path)"])
@@ -99,6 +101,73 @@ def test_one_that_all_jobs_are_given_is_looked_after_in_each(runner: Runner, roo
     assert run(runner, task_, [own], seq=0).outcome is AttemptOutcome.FINISHED
     report = run(runner, task_, [input_file(root / "in" / "b.dat")], seq=1)
     assert "input file 'large.dat'" in failed(report)[1]
+
+
+#: Reads its input once somebody has made the file that it waits for.
+WAITS = tool(
+    ["sh", "-c", 'touch begun; while ! test -e go; do :; done; tail -c 4 "$0"'],
+    arguments=["$(inputs.f.path)"],
+)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_input_that_somebody_else_changes_while_its_job_runs_is_told(
+    root: Path, *, shared: bool
+) -> None:
+    """The tool is not blamed: in the sandbox it can only read."""
+    file, own = large(root), input_file(root / "in" / "a.dat")
+    runner = Runner(root.parent / "contained", settings={"sandbox": found_sandbox()})
+    task_ = task(root, WAITS)
+    if shared:
+        given = file.model_copy(update={"port": "g"})
+        executable = WAITS | {"inputs": {"f": "File", "g": "File"}}
+        task_ = task(root, executable, side_ports=["g"], shared_inputs=[given])
+    try:
+        runner.submit(task_, job(task_, [own if shared else file], job_id=7002))
+        begun = wait_for(runner, "begun")
+        with Path(file.url.removeprefix("file://")).open("ab") as changed:
+            changed.write(b"more")
+        begun.with_name("go").touch()
+        error_class, message = failed(runner.ended().report)
+    finally:
+        runner.close()
+    assert error_class is ErrorClass.CHECKSUM_MISMATCH
+    assert message.startswith("an input changed while the job ran, and not by its tool")
+    assert f"input file 'large.dat', {file.url}" in message
+
+
+@pytest.mark.parametrize(("content", "found"), [(b"other", True), (None, False)])
+def test_a_file_that_replaces_an_input_is_looked_at_where_a_link_leads_by_name(
+    root: Path, content: bytes | None, *, found: bool
+) -> None:
+    """As on another file system. A storage's own copy of the same file is no change."""
+    file = large(root)
+    path = Path(file.url.removeprefix("file://"))
+    protected = ProtectedInputs(SpareFiles(str(root / "spare")))
+    (root / "link").symlink_to(path)
+    protected.note(file.name, file.url, str(root / "link"), checksum=file.checksum)
+    (root / "new").write_bytes(path.read_bytes() if content is None else content)
+    (root / "new").rename(path)
+    assert (protected.damage(tool_may_write=False) is not None) == found
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_an_input_that_has_changed_between_two_attempts_is_told(
+    runner: Runner, root: Path, *, shared: bool
+) -> None:
+    file, own = large(root), input_file(root / "in" / "a.dat")
+    task_ = task(root, READ)
+    if shared:
+        executable = READ | {"inputs": {"f": "File", "g": "File"}}
+        given = file.model_copy(update={"port": "g"})
+        task_ = task(root, executable, side_ports=["g"], shared_inputs=[given])
+    inputs = [own if shared else file]
+    assert run(runner, task_, inputs, seq=0).outcome is AttemptOutcome.FINISHED
+    with Path(file.url.removeprefix("file://")).open("r+b") as changed:
+        changed.write(b"other")
+    error_class, message = failed(run(runner, task_, inputs, seq=1))
+    assert error_class is ErrorClass.CHECKSUM_MISMATCH
+    assert "input file 'large.dat' is not the one registered" in message
 
 
 @ONLY_READ
