@@ -47,7 +47,7 @@ def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> S
     """The sandbox, with a network for tools that ask for one, if it can be had. ``allowed``: see
     ``UserNetwork``."""
     program = shutil.which("slirp4netns")
-    why = "there is no slirp4netns on this node's PATH"
+    why = "there is no slirp4netns on this node's PATH: install it"
     if program is not None:
         network = UserNetwork(program=program, allowed=list(allowed))
         found = sandbox.model_copy(update={"network": network})

@@ -250,7 +250,10 @@ class HeldSandbox:
         if not self._gets.network or (network is None and self._sandbox.node_network):
             return
         if network is None:
-            raise OSError(f"the tool is to have a network, and {self._sandbox.no_network}")
+            raise OSError(
+                f"the tool asks for a network (NetworkAccess), and {self._sandbox.no_network}; see"
+                " to that, or let it run where there is one"
+            )
         self._carrier = network.start(_first_child(bubblewrap))
 
 

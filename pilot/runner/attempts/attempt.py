@@ -191,7 +191,9 @@ class AttemptRun:
         if self._task.needs.sandbox and why:
             asked = "for its secrets" if self._task.needs.secrets else "(sluice:sandbox)"
             raise AttemptError(
-                ErrorClass.INTERNAL, f"the job is to run in a sandbox {asked}, and {why}"
+                ErrorClass.INTERNAL,
+                f"the job is to run in a sandbox {asked}, and {why}: give this node one"
+                " (docs/how-to/contain-tools.md), or take the job to a node that has one",
             )
 
     def _run_entry(

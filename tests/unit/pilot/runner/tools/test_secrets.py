@@ -151,7 +151,8 @@ def test_a_job_whose_secrets_ask_for_a_sandbox_does_not_run_without(
         runner.close()
     assert failed(report) == (
         ErrorClass.INTERNAL,
-        "the job is to run in a sandbox for its secrets, and it is switched off",
+        "the job is to run in a sandbox for its secrets, and it is switched off: give this node one"
+        " (docs/how-to/contain-tools.md), or take the job to a node that has one",
     )
     assert "ran" not in log.split("outcome")[1]
 
