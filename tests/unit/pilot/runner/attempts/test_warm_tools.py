@@ -148,32 +148,6 @@ def test_files_that_decide_what_is_loaded_belong_to_the_key(jobs: Jobs) -> None:
     assert jobs.said(of) == "1"
 
 
-#: Says how often it was asked, and with what.
-SCRIPT = """
-from sluice.warm import serve
-served = []
-def main(arguments):
-    served.append(arguments)
-    print(len(served), *arguments)
-serve(main)
-"""
-
-
-def test_a_script_that_is_an_input_is_started_with_its_interpreter(jobs: Jobs) -> None:
-    """What is meant for the script does not come to the interpreter; another script, also one of
-    the same name, has a process of its own."""
-    executable = tool([sys.executable, "-u"], arguments=["-B", "$(inputs.f)", "word"])
-    warm = task(jobs.root, executable, warm=Warm(kind="a"), resources=Resources(time_limit=60))
-    cold = task(jobs.root, executable, resources=Resources(time_limit=60))
-    script, other = (
-        input_file(jobs.root / folder / "script.py", data=(SCRIPT + more).encode())
-        for folder, more in (("one", ""), ("two", "#"))
-    )
-    given = [(warm, script), (warm, script), (warm, other), (cold, other), (warm, script)]
-    said = [text_of(run(jobs.runner, of, [file], seq=n)) for n, (of, file) in enumerate(given, 10)]
-    assert said == ["1 word", "2 word", "1 word", "1 word", "1 word"]
-
-
 def test_its_end_is_that_of_a_tool_of_its_own(jobs: Jobs) -> None:
     of = jobs.task(permanentFailCodes=[7])
     assert jobs.said(of) == "1"

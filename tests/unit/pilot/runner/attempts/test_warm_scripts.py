@@ -1,0 +1,38 @@
+"""Scripts that are inputs, and stay loaded."""
+
+import sys
+from pathlib import Path
+
+from sluice.contracts.needs import Resources, Warm
+from sluice.storage import local_path
+from tests.unit.pilot.attempts import run
+from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+#: Says how often it was asked, and with what.
+SCRIPT = """
+from sluice.warm import serve
+served = []
+def main(arguments):
+    served.append(arguments)
+    print(len(served), *arguments)
+serve(main)
+"""
+
+
+def test_a_script_that_is_an_input_is_started_with_its_interpreter(
+    runner: Runner, root: Path
+) -> None:
+    """What is meant for the script does not come to the interpreter; another script, also one of
+    the same name, has a process of its own."""
+    executable = tool([sys.executable, "-u"], arguments=["-B", "$(inputs.f)", "word"])
+    warm = task(root, executable, warm=Warm(kind="a"), resources=Resources(time_limit=60))
+    cold = task(root, executable, resources=Resources(time_limit=60))
+    script, other = (
+        input_file(root / folder / "script.py", data=(SCRIPT + more).encode())
+        for folder, more in (("one", ""), ("two", "#"))
+    )
+    given = [(warm, script), (warm, script), (warm, other), (cold, other), (warm, script)]
+    reports = [run(runner, of, [file], seq=n) for n, (of, file) in enumerate(given)]
+    said = [Path(local_path(report.outputs[0].url) or "").read_text().strip() for report in reports]
+    assert said == ["1 word", "2 word", "1 word", "1 word", "1 word"]
