@@ -40,6 +40,10 @@ Released = Annotated[
     ),
 ]
 
+Copied = Annotated[
+    bool, Query(description="Say whether whoever registered it has the originals of its files.")
+]
+
 #: Services that look at what comes and goes.
 _LOOKING = (CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
 
@@ -140,9 +144,9 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         CallingService.INTAKE,
         CallingService.WMS,
     )
-    async def dataset(uid: UUID, *, released: Released = False) -> Dataset:
+    async def dataset(uid: UUID, *, released: Released = False, copied: Copied = False) -> Dataset:
         """Reads a data set."""
-        return await read_dataset(database, uid, released=released)
+        return await read_dataset(database, uid, released=released, copied=copied)
 
     @router.put("/{uid}/share", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(Role.SHIFT, CallingService.OPERATOR)

@@ -22,8 +22,9 @@ CLOSING_LOCK = 0x534C_434C
 
 INSERT_DATASET = """
 INSERT INTO datasets
-    (uid, name, type, meta, period, run, on_demand, url, request, owner, owner_group, conditions)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+    (uid, name, type, meta, period, run, on_demand, url, request, owner, owner_group, copied,
+        conditions)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
     coalesce((SELECT conditions FROM runs WHERE number = $6), '{}'))
 ON CONFLICT (name) DO NOTHING RETURNING *
 """
@@ -150,6 +151,8 @@ class DatasetRow:
     halted: bool
     #: Files that are gone, or going, before it is.
     released: int
+    #: Whoever registered it has the originals of its files.
+    copied: bool
     #: Somebody is done with files of it that are not registered yet.
     read_ahead: bool
     #: It is wanted on the output storage.
@@ -192,6 +195,7 @@ def to_row(row: asyncpg.Record) -> DatasetRow:
         row["reason"] if row["claim_token"] is None else None,
         row["halted_at"] is not None,
         row["released"],
+        row["copied"],
         row["read_ahead"],
         row["upload_requested_at"] is not None,
     )
@@ -221,6 +225,7 @@ async def insert_dataset(
                 new.model_dump(mode="json"),
                 whose.owner,
                 whose.group,
+                new.copied,
             )
     except asyncpg.ForeignKeyViolationError as error:
         raise UnknownPeriod(f"data set {new.name!r}", period) from error
@@ -232,6 +237,14 @@ async def insert_dataset(
 async def dataset_by_uid(connection: Connection, uid: UUID) -> DatasetRow | None:
     row = await connection.fetchrow(SELECT_DATASET, uid)
     return None if row is None else to_row(row)
+
+
+async def next_name(connection: Connection, name: str) -> str:
+    """Return the first of ``name-2``, ``name-3`` … that no data set has had."""
+    number = 2
+    while await dataset_by_name(connection, free := f"{name[:190]}-{number}") is not None:
+        number += 1
+    return free
 
 
 async def uids_called(connection: Connection, name: str) -> list[UUID]:

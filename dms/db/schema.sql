@@ -467,3 +467,9 @@ UPDATE datasets AS d SET conditions = r.conditions FROM runs AS r
 WHERE d.run = r.number AND r.conditions <> '{}';
 
 UPDATE alembic_version SET version_num='dms0016' WHERE alembic_version.version_num = 'dms0015';
+
+-- Running upgrade dms0016 -> dms0017
+
+ALTER TABLE datasets ADD COLUMN copied boolean NOT NULL DEFAULT false;
+
+UPDATE alembic_version SET version_num='dms0017' WHERE alembic_version.version_num = 'dms0016';

@@ -92,10 +92,23 @@ async def _datasets_of(database: Database, query: DatasetQuery, sight: Sight) ->
     return DatasetPage(datasets=found, cursor=None)
 
 
-async def read_dataset(database: Database, uid: UUID, *, released: bool = False) -> Dataset:
-    """``released``: with the number of its files that are. Raises ``UnknownDataset``."""
+async def read_dataset(
+    database: Database, uid: UUID, *, released: bool = False, copied: bool = False
+) -> Dataset:
+    """Return one data set.
+
+    Args:
+        database: Of the DMS.
+        uid: Of the data set.
+        released: Tell the number of its files that are released.
+        copied: Tell whether whoever registered it has the originals.
+
+    Raises:
+        UnknownDataset: There is none.
+    """
     async with database.connection() as connection:
         row = await dataset_by_uid(connection, uid)
     if row is None:
         raise UnknownDataset(uid)
-    return row.dataset.model_copy(update={"released": row.released}) if released else row.dataset
+    told = {"released": row.released if released else 0, "copied": copied and row.copied}
+    return row.dataset.model_copy(update=told)

@@ -3,7 +3,7 @@
 from functools import partial
 from uuid import uuid4
 
-from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset
+from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset, next_name
 from dms.db.owners import lock_folders
 from dms.db.periods import run_by_number
 from dms.db.storages import all_roots
@@ -42,7 +42,7 @@ async def register_dataset(
     async with context.database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
         if first is not None:
-            return _same(first, new, sight), False
+            return await _same(connection, first, new, sight), False
         if new.url is not None:
             await require_folders_seen(connection, [new.url], sight)
         period = await _period(connection, new)
@@ -65,18 +65,27 @@ async def register_dataset(
             raise Conflict(
                 f"data set {new.name!r}: the folder {new.url} is another data set's", url=new.url
             )
-        return _same(first, new, sight), False
+        return await _same(connection, first, new, sight), False
 
 
-def _same(first: DatasetRow, new: NewDataset, sight: Sight) -> Dataset:
+async def _same(
+    connection: Connection, first: DatasetRow, new: NewDataset, sight: Sight
+) -> Dataset:
+    """Return the first data set of the name where the request is the same.
+
+    Raises:
+        Conflict: The name is another data set's, which may be deleted.
+    """
     if not sight.sees(first.dataset.group, first.dataset.shared_with):
         raise Conflict(f"the name {new.name!r} is taken: give the data set another one")
     gone = first.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if gone and first.request != new.model_dump(mode="json"):
+        free = await next_name(connection, new.name)
         raise Conflict(
             f"the name {new.name!r} was another data set's, which is {first.dataset.state}, and is"
-            " never free again: give the data set another one",
+            f" never free again: call the new one {free!r}, for example",
             dataset=first.dataset.uid,
+            free=free,
         )
     require_same_request(
         f"data set {new.name!r}",

@@ -27,7 +27,7 @@ async def acknowledge_each(
 
     async def acknowledge(kind: Subject, uid: UUID) -> None:
         match kind:
-            case Subject.CHAIN:
+            case Subject.CHAIN | Subject.FAILURES:
                 await chain(uid, asked)
             case Subject.PILOT:
                 await pilot(uid, asked)

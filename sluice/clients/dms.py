@@ -80,10 +80,9 @@ class DmsClient(PieceCalls, QuotaCalls):
         return await self.create(f"{API}/datasets", body=new, answer=Dataset)
 
     async def dataset(self, uid: UUID) -> Dataset:
-        """With the number of its released files. Raises ``NotFound``."""
-        return await self.call(
-            "GET", f"{API}/datasets/{uid}", answer=Dataset, params={"released": True}
-        )
+        """Return the data set, with all that is told where it is asked for. Raises ``NotFound``."""
+        asked = {"released": True, "copied": True}
+        return await self.call("GET", f"{API}/datasets/{uid}", answer=Dataset, params=asked)
 
     async def dataset_status(self, uid: UUID) -> DatasetStatus:
         """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""

@@ -75,6 +75,8 @@ class Subject(StrEnum):
     """What can be acknowledged."""
 
     CHAIN = "chain"
+    #: A chain that finished with failed jobs: what they have read is given up with it.
+    FAILURES = "failures"
     PILOT = "pilot"
 
 

@@ -178,6 +178,9 @@ class Chain(Contract):
     #: Added to those of its steps.
     rank: Annotated[float, Field(exclude_if=operator.not_)] = 0.0
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
+    #: Of one that finished: jobs that failed, whose inputs stay until somebody decides. Told in the
+    #: list of finished chains that need attention.
+    failed_jobs: Annotated[int, Field(exclude_if=operator.not_)] = 0
     owner: Owner = None
     group: OwnerGroup = EVERYONE
     steps: list[ChainStep]

@@ -54,6 +54,9 @@ class NewDataset(Contract):
     #: Left alone by the matching of new data sets with templates: someone asks for its processing
     #: explicitly.
     on_demand: bool = False
+    #: Its files were copied to the storage, and whoever did it has the originals. Files of others
+    #: are deleted after their chain only where the template says so itself.
+    copied: Annotated[bool, Field(exclude_if=not_)] = False
     #: Folder of the data set on its storage; none where files keep URLs of their own.
     url: NewUrl | None = None
     owner: Owner = None
@@ -104,6 +107,8 @@ class Dataset(Contract):
     #: Of these files, those that are deleted already, since all steps that read them are done with
     #: them. Told where it is asked for.
     released: Annotated[int, Field(exclude_if=not_)] = 0
+    #: Whoever registered it has the originals of its files. Told where it is asked for.
+    copied: Annotated[bool, Field(exclude_if=not_)] = False
     #: When it closed; of one that has not, when it was registered. The time that a list is asked
     #: for with `timestamp`: who remembers the newest and asks again gets every data set once, in
     #: order of closing.

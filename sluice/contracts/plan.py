@@ -296,11 +296,15 @@ class PlanOutput(Contract):
 
 
 class Retention(Contract):
-    """``input``: what becomes of the first input once the output is safe. ``logs``: whether the
-    logs of a step go with its output when none of its jobs failed; those of failed steps and of
-    steps that wrote the workflow's output stay in any case."""
+    """What is deleted when a chain has finished.
+
+    ``input``: what becomes of the first input once the output is safe. ``only_copies``: delete it
+    even where nobody said that it is a copy; true where the template itself says ``input: delete``.
+    ``logs``: whether the logs of a step go with its output when none of its jobs failed; those of
+    failed steps and of steps that wrote the workflow's output stay in any case."""
 
     input: Literal["delete", "keep"] = "delete"
+    only_copies: Annotated[bool, Field(exclude_if=operator.not_)] = False
     logs: Literal["delete", "keep"] = "delete"
 
 

@@ -19,6 +19,9 @@ sluice:bind:
   sluice:run: run
   period: period
 
+# Raw data leave the input buffer when the output is safe.
+sluice:retention: {input: delete}
+
 requirements:
   ScatterFeatureRequirement: {}
 

@@ -164,6 +164,7 @@ class _Campaign:
                 ending.create_task(injector.run(schedule))
                 ending.create_task(feed.bring_in_all(self._work))
                 ending.create_task(progress.watch(len(self._work)))
+            await feed.acknowledge_failures()
             watching.cancel()
             looking.leave()
 

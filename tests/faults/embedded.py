@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from tests.faults.checker.settle import settle
 from tests.faults.checker.snapshot import Snapshot
 from tests.faults.feeding import feeder
 from tests.faults.work import MARKER, Plan, make_work
+from tests.waiting import eventually
 
 _DATABASES = {
     "dms": "dms",
@@ -60,6 +62,9 @@ def carried_work(folder: Path) -> Iterator[EndState]:
                 await feed.bring_in_all(work)
                 group.create_task(people.answer(_PEOPLE))
                 await people.leave_when_answered()
+                ended = partial(feed.all_chains_ended, len(work))
+                await eventually(ended, what="the end of all chains", seconds=240)
+                await feed.acknowledge_failures()
             assert people.wrong == []
             system.kill_a_pilot(0)
             queues = _database(system, "transport")

@@ -12,6 +12,7 @@ from sluice import storage
 from sluice.cli.connection import client
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
+from sluice.contracts.attention import Acknowledge, Subject
 from sluice.contracts.datasets import NewDataset, NewFile, NewPeriod, NewRun
 from sluice.contracts.limits import LimitPeriod, SetLimit
 from sluice.contracts.problems import NotAvailable, Unauthenticated
@@ -22,6 +23,8 @@ from tests.faults.script import Badge
 from tests.faults.work import PERIOD, PIPELINES, WORKFLOWS, Arrival, workflow_text
 
 Result = TypeVar("Result")
+
+_OPERATOR = Acknowledge(by="operator")
 
 #: Seconds for which a call is repeated before the suite gives up.
 _PATIENCE = 600.0
@@ -72,6 +75,20 @@ class Feeder:
             await self._insist(self._dms.storages)
             await asyncio.sleep(_WATCHING)
 
+    async def acknowledge_failures(self) -> None:
+        """Decide about failed jobs of finished chains, so that what they have read goes."""
+        found = await self._insist(lambda: self._operator.attention(limit=1000))
+        for notice in found.notices:
+            subject = None if notice.id is None else notice.subject_of(notice.id)
+            if subject is not None and subject[0] is Subject.FAILURES:
+                acknowledge = partial(self._operator.acknowledge_chain, subject[1], _OPERATOR)
+                await self._insist(acknowledge)
+
+    async def all_chains_ended(self, number: int) -> bool:
+        """Return whether there are so many chains, and all have ended."""
+        chains = (await self._insist(self._operator.chains)).chains
+        return len(chains) == number and all(chain.state.final for chain in chains)
+
     async def bring_in(self, arrival: Arrival) -> None:
         if arrival.run is not None:
             run = NewRun(number=arrival.run, period=PERIOD)
@@ -79,7 +96,12 @@ class Feeder:
         [place] = await self._insist(lambda: self._dms.storages(StorageType.INPUT))
         name, period = arrival.expected.dataset, None if arrival.run is None else PERIOD
         new = NewDataset(
-            name=name, meta=arrival.meta, run=arrival.run, period=period, url=f"{place.url}/{name}"
+            name=name,
+            meta=arrival.meta,
+            run=arrival.run,
+            period=period,
+            url=f"{place.url}/{name}",
+            copied=True,
         )
         dataset = await self._insist(lambda: self._dms.register_dataset(new))
         files = [

@@ -52,14 +52,15 @@ def acknowledge(
     ids: IdsArgument = None,
     *,
     everything: Annotated[
-        bool, typer.Option("--all", help="All that can be acknowledged.")
+        bool,
+        typer.Option("--all", help="All that can be acknowledged, unless that deletes data."),
     ] = False,
     by: Annotated[
         str | None, typer.Option(help="Who has seen it. Default: your user name.")
     ] = None,
 ) -> None:
     """Say that you have seen something: it needs attention no more, and shows your name and the
-    time."""
+    time. What failed jobs of a finished chain have read is given up with its notice."""
     if bool(ids) is everything:
         raise typer.BadParameter("name notices by their ids, or give --all")
     who = _who(by)
@@ -107,7 +108,9 @@ async def _each(
 
 
 async def _acknowledge_all(connection: Connection, who: Acknowledge) -> list[str]:
-    """Page after page, until no new one comes; what needs nobody any more is passed over."""
+    """Acknowledge page after page, until no new notice comes.
+
+    What needs nobody any more is passed over, and so are notices whose end deletes data."""
     tried: set[str] = set()
     done: list[str] = []
     while True:
@@ -120,6 +123,10 @@ async def _acknowledge_all(connection: Connection, who: Acknowledge) -> list[str
         if not subjects:
             return done
         tried |= subjects.keys()
-        known = {notice: subject for notice, subject in subjects.items() if subject is not None}
+        known = {
+            notice: subject
+            for notice, subject in subjects.items()
+            if subject is not None and subject[0] is not Subject.FAILURES
+        }
         refusals = await _each(connection, list(known.values()), who)
         done += [notice for notice, refusal in zip(known, refusals, strict=True) if refusal is None]

@@ -52,12 +52,13 @@ async def upload_files(
     await _require_room(connection, files, dataset)
     place = await input_storage(connection, needed=known_bytes(files))
     folder = f"{place.url}/{dataset.name}"
-    registered, made = await connection.dms.make_dataset(dataset.model_copy(update={"url": folder}))
+    registered, made = await _make_dataset(connection, dataset, folder)
     if registered.state is not DatasetState.OPEN:
         raise Conflict(
             f"there is a data set {dataset.name!r} already, {registered.state} with"
-            f" {counted(registered.count_files, 'file')}: take another name; that of a data set is"
-            " never free again, also when it has been deleted"
+            f" {counted(registered.count_files, 'file')}: call the new one"
+            f" {dataset.name[:190]}-2, for example; a name is never free again, also when its data"
+            " set has been deleted"
         )
     urls = [f"{folder}/{name}" for name in names]
     try:
@@ -77,6 +78,19 @@ async def upload_files(
             await asyncio.to_thread(_remove_files, urls)
             await take_dataset_back(connection, registered)
         raise
+
+
+async def _make_dataset(
+    connection: Connection, dataset: NewDataset, folder: str
+) -> tuple[Dataset, bool]:
+    """Register the data set as a copy, or plainly where the DMS of the release before answers."""
+    new = dataset.model_copy(update={"url": folder})
+    try:
+        return await connection.dms.make_dataset(new.model_copy(update={"copied": True}))
+    except Unprocessable as error:
+        if "copied" not in str(error) and not any("copied" in str(one) for one in error.findings):
+            raise
+    return await connection.dms.make_dataset(new)
 
 
 async def _require_room(

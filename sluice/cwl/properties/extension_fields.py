@@ -3,6 +3,7 @@
 A field of a step that is a field of the plan's step under the same name gets there by itself.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,14 +27,17 @@ from sluice.cwl.reading.findings import did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
 
 
-def _model(kind: type[BaseModel]) -> Reader:
+def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
+    """Return a reader of the model's fields, but those that are ``hidden`` from templates."""
+    fields = [name for name in kind.model_fields if name not in hidden]
+
     def read(value: FieldValue) -> Any:
         written = value.mapping()
         if written is None:
             return None
         places = value.inner_places()
         given = {value.plain_key(key): plain_json(item) for key, item in written.items()}
-        unknown = [key for key in given if key not in kind.model_fields]
+        unknown = [key for key in given if key not in fields]
         for key in unknown:
             if f"{value.name}.{key}" in LATER:
                 value.wrong(
@@ -41,7 +45,7 @@ def _model(kind: type[BaseModel]) -> Reader:
                     places[key],
                 )
             else:
-                value.wrong(f"knows no '{key}'{did_you_mean(key, kind.model_fields)}", places[key])
+                value.wrong(f"knows no '{key}'{did_you_mean(key, fields)}", places[key])
         try:
             return kind.model_validate(
                 {key: item for key, item in given.items() if key not in unknown}, strict=True
@@ -70,6 +74,14 @@ def _boundary(value: FieldValue) -> Boundary | None:
         )
         return None
     return boundary
+
+
+def _retention(value: FieldValue) -> Retention | None:
+    """Read what is deleted: ``input: delete`` that is written out holds for only copies too."""
+    retention: Retention | None = _model(Retention, hidden={"only_copies"})(value)
+    if retention is not None and "input" in retention.model_fields_set:
+        return retention.model_copy(update={"only_copies": retention.input == "delete"})
+    return retention
 
 
 def _merge(value: FieldValue) -> MergeGroups | None:
@@ -304,7 +316,7 @@ FIELDS: dict[str, ExtensionField] = {
     ),
     "require": ExtensionField("workflow", _require, "sluice:require: {files: {minimum: 10}}"),
     "retention": ExtensionField(
-        "workflow", _model(Retention), "sluice:retention: {input: keep, logs: keep}"
+        "workflow", _retention, "sluice:retention: {input: keep, logs: keep}"
     ),
     "boundary": ExtensionField(
         "step",

@@ -45,5 +45,5 @@ async def test_the_name_of_a_data_set_that_was_deleted_is_not_free(
         NewDataset(name="mine", url=f"file://{tmp_path}/in/mine")
     )
     await results.dms.delete_dataset(before.uid, force=True)
-    with pytest.raises(Conflict, match="that of a data set is never free again"):
+    with pytest.raises(Conflict, match="never free again: call the new one 'mine-2'"):
         await upload_files(connection, [], dataset=NewDataset(name="mine"))

@@ -97,6 +97,7 @@ async def test_publishing_shows_what_changes_and_asks(
     for line in (
         "flow is new:\n",
         "  match type added: is raw\n",
+        "  template deletes added: when a chain has finished: intermediate data",
         "Publish it as version 1?",
         "flow, version 1\n",
     ):

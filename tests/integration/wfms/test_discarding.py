@@ -11,11 +11,13 @@ from sluice.contracts.states import (
     DatasetState,
 )
 from tests.integration.wfms.world import World
-from tests.unit.wfms.chains.plans import three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
+
+THREE = three_steps(retention=DELETE_ALL)
 
 
 async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
-    template, dataset = world.template(three_steps()), await world.input("a")
+    template, dataset = world.template(THREE), await world.input("a")
     chain = await world.new_chain(dataset, template)
     for _ in range(5):
         await world.turn()
@@ -39,7 +41,7 @@ async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
 
 
 async def test_a_chain_discarded_on_its_way_goes_on_to_its_end(world: World) -> None:
-    chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    chain = await world.new_chain(await world.input("a"), world.template(THREE))
     await world.turn()
     assert (await world.chains.discard_chain(chain.uid)).state is ChainState.IN_PROGRESS
     for _ in range(5):
@@ -52,7 +54,7 @@ async def test_a_chain_discarded_on_its_way_goes_on_to_its_end(world: World) -> 
 
 
 async def test_an_output_that_another_chain_reads_is_not_discarded(world: World) -> None:
-    first = await world.new_chain(await world.input("a"), world.template(three_steps()))
+    first = await world.new_chain(await world.input("a"), world.template(THREE))
     for _ in range(5):
         await world.turn()
     (output,) = [
@@ -61,7 +63,8 @@ async def test_an_output_that_another_chain_reads_is_not_discarded(world: World)
         if dataset.port == "out" and dataset.step == "merge"
     ]
     second = await world.new_chain(
-        await world.dms.dataset(output), world.template(three_steps(), name="other")
+        await world.dms.dataset(output),
+        world.template(THREE, name="other"),
     )
     await world.chains.discard_chain(first.uid)
     await world.delete_outputs()

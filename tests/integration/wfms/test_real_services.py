@@ -29,7 +29,7 @@ from sluice.contracts.pilots import (
     RegisterPilot,
     Report,
 )
-from sluice.contracts.plan import Equals, Plan, Retention
+from sluice.contracts.plan import Equals, Plan
 from sluice.contracts.states import AttemptOutcome, ChainState, StorageType
 from sluice.contracts.templates import Template, TemplateList
 from sluice.servicekit.http import Health, create_app
@@ -42,7 +42,7 @@ from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.callers import open_to_all
 from tests.conftest import DatabaseFactory
-from tests.unit.wfms.chains.plans import three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 from tests.waiting import eventually
 from wfms.chains.settings import ChainsSettings
 from wfms.chains.wiring import build as build_chains
@@ -187,9 +187,7 @@ async def test_frames_to_output_with_all_services_restarted_in_between(
         name: await make_database()
         for name in ("broker", "dms", "wms", "chains", "watcher", "intake")
     }
-    plan = three_steps(
-        match={"kind": Equals(value="raw")}, retention=Retention(input="delete", logs="delete")
-    )
+    plan = three_steps(match={"kind": Equals(value="raw")}, retention=DELETE_ALL)
     async with system(urls, plan) as links:
         for kind in StorageType:
             (tmp_path / kind).mkdir()

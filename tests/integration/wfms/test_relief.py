@@ -14,7 +14,7 @@ from sluice.servicekit.loop import Loop
 from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.world import World
-from tests.unit.wfms.chains.plans import three_steps
+from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 from tests.waiting import eventually
 from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.relieve_storages import RelieveStorages
@@ -23,11 +23,10 @@ from wfms.chains.wiring import build
 KEEPS = Retention(input="keep")
 
 
-async def running(world: World, name: str, **more: Retention) -> Chain:
+async def running(world: World, name: str, *, retention: Retention = DELETE_ALL) -> Chain:
     """Its first tasks are with the WMS. The input has three bytes."""
-    chain = await world.new_chain(
-        await world.input(name), world.template(three_steps(**more), name=f"{name}-wf")
-    )
+    template = world.template(three_steps(retention=retention), name=f"{name}-wf")
+    chain = await world.new_chain(await world.input(name), template)
     await world.start_steps()
     await world.deliver()
     return chain

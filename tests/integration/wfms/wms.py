@@ -35,6 +35,8 @@ class SmallWms:
         self.knows_boosts = True
         #: The step whose tasks fail.
         self.failing = ""
+        #: Steps that finish although one of their jobs fails.
+        self.tolerating: set[str] = set()
 
     def accept(self, task: Task) -> None:
         self.messages.append(task.uid)

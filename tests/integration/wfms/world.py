@@ -345,7 +345,8 @@ class World:
                         uid, TaskState.FAILED, failed=2, reason="2 of 2 jobs failed"
                     )
                 else:
-                    await self.end_task(uid)
+                    tolerated = self.wms.tasks[uid].step in self.wms.tolerating
+                    await self.end_task(uid, failed=int(tolerated))
 
     async def release(self, dataset: UUID, *seqs: int) -> None:
         """The only step that reads the data set is done with these files."""

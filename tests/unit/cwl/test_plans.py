@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from sluice.contracts.plan import (
     STRIDE,
     Between,
@@ -256,6 +258,21 @@ def test_the_pack_for_the_online_filter() -> None:
         "merge_monitoring",
     ]
     assert next(iter(modes)) == "decode"
+
+
+@pytest.mark.parametrize(
+    ("said", "retention"),
+    [
+        ("", Retention()),
+        ("sluice:retention: {logs: keep}\n", Retention(logs="keep")),
+        ("sluice:retention: {input: delete}\n", Retention(only_copies=True)),
+        ("sluice:retention: {input: keep}\n", Retention(input="keep")),
+    ],
+)
+def test_only_copies_are_deleted_only_where_the_template_says_delete(
+    said: str, retention: Retention
+) -> None:
+    assert plan_of(edited(("doc: Counts", f"{said}doc: Counts"))).retention == retention
 
 
 def test_all_extension_fields() -> None:

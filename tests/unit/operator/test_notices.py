@@ -6,11 +6,12 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.contracts.attention import Acknowledgement, Notice, NoticeList, Subject, Weight
-from sluice.contracts.chains import ChainStep
+from sluice.contracts.chains import ChainDataset, ChainStep
 from sluice.contracts.datasets import Dataset, Stalled
 from sluice.contracts.pilot_list import Pilot, PilotList
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import (
+    ChainDatasetStatus,
     ChainState,
     DatasetState,
     DatasetType,
@@ -63,6 +64,56 @@ def test_a_failed_chain_says_why_and_can_be_acknowledged() -> None:
     assert (notice.weight, notice.chain, notice.since) == (Weight.ERROR, failed.uid, NOW)
     assert notice.id is not None
     assert Notice.subject_of(notice.id) == (Subject.CHAIN, failed.uid)
+
+
+def test_failed_jobs_of_a_finished_chain_wait_for_a_decision() -> None:
+    datasets = {
+        uid: made_dataset(uid, type, files, size)
+        for uid, type, files, size in [
+            (UUID(int=1), DatasetType.INPUT, 20, 2_000_000),
+            (UUID(int=2), DatasetType.INTERMEDIATE, 19, 1_000_000),
+            (UUID(int=3), DatasetType.OUTPUT, 1, 500),
+            (UUID(int=4), DatasetType.INTERMEDIATE, 5, 700),
+        ]
+    }
+    finished = chain(ChainState.FINISHED).model_copy(
+        update={
+            "failed_jobs": 1,
+            "datasets": [
+                ChainDataset(
+                    uid=uid,
+                    name="x",
+                    step=None,
+                    port=None,
+                    status=ChainDatasetStatus.FINISHED
+                    if uid.int == 4
+                    else ChainDatasetStatus.READY,
+                )
+                for uid in datasets
+            ],
+        }
+    )
+    [notice] = notices.of_failures([finished], datasets)
+    assert notice.text == (
+        "t over d: 1 job failed, and the chain finished without it. What a rerun needs stays (39"
+        f" files, 3.0 MB) until you run the chain again (`sluice chain rerun --failed-only"
+        f" {finished.uid}`), or acknowledge this: then copies and intermediate data are deleted"
+    )
+    assert notice.id == f"failures:{finished.uid}"
+    assert (notice.weight, notice.chain, notice.since) == (Weight.WARNING, finished.uid, NOW)
+
+
+def made_dataset(uid: UUID, type: DatasetType, files: int, size: int) -> Dataset:
+    return Dataset(
+        uid=uid,
+        name="x",
+        type=type,
+        state=DatasetState.CLOSED,
+        meta={},
+        count_files=files,
+        bytes=size,
+        timestamp=NOW,
+    )
 
 
 def test_a_step_that_cannot_go_on_goes_by_itself() -> None:

@@ -16,12 +16,13 @@ WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
 GROUP BY state
 """
 
-#: Failed ones that nobody has acknowledged, discarded or run again; and those with a step that
-#: cannot go on, as its reason says.
+#: Failed ones that nobody has acknowledged, discarded or run again; finished ones with failed jobs,
+#: likewise; and those with a step that cannot go on, as its reason says.
 WANTED = f"""
 SELECT uid FROM chains
 WHERE state = '{ChainState.FAILED}' AND acknowledged_at IS NULL AND NOT discarded
     AND NOT EXISTS (SELECT 1 FROM chains AS again WHERE again.rerun_of = chains.uid)
+UNION SELECT uid FROM chains WHERE unsettled AND state = '{ChainState.FINISHED}'
 UNION SELECT chain_uid FROM steps WHERE state = '{StepState.STARTING}' AND reason <> ''
 UNION SELECT chain_uid FROM steps WHERE state = '{StepState.IN_PROGRESS}' AND reason <> ''
 """
@@ -35,7 +36,9 @@ WHERE $1::text[] IS NULL
 ACKNOWLEDGE = f"""
 -- The first who says so is the one who is named.
 UPDATE chains SET acknowledged_by = $2, acknowledged_at = $3
-WHERE uid = $1 AND state = '{ChainState.FAILED}' AND acknowledged_at IS NULL RETURNING uid
+WHERE uid = $1 AND acknowledged_at IS NULL
+    AND (state = '{ChainState.FAILED}' OR state = '{ChainState.FINISHED}' AND unsettled)
+RETURNING uid
 """
 
 SEEN = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
@@ -52,7 +55,7 @@ async def counts(connection: Connection, sight: Sight) -> ChainCounts:
 
 
 async def mark_acknowledged(connection: Connection, uid: UUID, *, by: str, now: datetime) -> bool:
-    """False where the chain is not there, has not failed, or has been acknowledged."""
+    """Return False where the chain is not there, needs nobody, or has been acknowledged."""
     return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
 
 

@@ -1,6 +1,6 @@
 """Statements on chains as a whole: making, locking, and all that changes a chain's own row."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -32,7 +32,8 @@ SELECT state, ending, reason, rank FROM chains WHERE uid = $1 FOR UPDATE
 LOCK_CHAIN = """
 -- The same lock, with all that the chain is.
 SELECT uid, state, ending, upload_asked, discarded, reason, template_id, template_name,
-    template_version, plan, params, dataset_uid, dataset, owner, owner_group, keep_failed > '0' AND
+    template_version, plan, params, dataset_uid, dataset, owner, owner_group,
+    input_copied, unsettled, keep_failed > '0' AND
     (ended_at IS NULL OR keep_until IS NOT NULL) AS kept
 FROM chains WHERE uid = $1 FOR UPDATE
 """
@@ -53,16 +54,17 @@ RETURNING released_at
 
 INPUT_KEPT = f"""
 -- Is there another chain that still runs over this input (or has it as the value of a parameter),
--- or wants it kept?
+-- or wants it kept, or has failed jobs nobody has decided about?
 SELECT EXISTS (
     SELECT 1 FROM chains WHERE dataset_uid = $1 AND uid <> $2
     AND (state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
-    OR plan->'retention'->>'input' = 'keep')
+    OR plan->'retention'->>'input' = 'keep' OR state = '{ChainState.FINISHED}' AND unsettled)
 ) OR EXISTS (
     SELECT 1 FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
     WHERE datasets.uid = $1 AND datasets.step IS NULL AND datasets.port IS NOT NULL
         AND chains.uid <> $2
-    AND chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
+    AND (chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
+    OR chains.state = '{ChainState.FINISHED}' AND chains.unsettled)
 )
 """
 
@@ -77,32 +79,15 @@ INSERT_CHAIN = """
 INSERT INTO chains (
     uid, state, template_id, template_name, template_version, plan, params, dataset_uid,
         dataset_name, dataset, created_at,
-    variant, keep_failed, rerun_of, secrets, rank, owner, owner_group
+    variant, keep_failed, rerun_of, secrets, rank, owner, owner_group, input_copied
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 """
 
 INSERT_STEPS = """
 INSERT INTO steps (chain_uid, ordinal, name, task_uid, state)
 SELECT $1, ordinal, name, task_uid, $2
 FROM unnest($3::int[], $4::text[], $5::uuid[]) AS new (ordinal, name, task_uid)
-"""
-
-TAKE_STEPS = f"""
--- Of the chain's fresh steps, those that $3 has finished: with its times.
-UPDATE steps
-SET state = '{StepState.FINISHED}', started_at = done.started_at, ended_at = done.ended_at,
-    failed_jobs = done.failed_jobs, taken_from = coalesce(done.taken_from, done.chain_uid)
-FROM steps AS done
-WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND done.chain_uid = $3
-    AND done.name = steps.name
-AND done.state = '{StepState.FINISHED}'
-"""
-
-TAKE_JOBS = """
-UPDATE steps SET jobs_from = coalesce(before.taken_from, before.chain_uid) FROM steps AS before
-WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND before.chain_uid = $3
-    AND before.name = steps.name
 """
 
 MOVE_CHAIN = """
@@ -126,7 +111,9 @@ KEPT_TOO_LONG = "SELECT uid FROM chains WHERE keep_until <= $1 ORDER BY keep_unt
 
 END_KEEPING = "UPDATE chains SET keep_until = NULL WHERE uid = $1"
 
-DISCARD = "UPDATE chains SET discarded = true WHERE uid = $1 RETURNING uid"
+DISCARD = "UPDATE chains SET discarded = true, unsettled = false WHERE uid = $1 RETURNING uid"
+
+SET_UNSETTLED = "UPDATE chains SET unsettled = $2 WHERE uid = $1"
 
 END_CHAIN = """
 -- The first reason to end stays.
@@ -238,6 +225,8 @@ async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
         discarded=row["discarded"],
         used=used,
         kept=row["kept"],
+        input_copied=row["input_copied"],
+        unsettled=row["unsettled"],
     )
     return StoredChain(
         uid=uid,
@@ -332,6 +321,11 @@ async def mark_discarded(connection: Connection, uid: UUID) -> bool:
     return await connection.fetchval(DISCARD, uid) is not None
 
 
+async def set_unsettled(connection: Connection, uid: UUID, *, unsettled: bool) -> None:
+    """Note whether somebody has to decide about failed jobs. The chain's lock is held."""
+    await connection.execute(SET_UNSETTLED, uid, unsettled)
+
+
 async def end_chain(connection: Connection, uid: UUID, ending: ChainState, *, reason: str) -> bool:
     """Marks how the chain is going to end; False when that is settled already."""
     return await connection.fetchval(END_CHAIN, uid, ending, reason) is not None
@@ -351,6 +345,7 @@ class NewChainRow:
     dataset: Dataset
     keep_failed: timedelta
     whose: Ownership
+    input_copied: bool = False
     rerun_of: UUID | None = None
     rank: float = 0.0
 
@@ -377,23 +372,10 @@ async def insert_chain(connection: Connection, row: NewChainRow, *, now: datetim
         row.rank,
         row.whose.owner,
         row.whose.group,
+        row.input_copied,
     )
     names = [step.name for step in row.plan.steps]
     tasks = [task_uid(row.uid, name) for name in names]
     await connection.execute(
         INSERT_STEPS, row.uid, StepState.PENDING, list(range(len(names))), names, tasks
     )
-
-
-async def take_steps(
-    connection: Connection,
-    chain: UUID,
-    *,
-    before: UUID,
-    whole: Collection[str],
-    jobs: Collection[str],
-) -> None:
-    """Of the new chain's steps ``whole`` are finished, as in the chain ``before``; of ``jobs``
-    finished jobs are taken over."""
-    await connection.execute(TAKE_STEPS, chain, list(whole), before)
-    await connection.execute(TAKE_JOBS, chain, list(jobs), before)

@@ -46,6 +46,16 @@ CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nO
 #: Found by the index chains_by_template.
 CHAINS_OF_TEMPLATE = CHAINS.replace("\nORDER", "\n    AND template_name = $7\nORDER")
 
+#: Finished ones, with the number of failed jobs that nobody has decided about.
+CHAINS_WITH_FAILURES = CHAINS_OF_ATTENTION.replace(
+    "\nFROM chains",
+    """,
+    (SELECT sum(failed_jobs)::int FROM steps WHERE chain_uid = chains.uid AND taken_from IS NULL)
+        AS failed_jobs
+FROM chains""",
+    1,
+)
+
 #: Found by the index chains_ended.
 CHAINS_BY_END = CHAINS.replace(
     "\nORDER BY", "\n    AND ended_at IS NOT NULL\nORDER BY ended_at DESC,"
@@ -89,6 +99,7 @@ SELECT steps.task_uid, chains.dataset_uid FROM steps JOIN chains ON chains.uid =
 WHERE chains.state = '{ChainState.IN_PROGRESS}' AND steps.state = '{StepState.IN_PROGRESS}'
     AND steps.taken_from IS NULL
     AND chains.plan->'retention'->>'input' IS DISTINCT FROM 'keep'
+    AND (chains.input_copied OR chains.plan->'retention' @> '{{"only_copies": true}}')
 ORDER BY chains.position, steps.ordinal LIMIT $1
 """
 
@@ -126,6 +137,8 @@ class ChainQuery:
             return CHAINS_OF_TEMPLATE
         if self.ended:
             return CHAINS_BY_END
+        if self.attention and self.state is ChainState.FINISHED:
+            return CHAINS_WITH_FAILURES
         return CHAINS_OF_ATTENTION if self.attention else CHAINS
 
 

@@ -372,3 +372,17 @@ UPDATE alembic_version SET version_num='wfms_chains0018' WHERE alembic_version.v
 CREATE INDEX chains_by_template ON chains (template_name, position);
 
 UPDATE alembic_version SET version_num='wfms_chains0019' WHERE alembic_version.version_num = 'wfms_chains0018';
+
+-- Running upgrade wfms_chains0019 -> wfms_chains0020
+
+ALTER TABLE chains
+    -- Of the first input: whoever registered it has the originals of its files.
+    ADD COLUMN input_copied boolean NOT NULL DEFAULT false,
+    -- Jobs of it failed, and nobody has decided what becomes of what they read.
+    ADD COLUMN unsettled boolean NOT NULL DEFAULT false;
+
+CREATE INDEX chains_unsettled ON chains (position) WHERE unsettled;
+
+CREATE INDEX chains_unsettled_inputs ON chains (dataset_uid) WHERE unsettled;
+
+UPDATE alembic_version SET version_num='wfms_chains0020' WHERE alembic_version.version_num = 'wfms_chains0019';

@@ -48,7 +48,10 @@ class ChainView:
     somebody else still needs the first input (another chain runs over it, or wants it kept).
     ``passing``: data sets given as parameters that go with the chain, and that nobody else needs.
     ``discarded``: nothing of it is to be kept once it is over; ``used``: its outputs that somebody
-    else needs. ``kept``: should it fail or be canceled, what a rerun could use stays (still)."""
+    else needs. ``kept``: should it fail or be canceled, what a rerun could use stays (still).
+
+    ``input_copied``: the first input is a copy, of which the original is elsewhere. ``unsettled``:
+    jobs of it failed, and nobody has decided yet what becomes of what they read."""
 
     plan: Plan
     state: ChainState
@@ -62,6 +65,8 @@ class ChainView:
     discarded: bool = False
     used: frozenset[UUID] = frozenset()
     kept: bool = False
+    input_copied: bool = False
+    unsettled: bool = False
 
     @property
     def given_up(self) -> bool:
@@ -76,6 +81,11 @@ class ChainView:
     @property
     def kept_for_rerun(self) -> bool:
         return self.kept and self.ending is not None and not self.given_up
+
+    @property
+    def holds_failures(self) -> bool:
+        """Is what its failed jobs read kept until somebody decides?"""
+        return self.unsettled and self.ending is None and not self.given_up
 
     def dataset(self, step: str | None, port: str | None) -> DatasetView | None:
         for dataset in self.datasets:

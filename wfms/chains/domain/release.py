@@ -6,6 +6,11 @@
   writes no workflow output.
 * The first input: when the whole chain has finished (its output is uploaded) and the plan says so,
   nobody else needs it, and it came from outside.
+* The first input goes only where it is a copy, or the template itself says that it is deleted: who
+  registers a file may have no other copy.
+* What a rerun of failed jobs could use (the first input, what steps with failed jobs read and
+  wrote, files given as parameters) stays in a chain that finishes, until somebody has decided: runs
+  it again, acknowledges or discards it.
 * A file that was given as a parameter: when the chain is over, whichever way, if it was given to go
   with the chain, and nobody else needs it.
 * A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps
@@ -24,7 +29,7 @@
 from uuid import UUID
 
 from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
-from wfms.chains.domain.chain import ChainView, DatasetView
+from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.graph import output_ports, readers, writes_output
 
 
@@ -54,7 +59,7 @@ def releasable(chain: ChainView) -> list[UUID]:
     first = chain.dataset(None, None)
     if first is not None and first.uid not in released and _input_done(chain):
         new.append(first.uid)
-    if chain.state.final and not chain.kept_for_rerun:
+    if chain.state.final and not chain.kept_for_rerun and not chain.holds_failures:
         new += [
             dataset.uid
             for dataset in chain.datasets
@@ -74,7 +79,7 @@ def _data_done(chain: ChainView, dataset: DatasetView) -> bool:
     is_output = (step, port) in output_ports(chain.plan)
     if chain.withdrawn and is_output:
         return not dataset.uploaded and dataset.uid not in chain.used
-    if chain.kept_for_rerun and _of_use(chain, step, port):
+    if (chain.kept_for_rerun or chain.holds_failures) and _of_use(chain, step, port):
         return False
     never_uploads = chain.ending is not None and not chain.upload_asked
     return never_uploads or not is_output
@@ -91,8 +96,14 @@ def _of_use(chain: ChainView, step: str, port: str) -> bool:
         *(chain.steps[reader.name] for reader in readers(chain.plan, step, port)),
     ]
     return (step, port) in output_ports(chain.plan) or any(
-        neighbour.state is not StepState.FINISHED for neighbour in around
+        neighbour.state is not StepState.FINISHED or _has_failures(neighbour)
+        for neighbour in around
     )
+
+
+def _has_failures(step: StepView) -> bool:
+    """Those of a step that was taken over were decided about when its chain was run again."""
+    return step.failed_jobs > 0 and step.taken_from is None
 
 
 def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> bool:
@@ -120,7 +131,9 @@ def _logs_done(chain: ChainView, dataset: DatasetView, released: set[UUID]) -> b
 def _input_done(chain: ChainView) -> bool:
     return (
         (chain.state is ChainState.FINISHED or chain.given_up)
+        and not chain.holds_failures
         and chain.plan.retention.input == "delete"
+        and (chain.input_copied or chain.plan.retention.only_copies)
         and chain.input_type is DatasetType.INPUT
         and not chain.input_kept
     )

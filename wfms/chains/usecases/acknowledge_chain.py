@@ -1,4 +1,4 @@
-"""Acknowledges a chain that failed: notes who has seen it."""
+"""Acknowledges a chain that failed, or that finished with failed jobs: notes who has seen it."""
 
 from uuid import UUID
 
@@ -6,32 +6,42 @@ from sluice.contracts.attention import Acknowledge, AlreadySeen
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
-from wfms.chains.db import attention
+from wfms.chains.db import attention, chains
 from wfms.chains.usecases.cancel_chain import UnknownChain
+from wfms.chains.usecases.settle_failures import settle_failures
 
 
 class NothingToAcknowledge(Conflict):
     def __init__(self, uid: UUID, state: ChainState) -> None:
         super().__init__(
-            f"chain {uid} has not failed, it is {state}: there is nothing to acknowledge",
+            f"chain {uid} is {state}, and needs nobody's decision: there is nothing to acknowledge",
             uid=uid,
             state=state,
         )
 
 
 async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -> None:
-    """Precondition: the chain has failed. Effect: it needs nobody's attention any more, and says
-    who has seen it and when; repeating it changes nothing. Messages: none. Errors:
-    ``UnknownChain``, ``NothingToAcknowledge``, ``AlreadySeen`` (by somebody else)."""
+    """Note who has seen that the chain failed, or that jobs of it did; doing it again is fine.
+
+    What was kept for the failed jobs of a finished chain is released.
+
+    Raises:
+        UnknownChain: There is no such chain.
+        NothingToAcknowledge: It needs nobody's decision.
+        AlreadySeen: Somebody else has acknowledged it.
+    """
     now = database.clock.now()
     async with database.transaction() as transaction:
+        held = await chains.hold_chain(transaction.connection, uid)
         if await attention.mark_acknowledged(transaction.connection, uid, by=asked.by, now=now):
+            if held is not None and held.state is ChainState.FINISHED:
+                await settle_failures(transaction, uid, now=now)
             return
         found = await attention.seen(transaction.connection, uid)
     if found is None:
         raise UnknownChain(uid)
     state, first = found
-    if state is not ChainState.FAILED:
+    if first is None:
         raise NothingToAcknowledge(uid, state)
-    if first is not None and first.by != asked.by:
+    if first.by != asked.by:
         raise AlreadySeen(f"chain {uid}", first.by, first.at)

@@ -134,6 +134,7 @@ async def _create(
     database, new = context.database, _with(asked, bound)
     files = await find_files(context.dms, new, seen_by=made_for.seen_by)
     plan = await find_secrets(context.operator, new)
+    copied = await _is_copy(context, new)
     async with database.transaction() as transaction:
         # The inputs' locks come first: their release and their taking into use exclude each other.
         released = await chains.lock_inputs(
@@ -160,12 +161,21 @@ async def _create(
             keep_failed=context.keep_failed,
             rank=new.rank,
             whose=made_for.whose,
+            input_copied=copied,
         )
         await _insert(transaction, row, files, now=database.clock.now())
     log.info(
         "chain.created", chain=str(key.uid), dataset=str(key.dataset), template=new.template_name
     )
     return key.uid, True
+
+
+async def _is_copy(context: ChainsContext, new: NewChain) -> bool:
+    """Return whether deleting the first input loses nothing, where that decides what happens."""
+    retention = new.plan.retention
+    if retention.input == "keep" or retention.only_copies:
+        return False
+    return new.dataset.slice is not None or (await context.dms.dataset(new.dataset.uid)).copied
 
 
 def _require_fitting(new: NewChain) -> None:

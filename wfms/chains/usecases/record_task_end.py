@@ -84,6 +84,8 @@ async def _end_step(transaction: Transaction, ended: TaskEnded, *, now: datetime
     if state is not StepState.IN_PROGRESS:
         raise NotSent(ended, state)
     await steps.set_failed_jobs(connection, step, ended.failed_jobs)
+    if ended.failed_jobs:
+        await chains.set_unsettled(connection, chain, unsettled=True)
     match ended.state:
         case TaskState.FINISHED:
             await steps.move_steps(

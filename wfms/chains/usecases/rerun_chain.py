@@ -28,7 +28,7 @@ from sluice.contracts.tasks import TaskStatus
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Transaction
-from wfms.chains.db import chains, datasets
+from wfms.chains.db import chains, datasets, reruns
 from wfms.chains.db.chains import NewChainRow, StoredChain
 from wfms.chains.db.quotas import require_quota
 from wfms.chains.domain.identity import rerun_uid, task_uid
@@ -42,6 +42,7 @@ from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_given_assets
 from wfms.chains.usecases.find_files import UnfitChain, find_files, unknown_dataset
 from wfms.chains.usecases.find_secrets import find_secrets
+from wfms.chains.usecases.settle_failures import settle_failures
 
 log = structlog.get_logger(__name__)
 
@@ -286,10 +287,11 @@ async def _store(
         rerun_of=before.uid,
         rank=0.0 if held is None else held.rank,
         whose=draft.whose,
+        input_copied=before.view.input_copied,
     )
     await chains.insert_chain(connection, row, now=now)
     whole = [step.name for step in before.view.plan.steps if step.name not in draft.rerun.runs]
-    await chains.take_steps(
+    await reruns.take_steps(
         connection, new, before=before.uid, whole=whole, jobs=draft.rerun.by_jobs
     )
     for name, uid in outside.items():
@@ -300,6 +302,8 @@ async def _store(
     ):
         raise Moved(before.uid)
     await advance_chain(transaction, new, now=now)
+    if before.view.unsettled:
+        await settle_failures(transaction, before.uid, now=now)
     return True
 
 

@@ -6,12 +6,19 @@ from uuid import UUID
 
 from sluice.contracts.attention import Notice, Subject, Weight
 from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import Stalled
+from sluice.contracts.datasets import Dataset, Stalled
 from sluice.contracts.intake import Tie
 from sluice.contracts.labels import chain_of, label
+from sluice.contracts.numbers import size_text
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import ChainState, DatasetState, PilotState
+from sluice.contracts.states import (
+    ChainDatasetStatus,
+    ChainState,
+    DatasetState,
+    DatasetType,
+    PilotState,
+)
 from sluice.contracts.steps import StepLoad, StepPriority, off_in_words
 from sluice.contracts.tasks import TaskStatus, UnschedulableTask
 from wfms.operator.domain.formatting import count_text
@@ -82,6 +89,44 @@ def of_chain(chain: Chain) -> list[Notice]:
         )
         for step in stuck
     ]
+
+
+def of_failures(chains: Iterable[Chain], datasets: Mapping[UUID, Dataset]) -> list[Notice]:
+    """Return a notice for each finished chain with failed jobs that nobody has decided about.
+
+    Args:
+        chains: As the list of finished chains that need attention gives them.
+        datasets: Their data sets, as far as the DMS tells.
+    """
+    return [
+        Notice(
+            text=_failures_text(chain, datasets),
+            weight=Weight.WARNING,
+            id=f"{Subject.FAILURES}:{chain.uid}",
+            since=chain.ended_at,
+            chain=chain.uid,
+        )
+        for chain in chains
+    ]
+
+
+def _failures_text(chain: Chain, datasets: Mapping[UUID, Dataset]) -> str:
+    kept = [
+        datasets[dataset.uid]
+        for dataset in chain.datasets
+        if dataset.status is not ChainDatasetStatus.FINISHED
+        and dataset.uid in datasets
+        and datasets[dataset.uid].type in {DatasetType.INPUT, DatasetType.INTERMEDIATE}
+    ]
+    files = sum(dataset.count_files for dataset in kept)
+    space = f" ({count_text(files, 'file')}, {size_text(sum(one.bytes for one in kept))})"
+    return (
+        f"{chain.template_name} over {chain.dataset_name}: {count_text(chain.failed_jobs, 'job')}"
+        f" failed, and the chain finished without {'it' if chain.failed_jobs == 1 else 'them'}."
+        f" What a rerun needs stays{space if kept else ''} until you run the chain again (`sluice"
+        f" chain rerun --failed-only {chain.uid}`), or acknowledge this: then copies and"
+        " intermediate data are deleted"
+    )
 
 
 def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:

@@ -10,6 +10,7 @@ from sluice.contracts.asset_refs import AssetRef
 from sluice.contracts.chain_requirements import required
 from sluice.contracts.matching import condition_text, due_text
 from sluice.contracts.plan import Condition, Parameter, Plan, PlanOutput, PlanStep
+from sluice.contracts.retention import deletion_text
 from sluice.contracts.standing import Due
 from sluice.contracts.templates import Change, PlanChange
 from wfms.operator.domain.parameters import type_name
@@ -19,7 +20,7 @@ _MOST = 80
 #: Of a value that is shown from further on: characters before those that differ.
 _LEAD = 20
 #: Fields of a plan that concern all of it.
-_WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority", "retention")
+_WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority")
 
 #: From here on, floats are written with an exponent.
 _ALL_DIGITS = 1e15
@@ -35,6 +36,7 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
     old = before or _nothing(after)
     return [
         *_whole(old, after),
+        *_deletion(before, after),
         *_each("match", old.match, after.match, lambda condition: [condition_text(condition)]),
         *_each("match", _due(old), _due(after), lambda due: [due_text(due)]),
         *_each(
@@ -86,6 +88,14 @@ def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
         if old.get(name) != new.get(name):
             detail = _difference(old.get(name), new.get(name))
             yield PlanChange(part="template", name=name, change=Change.CHANGED, details=[detail])
+
+
+def _deletion(before: Plan | None, after: Plan) -> Iterator[PlanChange]:
+    """Say what a new template deletes, and one that deletes something else than before."""
+    if before is None or before.retention != after.retention:
+        change = Change.ADDED if before is None else Change.CHANGED
+        details = [deletion_text(after.retention)]
+        yield PlanChange(part="template", name="deletes", change=change, details=details)
 
 
 def _each(

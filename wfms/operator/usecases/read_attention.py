@@ -17,9 +17,11 @@ from sluice.contracts.attention import (
     Subject,
     WorkCounts,
 )
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
-from sluice.contracts.states import ChainState
+from sluice.contracts.states import ChainDatasetStatus, ChainState
 from sluice.contracts.tasks import TaskStatus, UnschedulableTask
 from wfms.operator.domain import notices
 from wfms.operator.domain.overview import MOST_PILOTS
@@ -54,7 +56,7 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
     Effect: none. What a service that does not answer would have said is missing, and a notice says
     so."""
     (of_chains, counted), (of_wms, work, pilots), of_dms, of_intake = await asyncio.gather(
-        _chains(context.chains, limit),
+        _chains(context, limit),
         _wms(context, limit),
         _dms(context.dms, limit),
         _intake(context),
@@ -93,12 +95,14 @@ def _subject(notice: str) -> tuple[Subject, UUID]:
     return found
 
 
-async def _chains(chains: ChainsClient, limit: int) -> tuple[_Part, ChainCounts | None]:
-    """As many as may be shown of those that failed, and as many of those that cannot go on: neither
-    hide the others."""
+async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCounts | None]:
+    """Return as many as may be shown of those that failed, of those that finished with failed jobs,
+    and of those that cannot go on: none hide the others."""
+    chains = context.chains
     try:
-        failed, stuck, counted = await asyncio.gather(
+        failed, finished, stuck, counted = await asyncio.gather(
             chains.chains(attention=True, state=ChainState.FAILED, limit=limit),
+            chains.chains(attention=True, state=ChainState.FINISHED, limit=limit),
             chains.chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
             _known(chains.counts()),
         )
@@ -106,10 +110,28 @@ async def _chains(chains: ChainsClient, limit: int) -> tuple[_Part, ChainCounts 
         text = f"The chain service does not answer, so chains are missing here: {error.detail}"
         return _Part([notices.of_trouble(text)]), None
     listed = [*failed.chains, *stuck.chains]
-    unshown = 0 if counted is None else max(0, counted.attention - len(listed))
-    return _Part(
-        [notice for chain in listed for notice in notices.of_chain(chain)], unshown
-    ), counted
+    unshown = (
+        0 if counted is None else max(0, counted.attention - len(listed) - len(finished.chains))
+    )
+    found = [notice for chain in listed for notice in notices.of_chain(chain)]
+    found += notices.of_failures(
+        finished.chains, await _kept_datasets(context.dms, finished.chains)
+    )
+    return _Part(found, unshown), counted
+
+
+async def _kept_datasets(dms: DmsClient, chains: Sequence[Chain]) -> dict[UUID, Dataset]:
+    """Return data sets that the chains have not given up, as far as the DMS tells."""
+    uids = {
+        dataset.uid
+        for chain in chains
+        for dataset in chain.datasets
+        if dataset.status is not ChainDatasetStatus.FINISHED
+    }
+    try:
+        return {dataset.uid: dataset for dataset in await dms.datasets_of(sorted(uids))}
+    except ServiceError:
+        return {}
 
 
 async def _wms(

@@ -21,7 +21,7 @@ DATA = Source(step=None, port="frames")
 
 
 #: A chain that keeps nothing but its outputs.
-DELETE_ALL = Retention(input="delete", logs="delete")
+DELETE_ALL = Retention(input="delete", only_copies=True, logs="delete")
 
 
 def step(
@@ -84,6 +84,5 @@ def plans(draw: st.DrawFn) -> Plan:
     outputs = draw(st.lists(st.sampled_from(every), min_size=1, max_size=3, unique=True))
     keep: Literal["keep", "delete"] = draw(st.sampled_from(["keep", "delete"]))
     logs: Literal["keep", "delete"] = draw(st.sampled_from(["keep", "delete"]))
-    return plan(
-        *draw(st.permutations(steps)), outputs=outputs, retention=Retention(input=keep, logs=logs)
-    )
+    retention = Retention(input=keep, only_copies=keep == "delete", logs=logs)
+    return plan(*draw(st.permutations(steps)), outputs=outputs, retention=retention)

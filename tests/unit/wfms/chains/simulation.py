@@ -23,6 +23,7 @@ def uid_of(step: str, port: str | None) -> UUID:
 class Simulation:
     plan: Plan
     input_kept: bool = False
+    input_copied: bool = False
     input_type: DatasetType = DatasetType.INPUT
     started: list[str] = field(default_factory=list)
     released: list[UUID] = field(default_factory=list)
@@ -36,6 +37,7 @@ class Simulation:
             upload_asked=False,
             input_type=self.input_type,
             input_kept=self.input_kept,
+            input_copied=self.input_copied,
             steps={step.name: StepView(StepState.PENDING) for step in self.plan.steps},
             datasets=[DatasetView(INPUT, None, None, ChainDatasetStatus.READY)],
         )
@@ -106,6 +108,8 @@ class Simulation:
 
     def end(self, name: str, state: StepState, failed_jobs: int = 0) -> None:
         self.move_step(name, state, failed_jobs=failed_jobs)
+        if failed_jobs:
+            self.view = replace(self.view, unsettled=True)
         if state is not StepState.FINISHED:
             self.doom(ChainState(str(state)))
         self.advance()
@@ -114,8 +118,13 @@ class Simulation:
         self.view = replace(self.view, ending=self.view.ending or ending)
         self.advance()
 
+    def settle(self) -> None:
+        """Somebody has decided about the failed jobs."""
+        self.view = replace(self.view, unsettled=False)
+        self.advance()
+
     def discard(self) -> None:
-        self.view = replace(self.view, discarded=True)
+        self.view = replace(self.view, discarded=True, unsettled=False)
         self.advance()
 
     def uploaded(self, uid: UUID) -> None:

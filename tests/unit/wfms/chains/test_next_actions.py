@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import Plan, Source
-from sluice.contracts.states import ChainState, DatasetType, StepState
+from sluice.contracts.plan import Plan, Retention, Source
+from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
 from tests.draws import examples
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, plans, step, three_steps
 from tests.unit.wfms.chains.simulation import INPUT, Simulation, uid_of
+from wfms.chains.domain.chain import DatasetView
 from wfms.chains.domain.graph import readers
 
 
@@ -40,12 +41,14 @@ def test_logs_of_a_step_with_failed_jobs_stay() -> None:
     chain = Simulation(three_steps(retention=DELETE_ALL))
     run_step(chain, "decode", failed_jobs=1)
     run_step(chain, "filter")
+    chain.settle()
     assert chain.released == [uid_of("decode", "out")]
 
 
 @pytest.mark.parametrize("kept", [True, False])
 def test_the_input_stays_where_somebody_else_needs_it(kept: bool) -> None:
-    chain = Simulation(plan(step("only"), outputs=[("only", "out")]), input_kept=kept)
+    wanted = plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL)
+    chain = Simulation(wanted, input_kept=kept)
     run_step(chain, "only")
     chain.uploaded(uid_of("only", "out"))
     assert (INPUT in chain.released) is not kept
@@ -136,6 +139,63 @@ def check_released(chain: Simulation) -> None:
         assert chain.released[-1] == INPUT
 
 
+def check_failures_can_run_again(chain: Simulation) -> None:
+    """What a step with failed jobs has read and written stays, and the first input."""
+    failed = {name for name, step in chain.view.steps.items() if step.failed_jobs}
+    if not failed:
+        return
+    assert INPUT not in chain.released
+    for name in failed:
+        read = chain.plan.step(name).sources
+        touched = {uid_of(str(source.step), source.port) for source in read if source.step}
+        touched |= {uid_of(name, output.port) for output in chain.plan.step(name).outputs}
+        assert touched.isdisjoint(chain.released)
+
+
+def test_inputs_of_failed_jobs_stay_until_somebody_decides() -> None:
+    chain = Simulation(three_steps(retention=DELETE_ALL))
+    passing = UUID(int=2)
+    chain.view = replace(
+        chain.view,
+        passing=frozenset({passing}),
+        datasets=[
+            *chain.view.datasets,
+            DatasetView(passing, None, "table", ChainDatasetStatus.READY),
+        ],
+    )
+    run_step(chain, "decode")
+    chain.start("filter")
+    chain.end("filter", StepState.FINISHED, failed_jobs=1)
+    run_step(chain, "merge")
+    chain.uploaded(uid_of("merge", "out"))
+    assert chain.reached(ChainState.FINISHED)
+    assert chain.released == []
+    chain.settle()
+    assert set(chain.released) == {
+        uid_of("decode", "out"),
+        uid_of("decode", None),
+        uid_of("filter", "out"),
+        INPUT,
+        passing,
+    }, "the logs of the step with a failed job stay"
+
+
+@pytest.mark.parametrize(
+    ("said", "copied", "goes"),
+    [(True, False, True), (False, True, True), (False, False, False)],
+)
+def test_an_only_copy_is_deleted_only_where_the_template_says_so(
+    said: bool, copied: bool, goes: bool
+) -> None:
+    retention = Retention(only_copies=said)
+    wanted = plan(step("only"), outputs=[("only", "out")], retention=retention)
+    chain = Simulation(wanted, input_copied=copied)
+    run_step(chain, "only")
+    chain.uploaded(uid_of("only", "out"))
+    assert chain.reached(ChainState.FINISHED)
+    assert (INPUT in chain.released) is goes
+
+
 def check_given_up(chain: Simulation) -> None:
     """Of a discarded chain that is over nothing is left but the logs of steps with failed jobs, and
     an input that is kept."""
@@ -197,6 +257,9 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
         chain.uploaded(uid)
         safe.add(uid)
     assert chain.reached(ChainState.FINISHED)
+    check_released(chain)
+    check_failures_can_run_again(chain)
+    chain.settle()
     check_released(chain)
     between = {
         dataset.uid

@@ -1,0 +1,96 @@
+"""What failed jobs of a chain that finished have read stays until somebody decides."""
+
+from uuid import uuid4
+
+import pytest
+
+from sluice.contracts.attention import Acknowledge
+from sluice.contracts.chains import Chain, RerunChain
+from sluice.contracts.datasets import Dataset
+from sluice.contracts.plan import Retention
+from sluice.contracts.states import ChainState
+from tests.integration.wfms.test_reruns import again, dataset_of, gone, run, sent
+from tests.integration.wfms.world import World
+from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
+
+ANN = Acknowledge(by="Ann")
+
+
+async def finished_with_failure(world: World, *, at: str = "filter") -> tuple[Dataset, Chain]:
+    """The chain finishes, and its step ``at`` has a failed job."""
+    dataset = await world.input("a")
+    world.wms.tolerating = {at}
+    chain = await world.new_chain(dataset, world.template(three_steps(retention=DELETE_ALL)))
+    await run(world)
+    world.wms.tolerating = set()
+    chain = await world.chain(chain.uid)
+    assert chain.state is ChainState.FINISHED
+    return dataset, chain
+
+
+async def failures(world: World) -> list[tuple[str, int]]:
+    """Name of the input, and number of failed jobs, of chains that wait for a decision."""
+    page = await world.chains.chains(attention=True, state=ChainState.FINISHED)
+    return [(chain.dataset_name, chain.failed_jobs) for chain in page.chains]
+
+
+async def test_failed_jobs_of_a_finished_chain_can_run_again(world: World) -> None:
+    """Invariant 4: nothing is deleted that the rerun needs; afterwards everything goes."""
+    dataset, first = await finished_with_failure(world)
+    assert await failures(world) == [("a", 1)]
+    assert not await gone(world, dataset.uid)
+    assert not await gone(world, dataset_of(first, "decode"))
+    told = await world.chains.plan_rerun(first.uid, RerunChain(failed_only=True))
+    assert told.missing == []
+    assert {step.name: step.runs for step in told.steps} == {
+        "decode": False,
+        "filter": True,
+        "merge": True,
+    }
+    second = await again(world, first, failed_only=True)
+    assert await failures(world) == [], "somebody has decided"
+    await run(world)
+    assert sent(world, second) == ["filter", "merge"]
+    assert (await world.chain(second.uid)).state is ChainState.FINISHED
+    for uid in (dataset.uid, dataset_of(first, "decode"), dataset_of(first, "filter")):
+        assert await gone(world, uid)
+    assert len(world.deletions) == len(set(world.deletions))
+
+
+async def test_acknowledging_failed_jobs_gives_up_what_they_have_read(world: World) -> None:
+    dataset, chain = await finished_with_failure(world)
+    assert world.deletions == []
+    assert (await world.chains.counts()).attention == 1
+    seen = await world.chains.acknowledge_chain(chain.uid, ANN)
+    assert seen.acknowledged is not None
+    await world.turn()
+    assert (await world.chains.counts()).attention == 0
+    for uid in (dataset.uid, dataset_of(chain, "decode"), dataset_of(chain, "filter")):
+        assert await gone(world, uid)
+
+
+async def test_another_chain_does_not_delete_the_input_of_failed_jobs(world: World) -> None:
+    dataset, chain = await finished_with_failure(world, at="decode")
+    other = world.template(three_steps(retention=DELETE_ALL), name="other")
+    await world.new_chain(dataset, other)
+    await run(world)
+    assert not await gone(world, dataset.uid)
+    await world.chains.discard_chain(chain.uid)
+    await run(world)
+    assert await gone(world, dataset.uid)
+    assert await failures(world) == []
+
+
+@pytest.mark.parametrize("copied", [True, False])
+async def test_an_input_is_deleted_by_default_only_where_it_is_a_copy(
+    world: World, copied: bool
+) -> None:
+    dataset = await world.input("a", copied=copied)
+    only = plan(step("only"), outputs=[("only", "out")], retention=Retention())
+    chain = await world.new_chain(dataset, world.template(only))
+    await run(world)
+    assert (await world.chain(chain.uid)).state is ChainState.FINISHED
+    assert await gone(world, dataset.uid) is copied
+    if not copied:
+        rerun, new = await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
+        assert (new, rerun.state) == (True, ChainState.IN_PROGRESS)

@@ -1,0 +1,38 @@
+"""Statements on what a rerun takes over of the chain before it."""
+
+from collections.abc import Collection
+from uuid import UUID
+
+from sluice.contracts.states import StepState
+from sluice.servicekit.database import Connection
+
+TAKE_STEPS = f"""
+-- Of the chain's fresh steps, those that $3 has finished: with its times.
+UPDATE steps
+SET state = '{StepState.FINISHED}', started_at = done.started_at, ended_at = done.ended_at,
+    failed_jobs = done.failed_jobs, taken_from = coalesce(done.taken_from, done.chain_uid)
+FROM steps AS done
+WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND done.chain_uid = $3
+    AND done.name = steps.name
+AND done.state = '{StepState.FINISHED}'
+"""
+
+TAKE_JOBS = """
+UPDATE steps SET jobs_from = coalesce(before.taken_from, before.chain_uid) FROM steps AS before
+WHERE steps.chain_uid = $1 AND steps.name = ANY($2::text[]) AND before.chain_uid = $3
+    AND before.name = steps.name
+"""
+
+
+async def take_steps(
+    connection: Connection,
+    chain: UUID,
+    *,
+    before: UUID,
+    whole: Collection[str],
+    jobs: Collection[str],
+) -> None:
+    """Of the new chain's steps ``whole`` are finished, as in the chain ``before``; of ``jobs``
+    finished jobs are taken over."""
+    await connection.execute(TAKE_STEPS, chain, list(whole), before)
+    await connection.execute(TAKE_JOBS, chain, list(jobs), before)
