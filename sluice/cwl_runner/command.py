@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import os
 import signal
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 from sluice.credentials import URL
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.outputs import put_out
+from sluice.cwl_runner.plain_errors import PlainErrors
 from sluice.cwl_runner.rest import Refused, Rest
 from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.single_tool import NotSimple, read_simple
@@ -163,6 +165,7 @@ def _run_any(arguments: list[str], open_session: Callable[[], RunnerSession], fo
         _parser().print_usage(sys.stderr)
         return _fail("say which process is to be run", status=_WRONG)
     behind = list(given.job_order)
+    logging.getLogger("cwltool").addFilter(PlainErrors())
     status = run_process(given, open_session, folder)
     if status == _WRONG:
         _tell_of_misplaced(behind)

@@ -128,7 +128,7 @@ def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Pa
     files = [
         file
         for path in paths
-        for file in (_files_of(path, recursive=recursive) if path.is_dir() else [path])
+        for file in (_files_of(path, path, recursive=recursive) if path.is_dir() else [path])
     ]
     require_paths(files)
     if not files:
@@ -138,8 +138,11 @@ def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Pa
     return files
 
 
-def _files_of(folder: Path, *, recursive: bool) -> list[Path]:
-    there = sorted(folder.iterdir())
+def _files_of(folder: Path, root: Path, *, recursive: bool) -> list[Path]:
+    """Return the files of a folder, in order of name. ``root``: the folder that was named."""
+    there = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    _tell_of_hidden(folder)
+    _refuse_ways_out(root, there)
     # A link to a folder may lead back to where it stands.
     entered = {path for path in there if recursive and path.is_dir() and not path.is_symlink()}
     if left := [path for path in there if path.is_dir() and path not in entered]:
@@ -148,11 +151,34 @@ def _files_of(folder: Path, *, recursive: bool) -> list[Path]:
         why = "links are not followed" if recursive else "--recursive takes their files, too"
         err.print(f"{count} left out: {named} ({why})")
     files = [
-        _files_of(path, recursive=True) if path in entered else [path]
+        _files_of(path, root, recursive=True) if path in entered else [path]
         for path in there
         if path not in left
     ]
     return [file for found in files for file in found]
+
+
+def _tell_of_hidden(folder: Path) -> None:
+    """Say that hidden files and folders (``.DS_Store``, ``._x``, ``.git``) are left out."""
+    hidden = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+    if hidden:
+        named = ", ".join(hidden[:3]) + (" …" if len(hidden) > 3 else "")
+        err.print(
+            f"hidden files are left out of {shown_path(folder)}: {named} (name a file itself to"
+            " take it)"
+        )
+
+
+def _refuse_ways_out(folder: Path, paths: Sequence[Path]) -> None:
+    """Raises ``Unprocessable`` where a link leads out of the folder."""
+    inside = folder.resolve()
+    _refuse(
+        [
+            (path, "a link that leads out of its folder: name the file that it leads to")
+            for path in paths
+            if path.is_symlink() and path.is_file() and not path.resolve().is_relative_to(inside)
+        ]
+    )
 
 
 def entries_of_paths(
@@ -175,6 +201,8 @@ def _entries(paths: Sequence[Path], wanted: DataEntries, *, recursive: bool) -> 
             raise Unprocessable(
                 "the template takes directories, and these are none: " + ", ".join(wrong)
             )
+        for path in paths:
+            _refuse_ways_out(path, sorted(path.rglob("*")))
         return [BundledEntry(path.resolve(), _object(path)) for path in paths]
     files = files_of_paths(paths, recursive=recursive)
     return _with_secondary(files, wanted.secondary_files) if wanted.secondary_files else list(files)

@@ -17,6 +17,7 @@ _KINDS = ("requirements", "hints")
 def warn_of_tool_fields(workflow: CommentedMap, findings: Findings) -> None:
     for name, owners in _tools(workflow):
         tool = owners[0]
+        _warn_of_program(tool, name, findings)
         for output in named_nodes(tool.get("outputs")):
             _warn_of_output(output, name, findings)
         asked = any(
@@ -33,6 +34,19 @@ def warn_of_tool_fields(workflow: CommentedMap, findings: Findings) -> None:
                     f"'shellQuote: false' has no effect in the tool of step '{name}', which is not"
                     f" run by a shell: add '{_SHELL}: {{}}' to its requirements",
                 )
+
+
+def _warn_of_program(tool: CommentedMap, step: str, findings: Findings) -> None:
+    """A text is the name of a program, as is the first item of a list: no shell takes it apart."""
+    command = tool.get("baseCommand")
+    program = command[0] if isinstance(command, list) and command else command
+    if isinstance(program, str) and any(letter.isspace() for letter in program.strip()):
+        words = ", ".join(program.split())
+        findings.warning(
+            text_place(tool, "baseCommand"),
+            f"the tool of step '{step}' runs a program that is called {program!r}, with a blank in"
+            f" its name: write 'baseCommand: [{words}]' if these are a program and its arguments",
+        )
 
 
 def _tools(

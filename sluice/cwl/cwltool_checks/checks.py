@@ -17,6 +17,20 @@ from sluice.cwl.reading.nodes import clone, processes_inside
 _LONG = 50
 
 
+class _SamePlace(dict[int, list[int]]):
+    """Places of a list's items, which are all the same and take no memory."""
+
+    def __init__(self, line: int, column: int) -> None:
+        super().__init__()
+        self._place = (line, column)
+
+    def __missing__(self, key: int) -> list[int]:
+        return [*self._place]
+
+    def __deepcopy__(self, memo: object) -> "_SamePlace":
+        return self
+
+
 def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
     """The schema always, so that all reasons come together; a whole load only where nothing else is
     wrong."""
@@ -56,14 +70,24 @@ def _load_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
             cause: BaseException = error
             while cause.__cause__ is not None:
                 cause = cause.__cause__
-            tell_text(str(cause) or type(cause).__name__, findings)
+            tell_text(_in_words(cause), findings)
+
+
+def _in_words(cause: BaseException) -> str:
+    """Return what an exception says, and of a fault of the loader that it is one."""
+    said = str(cause) or type(cause).__name__
+    if isinstance(cause, LookupError | TypeError | AttributeError | AssertionError):
+        return f"cwltool cannot load this document, and says only: {type(cause).__name__}: {said}"
+    return said
 
 
 def _with_short_lists(node: Any) -> Any:
-    """ruamel copies all places of a list anew for each of its items, and cwltool copies often: a
-    long list keeps its own."""
+    """Give each item of a long list the place of the list.
+
+    ruamel copies all places of a list anew for each of its items, and cwltool copies often.
+    """
     if isinstance(node, CommentedSeq) and len(node) > _LONG:
-        node.lc.data = {}
+        node.lc.data = _SamePlace(node.lc.line or 0, node.lc.col or 0)
     for inner in (
         node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
     ):

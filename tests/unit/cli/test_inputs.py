@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from sluice.cli.options import EntryOrder
-from sluice.cli.transfer.inputs import BundledEntry, InputEntry, entries_of_paths, secondary_name
+from sluice.cli.transfer.inputs import (
+    BundledEntry,
+    InputEntry,
+    entries_of_paths,
+    files_of_paths,
+    secondary_name,
+)
 from sluice.contracts.plan import DataEntries, SecondaryFile
 from sluice.contracts.problems import Unprocessable
 
@@ -152,3 +158,29 @@ def test_entries_come_in_the_order_that_was_asked_for(
     given = [tmp_path / "b" / "p9.txt", tmp_path / "c" / "p2.txt", tmp_path / "a"]
     found = entries_of_paths(given, DataEntries(), order=order)
     assert [str(path.relative_to(tmp_path)) for path in found if isinstance(path, Path)] == expected
+
+
+def test_hidden_files_of_a_folder_are_left_out_with_a_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in (".DS_Store", "._a.txt", "a.txt"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "config").write_text("x")
+    assert files_of_paths([tmp_path], recursive=True) == [tmp_path / "a.txt"]
+    assert ".DS_Store, ._a.txt, .git" in capsys.readouterr().err
+    assert files_of_paths([tmp_path / "._a.txt"]) == [tmp_path / "._a.txt"], "named, it is taken"
+
+
+@pytest.mark.parametrize("kind", ["File", "Directory"])
+def test_link_out_of_a_folder_is_refused(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "a.txt").write_text("x")
+    (folder / "deep" / "inside.txt").symlink_to("../a.txt")
+    (tmp_path / "secret").write_text("x")
+    wanted = DataEntries(type=kind)
+    assert entries_of_paths([folder], wanted, recursive=True)
+    (folder / "deep" / "out.txt").symlink_to(tmp_path / "secret")
+    with pytest.raises(Unprocessable, match=r"leads out of its folder.*out\.txt"):
+        entries_of_paths([folder], wanted, recursive=True)
