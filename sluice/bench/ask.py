@@ -135,7 +135,14 @@ async def _answer_all(
     """What each has seen, and seconds from the first to the last answer."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     browsers = [
-        http_client(url, follow_redirects=True, timeout=60, limits=limits) for _ in range(people)
+        http_client(
+            url,
+            headers={"User-Agent": f"person {number}"},  # each is another person
+            follow_redirects=True,
+            timeout=60,
+            limits=limits,
+        )
+        for number in range(people)
     ]
     try:
         for browser in browsers:

@@ -85,7 +85,9 @@ class AskLinks(Contract):
 class AskDevice(Contract):
     """``gold``: how many items with known answers it answered right, of how many; ``peers``: how
     often it agreed with the others, likewise. ``score``: above ``limit`` it is excluded by itself.
-    ``seconds``: that half of its answers took at most. ``set_by``: who has decided about it."""
+    ``seconds``: that half of its answers took at most. ``set_by``: who has decided about it.
+    ``alike``: other browsers of the step that came from the same origin, with which it has one
+    vote on an item."""
 
     uid: UUID
     person: str | None = None
@@ -101,6 +103,7 @@ class AskDevice(Contract):
     standing: DeviceStanding
     reason: str = ""
     set_by: str | None = None
+    alike: int = 0
 
 
 class AskDevices(Contract):

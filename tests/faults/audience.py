@@ -4,7 +4,7 @@ is sent until the service says that it has it."""
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 
@@ -153,7 +153,10 @@ class Audience:
         link = await insist(lambda: self._watcher.make_ask_link(place, NewLink(days=_DAYS)))
         page = httpx.URL(str(link.url)).raw_path.decode()
         async with httpx.AsyncClient(
-            base_url=self._url, follow_redirects=True, timeout=_LIMIT
+            base_url=self._url,
+            headers={"User-Agent": f"browser {uuid4()}"},  # each is another person
+            follow_redirects=True,
+            timeout=_LIMIT,
         ) as http:
             browser = Browser(http, page, self._asked)
             await browser.enter()

@@ -6,7 +6,7 @@ from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
 from sluice.servicekit.settings import ServiceSettings
-from wfms.ask.usecases.context import AskRules
+from wfms.ask.usecases.context import AskRules, OneVote
 
 
 class AskSettings(ServiceSettings):
@@ -33,10 +33,19 @@ class AskSettings(ServiceSettings):
     #: Browsers that may come anew in a minute from one address; 0: any number.
     browsers_of_an_address: int = Field(default=60, ge=0)
 
+    #: By what browsers are taken for those of one person, who has one vote on an item, also without
+    #: the cookie: `browser` (the address, and what the browser says of itself), `address` (nobody
+    #: behind one address gets an item that somebody there has seen) or `off`.
+    one_vote: OneVote = OneVote.BROWSER
+    #: For how long; later, browsers of one origin may be others' (addresses are given anew).
+    one_vote_window: float = Field(default=604_800.0, gt=0)
+
     @property
     def rules(self) -> AskRules:
         return AskRules(
             lend=timedelta(seconds=self.lend),
             undo=timedelta(seconds=self.undo),
             settle=timedelta(seconds=self.settle),
+            one_vote=self.one_vote,
+            one_vote_window=timedelta(seconds=self.one_vote_window),
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 import pytest_asyncio
@@ -46,7 +46,9 @@ class AskSite:
     async def person(self, **options: Any) -> AsyncIterator["AskedPerson"]:
         """With a browser of its own, let in by a link. At its end: the page had nothing to complain
         about, and asked nobody else."""
-        context = await self.browser.new_context(base_url=self.base, **(options or DESKTOP))
+        context = await self.browser.new_context(
+            base_url=self.base, user_agent=f"person {uuid4()}", **(options or DESKTOP)
+        )
         person = AskedPerson(self, context)
         try:
             yield person

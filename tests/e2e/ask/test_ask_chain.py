@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -65,7 +66,8 @@ async def answer(url: str, word: str) -> None:
 
         await eventually(asked, what="three items that people are asked about", seconds=60)
         link = AskLink.model_validate((await http.post(place, json={"days": 1})).json())
-    async with httpx.AsyncClient(base_url=url, follow_redirects=True) as browser:
+    agent = {"User-Agent": f"browser {uuid4()}"}  # each is another person
+    async with httpx.AsyncClient(base_url=url, headers=agent, follow_redirects=True) as browser:
         page = await browser.get(str(link.url))
         assert page.is_success
         assert "Sluice" in page.text

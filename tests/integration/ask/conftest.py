@@ -163,10 +163,11 @@ class Asking:
         _, key = await make_link(self.context, place, NewLink(**link), by=by)
         return key
 
-    async def browser(self, key: str | None = None) -> Browser:
-        """A new one."""
+    async def browser(self, key: str | None = None, *, agent: str = "") -> Browser:
+        """Let a new browser in. ``agent``: what it says that it is; else each is another one."""
         transport = httpx.ASGITransport(for_anybody(self.app))
-        http = httpx.AsyncClient(transport=transport, base_url="http://ask.test")
+        headers = {"User-Agent": agent or f"browser {len(self.browsers)}"}
+        http = httpx.AsyncClient(transport=transport, base_url="http://ask.test", headers=headers)
         found = Browser(http, "/ask/mass%20times/look")
         self.browsers.append(found)
         entered = await http.get(found.path, params={"key": key or await self.key()})

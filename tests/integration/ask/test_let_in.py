@@ -16,7 +16,7 @@ from tests.integration.ask.conftest import Asking, asking_on
 from wfms.ask.api.answering import cookie_of
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.db.devices import AskingPlace
-from wfms.ask.usecases.let_in import Entrance, LinkEnded, enter
+from wfms.ask.usecases.let_in import BrowserOrigin, Entrance, LinkEnded, enter
 from wfms.ask.usecases.make_link import close_link, links_to
 
 SEE_OTHER = httpx.codes.SEE_OTHER
@@ -60,7 +60,7 @@ async def test_a_link_that_was_ended_lets_nobody_in_any_more(asking: Asking) -> 
     await close_link(asking.context, link.uid)
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
     with pytest.raises(LinkEnded):
-        await enter(asking.context, key, kept=None, browser="")
+        await enter(asking.context, key, kept=None, origin=BrowserOrigin())
 
 
 async def test_a_link_ends_by_itself(asking: Asking) -> None:
@@ -106,7 +106,7 @@ async def test_a_link_for_oneself_lets_in_one_browser(asking: Asking) -> None:
     browser = await asking.browser(key)
     assert (await browser.http.get(PAGE, params={"key": key})).status_code == SEE_OTHER
     with pytest.raises(LinkEnded, match="was for one browser"):
-        await enter(asking.context, key, kept=None, browser="")
+        await enter(asking.context, key, kept=None, origin=BrowserOrigin())
     assert len((await browser.next()).items) == 1
     [link] = await links_to(asking.context, AskingPlace("mass times", "look", "everyone"))
     assert link.person == "ada"
@@ -118,7 +118,7 @@ async def test_of_two_browsers_at_once_one_comes_by_it(asking: Asking) -> None:
     key = await asking.key(mine=True)
     place = AskingPlace("mass times", "look", "everyone")
     await asyncio.gather(*(links_to(asking.context, place) for _ in range(2)))  # two connections
-    both = (enter(asking.context, key, kept=None, browser="") for _ in range(2))
+    both = (enter(asking.context, key, kept=None, origin=BrowserOrigin()) for _ in range(2))
     came = await asyncio.gather(*both, return_exceptions=True)
     assert {type(one) for one in came} == {Entrance, LinkEnded}
 
@@ -133,7 +133,7 @@ async def test_the_next_link_for_oneself_ends_the_one_before(asking: Asking) -> 
     assert await asking.rows_of("SELECT count(*) FROM devices") == [(1,)]
     for key in (first, second):
         with pytest.raises(LinkEnded):
-            await enter(asking.context, key, kept=None, browser="")
+            await enter(asking.context, key, kept=None, origin=BrowserOrigin())
 
 
 async def test_a_link_for_oneself_opens_the_page_for_a_day(asking: Asking) -> None:

@@ -20,7 +20,7 @@ from sluice.servicekit.http import api_router, errors
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.usecases.answer_and_ask import Visitor, answer_and_ask
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.let_in import LinkEnded, enter, known_visitor
+from wfms.ask.usecases.let_in import BrowserOrigin, LinkEnded, enter, known_visitor
 from wfms.ask.usecases.read_image import read_image
 from wfms.ask.usecases.read_page import read_page
 from wfms.ask.usecases.undo_answer import undo_answer
@@ -43,6 +43,8 @@ _SAFE = {
 }
 #: Asked for again each time: its parts are of one version.
 _FRESH = {"Cache-Control": "no-cache"}
+#: Headers that tell browsers behind one address apart, and stay when cookies are deleted.
+_TRAITS = ("accept-language", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform")
 _STEP = "/{template}/{step}"
 #: Seconds for which a browser keeps who it is: it may come by several links, one after the other.
 _KEPT = MOST_LINK_DAYS * 86_400
@@ -136,7 +138,7 @@ async def _entered(
         context,
         key,
         kept=request.cookies.get(cookie),
-        browser=request.headers.get("user-agent", ""),
+        origin=_origin(request),
     )
     place = entrance.place
     path = f"/ask/{quote(place.template, safe='')}/{quote(place.step, safe='')}"
@@ -152,6 +154,13 @@ async def _entered(
             samesite="lax",
         )
     return answer
+
+
+def _origin(request: Request) -> BrowserOrigin:
+    said = (request.headers.get(name, "") for name in _TRAITS)
+    return BrowserOrigin(
+        address_of(request.scope), request.headers.get("user-agent", ""), tuple(said)
+    )
 
 
 def _told(request: Request, refusal: ServiceError, page: FilePath) -> Response:

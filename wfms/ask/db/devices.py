@@ -31,8 +31,8 @@ END_LINK = "UPDATE links SET ended_at = now() WHERE uid = $1 AND ended_at IS NUL
 STEP_OF_LINK = "SELECT template, step, owner_group FROM links WHERE uid = $1"
 
 INSERT_DEVICE = """
-INSERT INTO devices (uid, template, step, owner_group, digest, link_uid, person, browser)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO devices (uid, template, step, owner_group, digest, link_uid, person, browser, origin)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
 
 DEVICE_BY_DIGEST = """
@@ -59,7 +59,11 @@ SELECT EXISTS (SELECT FROM known)
 """
 
 #: Of PostgreSQL's advisory locks, those of browsers; taken before all that a request locks.
-BROWSER_ALONE = "SELECT pg_advisory_xact_lock(1634956139, hashtext($1::uuid::text))"
+#: Browsers of one origin have one, so that none is lent what another one is about to be lent.
+BROWSER_ALONE = """
+SELECT pg_advisory_xact_lock(1634956139, hashtext(coalesce(encode(origin, 'hex'), uid::text)))
+FROM devices WHERE uid = $1
+"""
 DEVICE_NOW = "SELECT shown, given, standing FROM devices WHERE uid = $1"
 
 COUNT = """
@@ -126,7 +130,8 @@ COUNTS = "UPDATE shown SET counts = $2 WHERE device_uid = $1 AND counts <> $2"
 
 DEVICES = """
 SELECT d.uid, d.template, d.step, d.person, d.browser, d.first_at, d.last_at, d.given, d.evidence,
-    d.score, d.standing, d.reason, d.set_by, coalesce(t.seconds, 0) AS seconds
+    d.score, d.standing, d.reason, d.set_by, coalesce(t.seconds, 0) AS seconds,
+    (SELECT count(*) FROM devices AS o WHERE o.origin = d.origin AND o.uid <> d.uid) AS alike
 FROM devices AS d LEFT JOIN LATERAL (
     SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS seconds FROM shown
     WHERE device_uid = d.uid AND answer IS NOT NULL
@@ -221,10 +226,17 @@ async def end_link(connection: Connection, link: UUID) -> bool:
 
 
 async def insert_device(
-    connection: Connection, uid: UUID, digest: bytes, link: StoredLink, *, browser: str
+    connection: Connection,
+    uid: UUID,
+    digest: bytes,
+    link: StoredLink,
+    *,
+    browser: str,
+    origin: bytes | None = None,
 ) -> None:
+    """Store a browser. ``origin``: digest of where it comes from."""
     await connection.execute(
-        INSERT_DEVICE, uid, *link.place, digest, link.uid, link.person, browser
+        INSERT_DEVICE, uid, *link.place, digest, link.uid, link.person, browser, origin
     )
 
 

@@ -14,12 +14,19 @@ from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
 LEND = statement("""
--- Up to $4 items that the browser $3 has not seen; whoever asks at the same time gets others.
+-- Up to $4 items that neither the browser $3 has seen nor, within the window $8, another browser of
+-- the same origin; whoever asks at the same time gets others.
 WITH free AS (
     SELECT uid FROM items AS i
     WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.OPEN}' AND room > 0
         AND task_uid = ANY($7::uuid[])
         AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
+        AND NOT EXISTS (
+            SELECT FROM shown AS s JOIN devices AS other ON other.uid = s.device_uid
+            WHERE s.item_uid = i.uid
+                AND other.origin = (SELECT origin FROM devices WHERE uid = $3)
+                AND (s.answered_at IS NULL OR s.answered_at > now() - $8::interval)
+        )
     ORDER BY position LIMIT $4 FOR UPDATE SKIP LOCKED
 ), taken AS (
     UPDATE items SET room = room - 1 FROM free WHERE items.uid = free.uid
@@ -174,8 +181,8 @@ class FoundItem:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where a browser answers: the step, whose items, of which tasks, and for how long they are
-    lent."""
+    """Where a browser answers: the step, whose items, of which tasks, for how long they are lent,
+    and for how long other browsers of its origin are the same person."""
 
     template: str
     step: str
@@ -183,17 +190,23 @@ class Desk:
     tasks: tuple[UUID, ...]
     show: Show
     lend: timedelta
+    one_vote_window: timedelta
 
 
 async def lend(
     connection: Connection, desk: Desk, device: UUID, *, number: int, gold: bool = False
 ) -> list[LentItem]:
-    """Up to ``number`` that the browser has not seen, to no more browsers than are wanted."""
+    """Lend up to ``number`` items that neither the browser nor its like has seen.
+
+    No item goes to more browsers than are wanted.
+    """
     if number <= 0:
         return []
-    lending = LEND_GOLD if gold else LEND
     where = desk.template, desk.step, device, number, desk.lend, desk.group, desk.tasks
-    rows = await connection.fetch(lending, *where)
+    if gold:
+        rows = await connection.fetch(LEND_GOLD, *where)
+    else:
+        rows = await connection.fetch(LEND, *where, desk.one_vote_window)
     return [LentItem(row["uid"], row["content"]) for row in rows]
 
 

@@ -240,3 +240,11 @@ INSERT INTO alembic_version (version_num) VALUES ('wfms_ask0001') RETURNING alem
 ALTER TABLE items ADD COLUMN line_at bigint, ADD COLUMN line_size bigint;
 
 UPDATE alembic_version SET version_num='wfms_ask0002' WHERE alembic_version.version_num = 'wfms_ask0001';
+
+-- Running upgrade wfms_ask0002 -> wfms_ask0003
+
+ALTER TABLE devices ADD COLUMN origin bytea;
+
+CREATE INDEX devices_origin ON devices (origin) WHERE origin IS NOT NULL;
+
+UPDATE alembic_version SET version_num='wfms_ask0003' WHERE alembic_version.version_num = 'wfms_ask0002';

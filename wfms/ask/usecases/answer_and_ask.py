@@ -61,6 +61,7 @@ class Visitor:
             self.tasks,
             self.ask.show,
             context.rules.lend,
+            context.rules.one_vote_window,
         )
 
 

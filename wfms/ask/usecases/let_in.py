@@ -18,7 +18,7 @@ from wfms.ask.db.devices import (
 )
 from wfms.ask.db.progress import asked_now
 from wfms.ask.usecases.answer_and_ask import Visitor
-from wfms.ask.usecases.context import AskContext
+from wfms.ask.usecases.context import AskContext, OneVote
 
 _MOST_BROWSER = 200
 
@@ -43,12 +43,45 @@ def new_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-async def enter(context: AskContext, key: str, *, kept: str | None, browser: str) -> Entrance:
-    """Precondition: none. ``kept``: what the browser keeps of an earlier visit.
+@dataclass(frozen=True, slots=True)
+class BrowserOrigin:
+    """Where a browser comes from.
 
-    Effect: the browser is known from now on, by what it kept where that was for this step, and of
-    the person that the link is for; such a link lets in one browser.
-    Messages: none. Raises ``Unauthenticated`` for a key that is none, ``LinkEnded``.
+    Attributes:
+        address: of the request.
+        browser: what it says that it is (``User-Agent``).
+        traits: what else it says of itself, which it says each time.
+    """
+
+    address: str = ""
+    browser: str = ""
+    traits: tuple[str, ...] = ()
+
+    def digest(self, one_vote: OneVote, place: AskingPlace) -> bytes | None:
+        """Return by what the person is known at a step; None where origins are not looked at."""
+        if one_vote is OneVote.OFF or not self.address:
+            return None
+        said = (self.browser, *self.traits) if one_vote is OneVote.BROWSER else ()
+        return hashlib.sha256("\0".join([*place, self.address, *said]).encode()).digest()
+
+
+async def enter(
+    context: AskContext, key: str, *, kept: str | None, origin: BrowserOrigin
+) -> Entrance:
+    """Let a browser in by a link.
+
+    It is known from now on, by what it kept of an earlier visit to this step. A link for one person
+    lets in one browser.
+
+    Args:
+        context: of the service.
+        key: of the link.
+        kept: what the browser keeps of an earlier visit.
+        origin: where the browser comes from.
+
+    Raises:
+        Unauthenticated: The key is none.
+        LinkEnded: The link lets in nobody any more.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -62,7 +95,14 @@ async def enter(context: AskContext, key: str, *, kept: str | None, browser: str
             raise LinkEnded("this link was for one browser, which came by it: make another one")
         token = new_token()
         digest = digest_of(token)
-        await insert_device(connection, uuid4(), digest, link, browser=browser[:_MOST_BROWSER])
+        await insert_device(
+            connection,
+            uuid4(),
+            digest,
+            link,
+            browser=origin.browser[:_MOST_BROWSER],
+            origin=origin.digest(context.rules.one_vote, link.place),
+        )
     return Entrance(link.place, token)
 
 

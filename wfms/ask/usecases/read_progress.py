@@ -83,6 +83,7 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
         standing=DeviceStanding(row["standing"]),
         reason=row["reason"],
         set_by=row["set_by"],
+        alike=row["alike"],
     )
 
 

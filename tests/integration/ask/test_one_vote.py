@@ -1,0 +1,91 @@
+"""One person has one vote on an item, with the cookie and without."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.asking import GivenAnswer
+from sluice.contracts.states import AskItemState
+from tests.conftest import DatabaseFactory
+from tests.integration.ask.conftest import AT_ONCE, GROUP, STEP, TEMPLATE, Asking, asking_on
+from wfms.ask.db.devices import AskingPlace
+from wfms.ask.usecases.context import OneVote
+from wfms.ask.usecases.read_progress import read_devices
+
+SIX = [f"item {number}".encode() for number in range(6)]
+
+
+async def decided(asking: Asking) -> int:
+    [(number,)] = await asking.rows_of(
+        "SELECT count(*) FROM items WHERE state <> $1", AskItemState.OPEN
+    )
+    return int(number)
+
+
+async def test_person_who_deletes_the_cookie_decides_no_item_alone(asking: Asking) -> None:
+    asking.task(SIX, agree=2)
+    await asking.take_in()
+    key = await asking.key()
+    assert await (await asking.browser(key, agent="Firefox")).answer_all("yes") == 6
+    assert await (await asking.browser(key, agent="Firefox")).answer_all("yes") == 0
+    other_link = await asking.key()
+    assert await (await asking.browser(other_link, agent="Firefox")).answer_all("yes") == 0
+    assert await decided(asking) == 0
+    assert await (await asking.browser(key, agent="Safari")).answer_all("yes") == 6
+    assert await decided(asking) == 6
+
+
+async def test_browsers_of_one_person_that_ask_at_once_get_different_items(asking: Asking) -> None:
+    asking.task(SIX, agree=2)
+    await asking.take_in()
+    browsers = [await asking.browser(agent="Firefox") for _ in range(4)]
+    found = await asyncio.gather(*(browser.next(wanted=5) for browser in browsers))
+    shown = [item.id for each in found for item in each.items]
+    assert len(shown) == len(set(shown)) == 6
+
+
+async def test_browsers_that_look_alike_are_shown(asking: Asking) -> None:
+    asking.task(SIX)
+    await asking.take_in()
+    for agent in ("Firefox", "Firefox", "Safari"):
+        await asking.browser(agent=agent)
+    devices = await read_devices(asking.context, AskingPlace(TEMPLATE, STEP, GROUP))
+    assert sorted((device.browser, device.alike) for device in devices) == [
+        ("Firefox", 1),
+        ("Firefox", 1),
+        ("Safari", 0),
+    ]
+
+
+@pytest.mark.parametrize(("one_vote", "second"), [(OneVote.ADDRESS, 0), (OneVote.OFF, 6)])
+async def test_setting_says_by_what_a_person_is_known(
+    make_database: DatabaseFactory, tmp_path: Path, one_vote: OneVote, second: int
+) -> None:
+    rules = replace(AT_ONCE, one_vote=one_vote)
+    async with asking_on(await make_database(), tmp_path, rules) as asking:
+        asking.task(SIX, agree=2)
+        await asking.take_in()
+        assert await (await asking.browser(agent="Firefox")).answer_all("yes") == 6
+        agent = "Firefox" if one_vote is OneVote.OFF else "another"
+        assert await (await asking.browser(agent=agent)).answer_all("yes") == second
+
+
+async def test_after_the_window_the_origin_may_be_another_person(
+    make_database: DatabaseFactory, tmp_path: Path
+) -> None:
+    rules = replace(AT_ONCE, one_vote_window=timedelta(hours=1))
+    async with asking_on(await make_database(), tmp_path, rules) as asking:
+        asking.task(SIX, agree=2)
+        await asking.take_in()
+        first = await asking.browser(agent="Firefox")
+        found = await first.next(wanted=5)
+        await first.next(*(GivenAnswer(item=i.id, answer="no", seconds=1) for i in found.items))
+        await asking.rows_of(
+            "UPDATE shown SET answered_at = now() - interval '2 hours'"
+            " WHERE answer IS NOT NULL RETURNING 1"
+        )
+        again = await (await asking.browser(agent="Firefox")).next(wanted=5)
+        assert {item.id for item in again.items} >= {item.id for item in found.items[:3]}
