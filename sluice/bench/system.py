@@ -20,6 +20,6 @@ def fresh_system(*options: str, **settings: str) -> Iterator[tuple[str, Path]]:
     settings["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         home = Home(Path(folder))
-        with system_of_ours(home, "--log-level", "WARNING", *options, **settings) as running:
+        with system_of_ours(home, "--log-level", "WARNING", *options, settings=settings) as running:
             require_pilots(running.url)
             yield running.url, home.root

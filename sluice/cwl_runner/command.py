@@ -184,21 +184,23 @@ def _tell_of_misplaced(behind: list[str]) -> None:
 
 @contextmanager
 def _system(url: str | None, home: str | None) -> Iterator[str]:
-    """Address of the system to use; one that was started here is stopped at the end."""
+    """Give the address of the system to use; one that was started for commands stops after the
+    last of them."""
     if home is None:
         url = url or os.environ.get(URL) or None
         home = os.environ.get("SLUICE_HOME", str(DEFAULT_HOME))
-    running = Home(Path(home)).running() if url is None else None
-    if url is not None or running is not None:
-        yield (url or running.url).rstrip("/")  # type: ignore[union-attr] # one of them is there
+    if url is not None:
+        yield url.rstrip("/")
         return
-    from sluice.embedded.process import (  # noqa: PLC0415 - a running system needs none of it
+    from sluice.embedded.process import (  # noqa: PLC0415 - a system elsewhere needs none of it
         system_of_ours,
     )
 
-    print("sluice: starting an embedded system …", file=sys.stderr)
-    with system_of_ours(Home(Path(home))) as started:
-        yield started.url
+    def tell() -> None:
+        print("sluice: starting an embedded system …", file=sys.stderr)
+
+    with system_of_ours(Home(Path(home)), on_start=tell) as used:
+        yield used.url
 
 
 def _version() -> str:

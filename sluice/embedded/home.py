@@ -19,6 +19,15 @@ from sluice.servicekit.processes import lives
 DEFAULT_HOME = Path("~/.local/share/sluice")
 #: What a new folder lets others do: nothing. Where others are to read results, its owner says so.
 PRIVATE = 0o700
+#: The file in a home folder that the process of its system locks.
+LOCK = "lock"
+#: What is wrong where another process holds it.
+LOCKED = (
+    "no system runs here, but a process that is no system has locked {0}: find it with"
+    " `fuser --verbose {0}` and end it, or choose another --home"
+)
+#: Says that no folder is open any more as release 0.1.0 left it. Who opens one later means it.
+_CLOSED = "closed-to-others"
 #: Seconds to wait for the folder: others look who has it.
 _PATIENCE = 0.5
 
@@ -27,9 +36,10 @@ class HomeBusy(OSError):
     """Another process runs the system in this folder."""
 
     def __init__(self, home: Path, owner: "RunningSystem | None") -> None:
+        if owner is None:
+            super().__init__(f"{home}: {LOCKED.format(home / LOCK)}")
+            return
         match owner:
-            case None:
-                found = "a system already runs"
             case RunningSystem(url=""):
                 found = f"a system (process {owner.pid}) is starting"
             case _:
@@ -37,8 +47,6 @@ class HomeBusy(OSError):
         super().__init__(
             f"{home}: {found}; use it, stop it with `sluice down`, or choose another --home"
         )
-        self.home = home
-        self.owner = owner
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +74,49 @@ class Home:
         #: With which pilots of this machine register; likewise.
         self.pilot_token = self.root / "pilot-token"
         self._state = self.root / "system.json"
-        self._lock = FileLock(self.root / "lock")
+        #: Locked by those who use a system that runs as long as it is used.
+        self.users = self.root / "users"
+        # Who can open the file can lock it.
+        self._lock = FileLock(self.root / LOCK, mode=0o600)
+        self._own_lock: os.stat_result | None = None
 
     def storage(self, kind: StorageType) -> Path:
         return self.storages / kind.value
 
     def open(self) -> None:
-        """Takes the folder for this process; raises ``HomeBusy`` when another one has it."""
+        """Take the folder for this process; raise ``HomeBusy`` when another one has it."""
         self.root.mkdir(parents=True, exist_ok=True)
-        for folder in (self.storages, self.pilots, self.logs):
-            folder.mkdir(mode=PRIVATE, exist_ok=True)
-        for kind in StorageType:
-            self.storage(kind).mkdir(exist_ok=True)
+        lock = self.root / LOCK
+        if lock.exists() and lock.stat().st_uid == os.geteuid():
+            lock.chmod(0o600)  # releases before 0.2.0 let others open it
         try:
             self._lock.acquire(timeout=_PATIENCE)
         except Timeout:
             raise HomeBusy(self.root, self.owner()) from None
+        self._own_lock = lock.stat()
+        self._make_folders()
         self.announce("")
+
+    def _make_folders(self) -> None:
+        """Make what is missing, and close what release 0.1.0 left open for everybody."""
+        for folder in (self.storages, self.pilots, self.logs):
+            folder.mkdir(mode=PRIVATE, exist_ok=True)
+        for kind in StorageType:
+            self.storage(kind).mkdir(exist_ok=True)
+        closed = self.root / _CLOSED
+        if not closed.exists():
+            for folder in (self.storages, self.pilots, self.logs):
+                if not folder.is_symlink() and folder.stat().st_uid == os.geteuid():
+                    folder.chmod(PRIVATE)
+            closed.touch(mode=0o600)
+
+    def is_in_place(self) -> bool:
+        """Return whether the folder that this process has taken is still where it was."""
+        try:
+            now = (self.root / LOCK).stat()
+        except OSError:
+            return False
+        return self._own_lock is not None and os.path.samestat(now, self._own_lock)
 
     def close(self) -> None:
         """Repeating it is fine."""
@@ -115,6 +149,10 @@ class Home:
             return None
         know_token(owner.url, self.token)
         return owner
+
+    def is_locked_by_another(self) -> bool:
+        """Return whether a process that is no system holds the lock."""
+        return self.owner() is None and self._is_taken()
 
     def _is_taken(self) -> bool:
         """A killed system's state stays, and its id may be another process's by now; its lock has

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -14,14 +15,15 @@ import httpx
 from sluice.contracts.numbers import counted
 from sluice.credentials import headers_for
 from sluice.embedded.home import PRIVATE, Home, RunningSystem
+from sluice.embedded.users import SystemUser
 from sluice.http_clients import send_request
 from sluice.servicekit.processes import lives
 
-#: Seconds a detached system gets to become ready, and to stop once it waits for nothing.
-START_LIMIT, STOP_LIMIT = 60.0, 60.0
-#: Variable with the id of a process that a system ends with, at once: who starts one for itself
-#: leaves none behind.
-END_WITH = "SLUICE_END_WITH"
+#: Seconds a detached system gets to become ready, and to stop before it is killed; of the latter
+#: also where somebody wants it at once.
+START_LIMIT, STOP_LIMIT, STOP_LIMIT_NOW = 180.0, 60.0, 5.0
+#: Variable that has a system stop when nobody uses it any more (``users``).
+WHILE_USED = "SLUICE_WHILE_USED"
 #: Seconds between two looks at a system that stops, and at what it waits for.
 _LOOK, _ASK = 0.05, 2.0
 #: What the last sentence of a command that failed begins with.
@@ -35,60 +37,131 @@ def start_detached(
     ours: bool = False,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> RunningSystem:
-    """Starts `sluice up` as a process of its own and waits until it is ready; ``OSError`` with the
-    end of its log if not. ``ours``: it does not outlive this process. ``settings``: variables of
-    its environment."""
+    """Start `sluice up` as a process of its own and return when it is ready.
+
+    A system that somebody else is starting there is waited for instead.
+
+    Args:
+        home: The home folder.
+        options: Further options of the command.
+        ours: The system does not outlive this process, unless others use it then.
+        settings: Variables of the system's environment.
+
+    Raises:
+        OSError: It does not start; with its own reason.
+    """
+    if ours:
+        user = SystemUser(home)
+        user.join()
+        _used.append(user)
+    return _start(home, options, settings, while_used=ours)
+
+
+#: What this process uses until it ends.
+_used: list[SystemUser] = []
+
+
+def _start(
+    home: Home, options: list[str], settings: Mapping[str, str], *, while_used: bool
+) -> RunningSystem:
     home.logs.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
     log = home.logs / "system.log"
     before = log.stat().st_size if log.exists() else 0
     arguments = [sys.executable, "-m", "sluice.cli", "up", "--home", str(home.root), *options]
     files = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
-    own = {END_WITH: str(os.getpid())} if ours else {}
-    environment = {**os.environ, **settings, **own}
+    environment = {**os.environ, **settings, WHILE_USED: str(int(while_used))}
     pid = os.posix_spawn(sys.executable, arguments, environment, file_actions=files, setsid=True)
+    ended = False
     deadline = time.monotonic() + START_LIMIT
     while time.monotonic() < deadline:
         running = home.running()
         if running is not None:
             return running
-        if os.waitpid(pid, os.WNOHANG)[0] == pid:
+        ended = ended or os.waitpid(pid, os.WNOHANG)[0] == pid
+        if ended and home.owner() is None:
             break
-        time.sleep(0.05)
-    else:
+        time.sleep(_LOOK)
+    if not ended:
         os.kill(pid, signal.SIGTERM)
     raise OSError(_reason(log, before))
 
 
+@dataclass(frozen=True, slots=True)
+class UsedSystem:
+    """A system that is ready. ``started``: for this user, by ``system_of_ours``."""
+
+    running: RunningSystem
+    started: bool
+
+    @property
+    def url(self) -> str:
+        return self.running.url
+
+
 @contextmanager
-def system_of_ours(home: Home, *options: str, **settings: str) -> Iterator[RunningSystem]:
-    """A system that is ready, started for the caller alone: it is stopped at the end, and does not
-    outlive this process. ``settings``: variables of its environment. Raises ``OSError``."""
-    running = start_detached(home, ["--port", "0", *options], ours=True, settings=settings)
+def system_of_ours(
+    home: Home,
+    *options: str,
+    on_start: Callable[[], None] = lambda: None,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[UsedSystem]:
+    """Use the system of a home folder; start one where none runs.
+
+    A system that was started so is stopped when its last user ends, whoever started it.
+
+    Args:
+        home: The home folder.
+        options: Further options of `sluice up`.
+        on_start: Called before a system is started.
+        settings: Variables of the environment of a system that is started.
+
+    Raises:
+        OSError: No system runs there, and none can be started.
+    """
+    user = SystemUser(home)
+    user.join()
+    started = False
     try:
-        yield running
+        running = home.running()
+        if running is None:
+            started = True
+            on_start()
+            running = _start(home, ["--port", "0", *options], settings, while_used=True)
+        yield UsedSystem(running, started)
     finally:
-        stop_system(running)
+        # Without the lock others still use it; then it stops by itself after the last of them.
+        if started and user.is_alone() and (owner := home.owner()) is not None:
+            stop_system(owner)
+        user.leave()
 
 
-def stop_system(owner: RunningSystem) -> None:
-    """What runs is handed back. Waits until the process has gone; ``OSError`` when it has not after
-    ``STOP_LIMIT`` seconds."""
+def stop_system(owner: RunningSystem, *, limit: float = STOP_LIMIT) -> None:
+    """Stop a system; jobs that run are handed back. Return when its process has ended.
+
+    A process that still runs after ``limit`` seconds is killed. Nothing is lost then: jobs return
+    when their leases end, and the database recovers at its next start.
+    """
     for number in (signal.SIGTERM, signal.SIGINT):  # two of a kind could become one on the way
-        os.kill(owner.pid, number)
-    deadline = time.monotonic() + STOP_LIMIT
+        _send(owner.pid, number)
+    deadline = time.monotonic() + limit
     while _goes_on(owner.pid):
         if time.monotonic() > deadline:
-            raise OSError(f"process {owner.pid} did not stop within {STOP_LIMIT:.0f} s")
+            _send(owner.pid, signal.SIGKILL)
         time.sleep(_LOOK)
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
 
 
 def drain_system(owner: RunningSystem, tell: Callable[[str], None]) -> None:
     """Waits for the jobs that run, and tells of them; after Ctrl-C as ``stop``."""
-    os.kill(owner.pid, signal.SIGTERM)
+    _send(owner.pid, signal.SIGTERM)
     announced = 0
     asked = time.monotonic()
     try:

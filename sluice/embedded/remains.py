@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +15,8 @@ from sluice.embedded.postmaster import postmaster_of, stop_postmaster
 from sluice.pilot_launchers.local_process import WORK_DIR
 from sluice.servicekit.processes import lives
 
-#: Seconds that a pilot gets to end its jobs and itself.
-_PATIENCE = 20.0
+#: Seconds that a pilot gets to end its jobs and itself, and where that is wanted at once.
+_PATIENCE, _PATIENCE_AT_ONCE = 20.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +28,39 @@ class Process:
         return f"{self.name} (process {self.pid})"
 
 
-def end_remains(home: Home) -> tuple[list[Process], list[Process]]:
-    """What there was, and what of it goes on all the same. Precondition: no system runs in
-    ``home``."""
+def end_remains(home: Home, *, at_once: bool = False) -> tuple[list[Process], list[Process]]:
+    """End what a killed system has left running. No system may run in ``home``.
+
+    Args:
+        home: The home folder.
+        at_once: Kill pilots after a second; their jobs return when their leases end.
+
+    Returns:
+        What was found, and what of it goes on all the same.
+    """
     pilots = list(_pilots(home.pilots))
     for pilot in pilots:
-        for number in (
-            signal.SIGTERM,
-            signal.SIGINT,
-        ):  # the first: finish what you have; the second: at once
+        # The first asks it to finish what it has, the second to do so at once.
+        for number in (signal.SIGTERM, signal.SIGINT):
             _send(pilot, number)
-    deadline = time.monotonic() + _PATIENCE
-    while any(lives(pilot.pid) for pilot in pilots) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    _wait_for(pilots, _PATIENCE_AT_ONCE if at_once else _PATIENCE)
+    for pilot in pilots:
+        if lives(pilot.pid):
+            _send(pilot, signal.SIGKILL)
+    _wait_for(pilots, _PATIENCE_AT_ONCE)
     server = postmaster_of(home.database)
     servers = [] if server is None else [Process("PostgreSQL", server)]
-    stopped = stop_postmaster(home.database)
+    stopped = stop_postmaster(home.database, at_once=at_once)
     return [*pilots, *servers], [
         *(pilot for pilot in pilots if lives(pilot.pid)),
         *([] if stopped else servers),
     ]
+
+
+def _wait_for(pilots: Sequence[Process], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while any(lives(pilot.pid) for pilot in pilots) and time.monotonic() < deadline:
+        time.sleep(0.05)
 
 
 def _pilots(folder: Path) -> Iterator[Process]:

@@ -27,11 +27,11 @@ from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.readiness import OK, PILOTS, READY_PATH, REFUSED, STARTING
 from sluice.embedded.remains import end_remains
 from sluice.embedded.services import SERVICES, build_service
+from sluice.embedded.watch import watch_home
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.access.entrance import open_to_anybody
 from sluice.servicekit.lifecycle import Component, cancel_and_wait, start_all, stop_all
 from sluice.servicekit.logging import configure_logging
-from sluice.servicekit.processes import until_ended
 from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.server import HttpServer
 from sluice.servicekit.service import Service
@@ -66,13 +66,13 @@ class SystemOptions:
 class Conduct:
     """How a system is run as a process. ``on_ready``: called with its address; ``on_wait``: with
     the number of jobs that the end waits for, when that changes. ``drain_timeout``: seconds, None:
-    as long as they take. ``end_with``: id of a process."""
+    as long as they take. ``while_used``: the system stops when nobody uses it any more."""
 
     on_ready: Callable[[str], None]
     on_wait: Callable[[int], None]
     log_level: str = "INFO"
     drain_timeout: float | None = None
-    end_with: int | None = None
+    while_used: bool = False
 
 
 class _HttpSettings(HttpSettings):
@@ -306,13 +306,15 @@ def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service
 
 
 async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
-    """Runs the system until SIGTERM or SIGINT, and then until the jobs that run have ended; another
-    signal, the drain timeout or the end of the process that it ends with: these are handed back.
-    Raises as ``EmbeddedSystem.start``."""
+    """Run the system until SIGTERM or SIGINT, and then until the jobs that run have ended.
+
+    Another signal or the drain timeout: jobs are handed back. So are they when nobody uses the
+    system any more, or when its home folder has gone. Raises as ``EmbeddedSystem.start``."""
     configure_logging("sluice", level=conduct.log_level)
     stop = StopAsked()
     stop.listen()
-    ending = asyncio.create_task(_end_with(conduct.end_with, stop), name="end with another process")
+    watch = watch_home(system.home, stop, while_used=conduct.while_used)
+    watching = asyncio.create_task(watch, name="watch the home folder")
     starting = asyncio.create_task(system.start(), name="start")
     asked = asyncio.create_task(stop.asked.wait(), name="wait for a signal")
     try:
@@ -325,7 +327,7 @@ async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
         await asked
         await _stop(system, stop, conduct)
     finally:
-        ending.cancel()
+        watching.cancel()
 
 
 async def _stop(system: EmbeddedSystem, stop: StopAsked, conduct: Conduct) -> None:
@@ -344,10 +346,3 @@ async def _stop(system: EmbeddedSystem, stop: StopAsked, conduct: Conduct) -> No
         system.hurry()
     hurried.cancel()
     await stopping
-
-
-async def _end_with(process: int | None, stop: StopAsked) -> None:
-    if process is not None:
-        await until_ended(process)
-        log.warning("system.parent_ended", process=process)
-        stop.hurry()

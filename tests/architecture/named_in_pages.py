@@ -21,7 +21,7 @@ OTHERS = {
     "SLUICE_DMS_URL": "where a command finds the DMS, beside --url",
     "SLUICE_TOKEN": "by which a command is known, in place of what is kept",
     "SLUICE_TOKEN_FILE": "the same, in a file",
-    "SLUICE_END_WITH": "by which a process that was started knows the one to end with",
+    "SLUICE_WHILE_USED": "by which a system knows that it stops when nobody uses it any more",
 }
 
 

@@ -18,7 +18,7 @@ from sluice.cli.commands.chain_watch import (
     system_options,
     tell_failures,
 )
-from sluice.cli.connection import Connection, connected, running_url
+from sluice.cli.connection import Connection, connected
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import (
     EntryOrder,
@@ -185,14 +185,14 @@ class _Started:
 
 @contextmanager
 def _started(system: System) -> Iterator[_Started]:
-    """The system to use; one that was started here is stopped at the end."""
-    address = system.url or running_url(system.home)
-    if address is not None:
-        yield _Started(address.rstrip("/"), ours=False)
+    """Give the system to use; one that was started for commands stops after the last of them."""
+    if system.url is not None:
+        yield _Started(system.url.rstrip("/"), ours=False)
         return
-    err.print("starting an embedded system …")
-    with system_of_ours(Home(system.home)) as running:
-        yield _Started(running.url, ours=True)
+    with system_of_ours(
+        Home(system.home), on_start=lambda: err.print("starting an embedded system …")
+    ) as used:
+        yield _Started(used.url, ours=used.started)
 
 
 async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:

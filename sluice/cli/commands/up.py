@@ -12,9 +12,10 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.options import HomeOption, JsonOption
 from sluice.cli.output import err, out, print_answer, print_json
 from sluice.credentials import token_for
-from sluice.embedded.home import DEFAULT_HOME, Home
+from sluice.embedded.home import DEFAULT_HOME, LOCK, LOCKED, Home
 from sluice.embedded.process import (
-    END_WITH,
+    STOP_LIMIT_NOW,
+    WHILE_USED,
     drain_system,
     start_detached,
     stop_system,
@@ -138,6 +139,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         SystemOptions,
         run_until_signal,
     )
+    from sluice.embedded.unblocked_output import unblocked_output  # noqa: PLC0415 - as the above
     from sluice.pilot_launchers.local_process import CORES  # noqa: PLC0415 - as the system above
 
     share = None if CORES in os.environ else max(1, (os.cpu_count() or 1) // max(pilots, 1))
@@ -146,14 +148,16 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         SystemOptions("127.0.0.1", port, pilots, slots or share, roots, auth=not no_auth),
         tell=lambda sentence: err.print(f"warning: {sentence}"),
     )
+    terminal = sys.stdout.isatty()
     conduct = Conduct(
-        on_ready=lambda url: _say_ready(url, no_auth=no_auth),
+        on_ready=lambda url: _say_ready(page_address(url, terminal=terminal), no_auth=no_auth),
         on_wait=lambda jobs: err.print(f"{waiting_text(jobs)} (Ctrl-C once more hands them back)"),
         log_level=log_level,
         drain_timeout=drain_timeout,
-        end_with=int(os.environ[END_WITH]) if END_WITH in os.environ else None,
+        while_used=os.environ.pop(WHILE_USED, "0") == "1",
     )
-    plain_errors(lambda: uvloop.run(run_until_signal(system, conduct)))
+    with unblocked_output():
+        plain_errors(lambda: uvloop.run(run_until_signal(system, conduct)))
 
 
 def _words(options: Mapping[str, object], roots: Sequence[str], *, no_auth: bool) -> list[str]:
@@ -164,18 +168,19 @@ def _words(options: Mapping[str, object], roots: Sequence[str], *, no_auth: bool
     return [*words, "--no-auth"] if no_auth else words
 
 
-def page_address(url: str) -> str:
+def page_address(url: str, *, terminal: bool | None = None) -> str:
     """Return the address of the web page, at a terminal with the token that lets a browser in.
 
     ``isatty`` decides and nothing else: with FORCE_COLOR, rich takes the log of a CI job for a
-    terminal.
+    terminal. ``terminal``: what it said before the output went another way.
     """
-    token = token_for(url) if sys.stdout.isatty() else None
+    shown = sys.stdout.isatty() if terminal is None else terminal
+    token = token_for(url) if shown else None
     return url if token is None else f"{url}/?token={token}"
 
 
 def _say_ready(url: str, *, no_auth: bool) -> None:
-    out.print(f"Sluice is ready at {page_address(url)}")
+    out.print(f"Sluice is ready at {url}")
     if no_auth:
         _warn_of_no_auth(url)
 
@@ -213,10 +218,16 @@ def down(
     place = Home(home)
     owner = place.owner()
     if owner is not None:
-        plain_errors(lambda: stop_system(owner) if now else drain_system(owner, err.print))
+        plain_errors(
+            lambda: (
+                stop_system(owner, limit=STOP_LIMIT_NOW) if now else drain_system(owner, err.print)
+            )
+        )
+    elif place.is_locked_by_another():
+        err.print(f"warning: {LOCKED.format(place.root / LOCK)}")
     from sluice.embedded.remains import end_remains  # noqa: PLC0415 - the command alone needs it
 
-    left, going = end_remains(place)
+    left, going = end_remains(place, at_once=now)
     said = [] if owner is None else ["stopped"]
     said += [
         f"ended {process}, which a killed system had left"

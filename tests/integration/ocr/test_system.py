@@ -27,7 +27,7 @@ PACK = Path(__file__).parents[3] / "templates" / "ocr"
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     home = Home(tmp_path_factory.mktemp("ocr-system"))
-    with system_of_ours(home, "--pilots", "1", PATH=programs) as running:
+    with system_of_ours(home, "--pilots", "1", settings={"PATH": programs}) as running:
         yield running.url
 
 

@@ -1,7 +1,9 @@
 """Who has a home folder."""
 
+import fcntl
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -47,3 +49,52 @@ def test_who_could_not_have_it_leaves_it_alone(tmp_path: Path) -> None:
     other.close()
     assert mine.owner() is not None
     mine.close()
+
+
+def test_process_that_is_no_system_may_hold_the_lock(tmp_path: Path) -> None:
+    """Of a release whose lock file everybody could open."""
+    home = Home(tmp_path)
+    lock = tmp_path / "lock"
+    lock.touch(mode=0o644)
+    with lock.open() as file:
+        fcntl.flock(file, fcntl.LOCK_SH)
+        with pytest.raises(HomeBusy, match=r"a process that is no system has locked .*/lock"):
+            home.open()
+        assert home.is_locked_by_another()
+    assert not home.is_locked_by_another()
+    assert stat.S_IMODE(lock.stat().st_mode) == 0o600
+
+
+def test_new_lock_can_be_opened_by_its_user_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.open()
+    assert stat.S_IMODE((home.root / "lock").stat().st_mode) == 0o600
+    home.close()
+
+
+def test_folders_that_release_0_1_0_left_open_are_closed_once(tmp_path: Path) -> None:
+    """Who opens them later for others means it."""
+    home = Home(tmp_path)
+    folders = [home.storages, home.pilots, home.logs]
+    for folder in folders:
+        folder.mkdir()
+        folder.chmod(0o755)
+    home.open()
+    home.close()
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in folders] == [0o700] * 3
+    home.storages.chmod(0o755)
+    home.open()
+    home.close()
+    assert stat.S_IMODE(home.storages.stat().st_mode) == 0o755
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == stat.S_IMODE(tmp_path.parent.stat().st_mode)
+
+
+def test_home_is_no_longer_in_place_when_it_was_removed_or_moved(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    assert not home.is_in_place()
+    home.open()
+    assert home.is_in_place()
+    home.root.rename(tmp_path / "moved")
+    assert not home.is_in_place()
+    Home(home.root).open()
+    assert not home.is_in_place()

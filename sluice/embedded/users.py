@@ -1,0 +1,57 @@
+"""Who uses a system that was started for a command: it runs as long as anybody does.
+
+Each user holds a shared lock of the file ``users`` in the home folder, which the kernel releases
+when the user's process ends, however it ends. Whoever gets the exclusive lock is alone: the system
+then ends, and nobody begins to use it meanwhile.
+"""
+
+import fcntl
+import os
+from types import TracebackType
+
+from sluice.embedded.home import Home
+
+
+class SystemUser:
+    """Context manager: one user of the system in a home folder."""
+
+    def __init__(self, home: Home) -> None:
+        self._path = home.users
+        self._file: int | None = None
+
+    def __enter__(self) -> "SystemUser":
+        self.join()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.leave()
+
+    def join(self) -> None:
+        """Begin to use the system; wait while one ends. Raises ``OSError``."""
+        self._open()
+        fcntl.flock(self._open(), fcntl.LOCK_SH)
+
+    def is_alone(self) -> bool:
+        """Return whether nobody else uses the system. Nobody joins from then until ``leave``."""
+        try:
+            fcntl.flock(self._open(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def leave(self) -> None:
+        """Stop using the system. Repeating it is fine."""
+        file, self._file = self._file, None
+        if file is not None:
+            os.close(file)
+
+    def _open(self) -> int:
+        if self._file is None:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._file = os.open(self._path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return self._file

@@ -1,0 +1,45 @@
+"""What makes an embedded system stop by itself: its home has gone, or nobody uses it any more."""
+
+import asyncio
+import os
+import threading
+
+import structlog
+
+from sluice.embedded.home import Home
+from sluice.embedded.users import SystemUser
+from sluice.servicekit.signals import StopAsked
+
+log = structlog.get_logger(__name__)
+
+#: Seconds between two looks.
+_LOOK = 0.5
+#: Seconds after which a system whose home has gone ends, whatever hangs: it keeps a port.
+_LIMIT = 10.0
+
+
+async def watch_home(home: Home, stop: StopAsked, *, while_used: bool) -> None:
+    """Have the system stop at once when its home folder is removed or moved.
+
+    Args:
+        home: The folder, which is taken when the system has begun to start.
+        stop: Is told to hurry.
+        while_used: Stop as well when nobody uses the system any more.
+    """
+    users = SystemUser(home)
+    taken = False
+    while True:
+        await asyncio.sleep(_LOOK)
+        taken = taken or home.is_in_place()
+        if taken and not home.is_in_place():
+            log.error("system.home_has_gone", home=str(home.root))
+            end = threading.Timer(_LIMIT, os._exit, [1])
+            end.daemon = True
+            end.start()
+            break
+        # The lock is kept until this process ends: who comes now waits, and starts another system.
+        if taken and while_used and users.is_alone():
+            log.warning("system.unused", home=str(home.root))
+            break
+    stop.hurry()
+    await asyncio.Event().wait()
