@@ -21,6 +21,7 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import PilotState, StorageType
 from sluice.embedded.access import Access
 from sluice.embedded.home import Home
+from sluice.embedded.moved_home import follow_moved_home
 from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.port import require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
@@ -101,9 +102,8 @@ class EmbeddedSystem:
         self._tell = tell or (lambda _: None)
         self.url = ""
         self.transport: Transport | None = None
-        self._postgres = EmbeddedPostgres(
-            home.database, [*(part.database for part in SERVICES.values()), "transport"]
-        )
+        self._databases = [*(part.database for part in SERVICES.values()), "transport"]
+        self._postgres = EmbeddedPostgres(home.database, self._databases)
         self._started: list[Component] = []
         self._pilots: PilotProcesses | None = None
         self._wms: WmsClient | None = None
@@ -162,6 +162,7 @@ class EmbeddedSystem:
         postgres = self._postgres
         imports = asyncio.create_task(asyncio.to_thread(_import_services))
         await self._begin(postgres)
+        await follow_moved_home(self.home, self._databases, postgres.url)
         await imports
         self.transport = transport = open_transport(postgres.url("transport"), sluice_topology())
         await self._begin(transport)
