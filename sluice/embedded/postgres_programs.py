@@ -21,6 +21,7 @@ SERVER_USER = "pgserver"
 _NOBODY = 65_534
 #: Capabilities that let a process enter closed folders, and their bits. The weakest comes first.
 _ENTER_FOLDERS = {"dac_read_search": 2, "dac_override": 1}
+_SYSTEM_PROGRAMS = "/usr/bin:/bin:/usr/sbin:/sbin"
 #: Bytes of shared memory below which PostgreSQL uses files in its data folder instead.
 _MIN_SHARED_MEMORY = 64 * 1024 * 1024
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - only its size is read
@@ -54,8 +55,8 @@ def postgres_command(
         owner = data.stat()
         end = ["--pdeathsig=INT"] if end_with_parent else []
         return [*as_user(owner.st_uid, owner.st_gid, data, *end), *command]
-    if end_with_parent and shutil.which("setpriv"):
-        return ["setpriv", "--pdeathsig=INT", "--", *command]
+    if end_with_parent and (setpriv := _find("setpriv")):
+        return [setpriv, "--pdeathsig=INT", "--", *command]
     return command
 
 
@@ -64,13 +65,14 @@ def as_user(uid: int, gid: int, reached: Path, *options: str) -> list[str]:
 
     Raises ``OSError`` where that cannot be done.
     """
-    if shutil.which("setpriv") is None:
+    setpriv = _find("setpriv")
+    if setpriv is None:
         raise OSError(
-            "PostgreSQL refuses to run as root, and `setpriv` is not on the PATH to start it as"
-            " another user: install util-linux, or run Sluice as another user"
+            "PostgreSQL refuses to run as root, and there is no `setpriv` to start it as another"
+            " user: install util-linux, or run Sluice as another user"
         )
     user = (f"--reuid={uid}", f"--regid={gid}", "--clear-groups")
-    return ["setpriv", *user, *_capability_options(reached), *options, "--"]
+    return [setpriv, *user, *_capability_options(reached), *options, "--"]
 
 
 def make_data_folder(data: Path) -> None:
@@ -96,7 +98,8 @@ def server_user() -> pwd.struct_passwd:
         return pwd.getpwnam(SERVER_USER)
     except KeyError:
         pass
-    command = ["useradd", "--system", "--no-create-home", "--shell", "/bin/false", SERVER_USER]
+    useradd = _find("useradd") or "useradd"
+    command = [useradd, "--system", "--no-create-home", "--shell", "/bin/false", SERVER_USER]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True)
         return pwd.getpwnam(SERVER_USER)
@@ -178,13 +181,19 @@ def forget_libpq_variables() -> None:
         del os.environ[name]
 
 
+def _find(program: str) -> str | None:
+    """Return the path of a program of the system, whatever stands on the PATH before it."""
+    return shutil.which(program, path=_SYSTEM_PROGRAMS) or shutil.which(program)
+
+
 def _with_a_name() -> list[str]:
     """``initdb`` asks for the name of its user, which some containers do not have."""
     try:
         pwd.getpwuid(os.geteuid())
     except KeyError:
         mapped = [f"--map-user={_NOBODY}", f"--map-group={_NOBODY}"]
-        return ["unshare", "--user", *mapped, "--"] if shutil.which("unshare") else []
+        unshare = _find("unshare")
+        return [unshare, "--user", *mapped, "--"] if unshare else []
     return []
 
 
