@@ -22,6 +22,7 @@ from sluice.embedded.process import (
     waiting_text,
 )
 from sluice.embedded.readiness import OK, PILOTS, REFUSED, read_readiness, wait_for_pilots
+from sluice.embedded.unblocked_output import unblocked_output
 
 PortOption = Annotated[
     int,
@@ -139,7 +140,6 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         SystemOptions,
         run_until_signal,
     )
-    from sluice.embedded.unblocked_output import unblocked_output  # noqa: PLC0415 - as the above
     from sluice.pilot_launchers.local_process import CORES  # noqa: PLC0415 - as the system above
 
     share = None if CORES in os.environ else max(1, (os.cpu_count() or 1) // max(pilots, 1))
