@@ -29,7 +29,8 @@ def system(
 def _asked(
     system: WholeSystem, route: str, content: bytes, media: str = "application/json"
 ) -> httpx.Response:
-    url = f"http://operator/api/v1/{route}?name=theirs"
+    query = "" if media == "application/json" else "?name=theirs"
+    url = f"http://operator/api/v1/{route}{query}"
     request = httpx.Request("POST", url, content=content, headers={"content-type": media})
     return system.ask("submitter", "wfms.operator", request)
 

@@ -174,6 +174,19 @@ async def test_a_rank_out_of_range_and_an_unknown_filter_are_refused(
     assert all(answer.json()["findings"] for answer in answers)
 
 
+@pytest.mark.parametrize("address", ["datasets", "pilots", "storages", "limits", "me"])
+async def test_an_unknown_query_parameter_is_refused_with_those_that_there_are(
+    operator: Operator, scene: Scene, address: str
+) -> None:
+    """Also of routes that others answer, and of those that have none."""
+    answer = await operator.http.get(f"/api/v1/{address}?sate=failed")
+    assert answer.status_code == 422
+    [finding] = answer.json()["findings"]
+    known = "name" if address in {"datasets", "pilots", "storages"} else "none"
+    assert finding["message"].startswith("query.sate: there is no such parameter here; there is: ")
+    assert known in finding["message"]
+
+
 async def test_what_others_answer_is_passed_on(operator: Operator, scene: Scene) -> None:
     assert [pilot.name for pilot in (await operator.client.pilots()).pilots] == [
         "farm-07",

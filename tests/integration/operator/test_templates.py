@@ -7,12 +7,15 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.access import CallingService
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate
 from sluice.cwl import Upload
+from sluice.servicekit.access.principal import ServiceCaller
 from sluice.servicekit.database import Database
 from tests.integration.operator.conftest import Operator
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
@@ -58,7 +61,7 @@ async def test_stored_once_and_a_new_version_for_another_text(
     assert other.version == 2
     listed = (await operator.client.templates()).templates
     assert [(template.name, template.version, template.cwl) for template in listed] == [
-        ("spd", 2, None)
+        ("spd", 2, other.cwl)
     ]
     assert [step.name for step in listed[0].plan.steps][:2] == ["decode", "build_events"]
     assert [
@@ -274,3 +277,18 @@ async def test_a_template_in_use_is_deleted_by_force_only(
     )
     with pytest.raises(NotFound):
         await operator.client.request_chain(dataset.uid, "spd")
+
+
+async def test_the_list_has_the_text_of_each_latest_version(
+    operator: Operator, spd_text: str
+) -> None:
+    """A service that asks for itself, as the intake does, is given none."""
+    await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
+    [listed] = (await operator.client.templates()).templates
+    assert (listed.cwl, listed.template, listed.files) == (spd_text, None, None)
+    [version] = (await operator.client.templates(every_version=True)).templates
+    assert version.cwl is None
+    operator.links.apps["wfms.operator"] = operator.service.app
+    intake = operator.links.http_of(ServiceCaller(CallingService.INTAKE), "wfms.operator")
+    [read] = (await OperatorClient(intake).templates()).templates
+    assert read.cwl is None

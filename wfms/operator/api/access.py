@@ -10,7 +10,7 @@ from sluice.contracts.access import Role
 from sluice.contracts.problems import Forbidden
 from sluice.servicekit.access.check import only_own, require
 from sluice.servicekit.access.policy import RoutePolicy, policy_of
-from sluice.servicekit.access.principal import Person, Principal, principal_of
+from sluice.servicekit.access.principal import Person, Principal, ServiceCaller, principal_of
 
 _PART = re.compile(r"<(?:\w+:)?(\w+)>")
 
@@ -56,6 +56,12 @@ def person_who_asks() -> Person | None:
     """None: nobody that is known, or not a person."""
     principal = _principal()
     return principal if isinstance(principal, Person) else None
+
+
+def is_asked_by_service() -> bool:
+    """Return whether a service asks for itself, and no person."""
+    principal = _principal()
+    return isinstance(principal, ServiceCaller) and principal.behalf is None
 
 
 def _principal() -> Principal | None:

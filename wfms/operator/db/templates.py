@@ -59,6 +59,8 @@ _WITHOUT_FILES = f"""
     '{{}}'::jsonb AS template, NULL::jsonb AS files, {_SINCE}, {_OWNED}
 """
 
+_WITH_TEXT = _WITHOUT_FILES.replace("'' AS text", "text")
+
 SELECT_ALL_LATEST = f"""
 -- Of each name the latest version that is not deleted.
 SELECT DISTINCT ON (name) {_WITHOUT_FILES} FROM templates
@@ -141,11 +143,13 @@ async def template_by_id(
 
 
 async def all_latest(
-    connection: Connection, sight: Sight, *, disabled: bool
+    connection: Connection, sight: Sight, *, disabled: bool, text: bool = False
 ) -> list[StoredTemplate]:
-    """Without their texts and documents, which are empty here; with those that are disabled, or
-    not."""
+    """Return them with those that are disabled, or not; without documents, which are empty here,
+    and without the workflow's text where that is not asked for."""
     statement = SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED
+    if text:
+        statement = statement.replace(_WITHOUT_FILES, _WITH_TEXT)
     return [template_of(row) for row in await connection.fetch(statement, sight.names())]
 
 

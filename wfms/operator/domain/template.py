@@ -38,8 +38,9 @@ class StoredTemplate:
         """Of the workflow's own file."""
         return self.files[self.main]
 
-    def contract(self, *, whole: bool = False) -> Template:
-        """``whole``: with the files and the document."""
+    def contract(self, *, whole: bool = False, text: bool = False) -> Template:
+        """``whole``: with the files and the document; ``text``: with the workflow's text, where it
+        was read."""
         return Template(
             id=self.id,
             name=self.name,
@@ -49,7 +50,7 @@ class StoredTemplate:
             warnings=self.warnings,
             disabled_since=self.disabled_since,
             template=self.document if whole else None,
-            cwl=self.text if whole else None,
+            cwl=(self.text or None) if whole or text else None,
             files=self.files if whole else None,
             main=self.main if whole else None,
             owner=self.owner,

@@ -10,14 +10,17 @@ from wfms.operator.domain.template import StoredTemplate
 
 
 async def read_templates(
-    database: Database, *, every_version: bool = False, disabled: bool = False
+    database: Database, *, every_version: bool = False, disabled: bool = False, text: bool = False
 ) -> list[StoredTemplate]:
-    """By name, newest version first, without their files. Deleted ones are left out: they match
-    nothing. So are disabled ones, unless they are wanted, or every version is."""
+    """Return templates by name, newest version first, without their files.
+
+    Deleted ones are left out: they match nothing. So are disabled ones, unless they are wanted, or
+    every version is. ``text``: with the workflow's text, where not every version is listed.
+    """
     async with database.connection() as connection:
         if every_version:
             return await templates.all_versions(connection, sight_now())
-        return await templates.all_latest(connection, sight_now(), disabled=disabled)
+        return await templates.all_latest(connection, sight_now(), disabled=disabled, text=text)
 
 
 async def read_template(

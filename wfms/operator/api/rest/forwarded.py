@@ -9,6 +9,7 @@ from flask import request
 
 from sluice.contracts.problems import NotAvailable
 from wfms.operator.api.rest.body import read_body
+from wfms.operator.api.rest.forwarded_queries import QUERIES
 from wfms.operator.api.rest.forwarded_table import FORWARDED
 from wfms.operator.api.rest.route import Answered, Route, View
 from wfms.operator.usecases.forward_request import ForwardedRequest, forward_request
@@ -39,6 +40,7 @@ def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
             status=each.status,
             again=each.again,
             body=each.body,
+            passed_on=QUERIES.get((each.method, each.rule)),
             read=read,
             errors=(*each.errors, NotAvailable),
         )

@@ -108,8 +108,9 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         }
         for kind, name in _PART.findall(route.rule)
     ]
-    if route.query is not None:
-        schema = route.query.model_json_schema(ref_template=_REF)
+    query = route.query or route.passed_on
+    if query is not None:
+        schema = query.model_json_schema(ref_template=_REF)
         for name, value in schema.get("properties", {}).items():
             found.append(
                 {
@@ -125,9 +126,9 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 def _of_queries(routes: list[Route]) -> dict[str, Any]:
     """Schemas that the parameters of queries refer to."""
     queries = [
-        route.query.model_json_schema(ref_template=_REF)
+        query.model_json_schema(ref_template=_REF)
         for route in routes
-        if route.query is not None
+        if (query := route.query or route.passed_on) is not None
     ]
     return {name: schema for query in queries for name, schema in query.get("$defs", {}).items()}
 

@@ -60,6 +60,8 @@ class Route:
     again: int | None = None
     body: type[Contract] | None = None
     query: type[Contract] | None = None
+    #: A query that whoever answers in the end reads.
+    passed_on: type[Contract] | None = None
     errors: tuple[type[ServiceError], ...] = ()
     read: Callable[[], Any] | None = None
     #: Takes a form with a file, or bare text, beside JSON.
@@ -84,6 +86,7 @@ def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
 def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
     @under(route.access)
     def serve(**path: Any) -> Response:
+        _require_known_query(route)
         arguments: dict[str, Any] = dict(path)
         if route.query is not None:
             arguments["query"] = parse_query(route.query)
@@ -96,6 +99,21 @@ def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
         return _response(bridge.run(_call(route.view, arguments)), route.status)
 
     return serve
+
+
+def _require_known_query(route: Route) -> None:
+    """Raises ``RequestRefused``: a misspelt parameter is an error, and not passed over."""
+    asked = route.query or route.passed_on
+    known = {*(asked.model_fields if asked else ()), *(("name", "main") if route.uploads else ())}
+    unknown = sorted(request.args.keys() - known)
+    if unknown:
+        there = ", ".join(sorted(known)) if known else "none"
+        raise RequestRefused(
+            [
+                Finding(message=f"query.{name}: there is no such parameter here; there is: {there}")
+                for name in unknown
+            ]
+        )
 
 
 async def _call(view: View, arguments: dict[str, Any]) -> Contract | Answered | None:

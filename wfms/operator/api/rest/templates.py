@@ -18,6 +18,7 @@ from sluice.contracts.templates import (
     TemplateList,
 )  # fmt: skip
 from sluice.servicekit.access.policy import policy
+from wfms.operator.api.access import is_asked_by_service
 from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Answered, Route
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import NotDue, TooLarge
@@ -71,8 +72,9 @@ class TemplateRoutes:
                   "Says what is wrong with a template, storing nothing.",
                   answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
             Route("GET", "/templates", self.list, policy(Role.VIEWER, CallingService.INTAKE),
-                  "Lists the latest version of every template that data sets may go through.",
-                  answer=TemplateList, query=ListQuery),
+                  "Lists the latest version of every template that data sets may go through, with "
+                  "its CWL text; every version without.",
+                  answer=TemplateList, query=ListQuery, read=is_asked_by_service),
             Route("GET", name, self.read, VIEWERS,
                   "Reads a template with its files, as written and as one JSON document.",
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
@@ -124,11 +126,12 @@ class TemplateRoutes:
     async def check(self, body: CheckTemplate) -> CheckedTemplate:
         return await check_template(self._context.compiler, body)
 
-    async def list(self, query: ListQuery) -> TemplateList:
+    async def list(self, query: ListQuery, body: bool) -> TemplateList:
+        """``body``: the intake reads this again and again, and needs no texts."""
         found = await read_templates(
-            self._database, every_version=query.all, disabled=query.disabled
+            self._database, every_version=query.all, disabled=query.disabled, text=not body
         )
-        return TemplateList(templates=[template.contract() for template in found])
+        return TemplateList(templates=[template.contract(text=True) for template in found])
 
     async def read(self, name: str, query: VersionQuery) -> Template:
         return (await read_template(self._database, name, version=query.version)).contract(

@@ -1,0 +1,121 @@
+"""Query parameters of forwarded routes, by method and rule, as the services that answer have them:
+a test compares both."""
+
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.base import Contract, Page
+from sluice.contracts.states import DatasetState, DatasetType, JobState, StorageType
+from sluice.contracts.tasks import JobOrder
+
+
+class DatasetsQuery(Page):
+    """Which data sets: with none of the others, those that can be worked with."""
+
+    timestamp: datetime | None = Field(None, description="Those that closed later than this.")
+    type: DatasetType | None = None
+    state: list[DatasetState] = Field([], description="Only these.")
+    name: str | None = Field(None, description="The data set of this name.")
+    uid: list[UUID] = Field([], max_length=1_000, description="Only these.")
+    newest: bool = Field(default=False, description="The last one registered first.")
+
+
+class DatasetQuery(Contract):
+    """What is told of a data set."""
+
+    released: bool = Field(default=False, description="With how many files are deleted already.")
+
+
+class DeletionQuery(Contract):
+    """What a deletion may do."""
+
+    force: bool = Field(
+        default=False, description="Cancel chains that need it; delete an output too."
+    )
+    taken_back: bool = Field(
+        default=False, description="It held a version of an asset that was taken back."
+    )
+
+
+class FilesQuery(Page):
+    """Which files of a data set."""
+
+    released: bool = Field(default=False, description="With those that are deleted already.")
+
+
+class StandingQuery(Contract):
+    """Which data sets that grow."""
+
+    uid: UUID | None = Field(None, description="This one alone.")
+    generations: bool = Field(
+        default=False, description="With how many chains stand one behind the other."
+    )
+
+
+class StoragesQuery(Contract):
+    """Which storages."""
+
+    type: StorageType | None = None
+    name: str | None = Field(None, description="The storage of this name.")
+    all: bool = Field(default=False, description="Those too that get no new data sets.")
+    measured: bool = Field(default=False, description="With what is free on each.")
+
+
+class RunsQuery(Contract):
+    """Which runs."""
+
+    period: str | None = None
+
+
+class FramesQuery(Contract):
+    """Which frames of a run."""
+
+    after: int = Field(-1, description="Frames with numbers above this.")
+    limit: int = Field(1_000, ge=1, le=10_000)
+
+
+class JobsQuery(Page):
+    """Which jobs of a task."""
+
+    state: JobState | None = None
+    sort: JobOrder = JobOrder.SEQ
+    full: bool = Field(default=False, description="With pilot, time, memory and exit code.")
+
+
+class JobQuery(Contract):
+    """What is told of a job."""
+
+    full: bool = Field(default=False, description="With the names of the pilots.")
+
+
+class PilotsQuery(Contract):
+    """Which pilots."""
+
+    name: str | None = Field(None, description="Those of this name.")
+    attention: bool = Field(default=False, description="Lost ones that need attention, alone.")
+    after: str | None = None
+    limit: int | None = Field(None, ge=1, le=10_000)
+
+
+class DismissalQuery(Contract):
+    """Which unmatched data sets are dismissed."""
+
+    until: datetime = Field(description="Those that were unmatched by then.")
+
+
+QUERIES: dict[tuple[str, str], type[Contract]] = {
+    ("GET", "/datasets"): DatasetsQuery,
+    ("GET", "/datasets/<uuid:uid>"): DatasetQuery,
+    ("DELETE", "/datasets/<uuid:uid>"): DeletionQuery,
+    ("GET", "/datasets/<uuid:uid>/files"): FilesQuery,
+    ("GET", "/standing"): StandingQuery,
+    ("GET", "/storages"): StoragesQuery,
+    ("GET", "/runs"): RunsQuery,
+    ("GET", "/runs/<int:run>/frames"): FramesQuery,
+    ("GET", "/tasks/<uuid:uid>/jobs"): JobsQuery,
+    ("GET", "/jobs/<int:job>"): JobQuery,
+    ("GET", "/pilots"): PilotsQuery,
+    ("DELETE", "/unmatched"): DismissalQuery,
+}
