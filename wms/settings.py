@@ -82,9 +82,9 @@ class WmsSettings(SealingSettings):
     #: Seconds between two looks for tasks that have ended and whose jobs' times are to be counted.
     times_period: float = Field(default=5.0, gt=0)
     #: What is looked at of the outputs that a pilot names, before its report counts: `size` (they
-    #: are there, and as large as it says), `content` (each is read; for small files), or `no`. For
-    #: pilots and nodes that nobody vouches for.
-    look_at_outputs: Literal["no", "size", "content"] = "no"
+    #: are there, and as large as it says), `content` (each is read; for small files, and for pilots
+    #: and nodes that nobody vouches for), or `no`.
+    look_at_outputs: Literal["no", "size", "content"] = "size"
     #: Seconds between two times that what was seen of workers is written down.
     learn_period: float = Field(default=1.0, gt=0)
     #: Keys that tokens of pilots are signed with, separated by commas, the newest last. Without

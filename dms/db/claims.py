@@ -65,7 +65,7 @@ WHERE uid = $1 AND claim_token = $2
 
 HALT = """
 -- The work must not go on until a person has looked.
-UPDATE datasets SET halted_at = now(), reason = $4
+UPDATE datasets SET halted_at = now(), reason = $4, lost = CASE WHEN $5 THEN $4 END
 WHERE uid = $1 AND claim_token = $2 AND state = $3
 """
 
@@ -139,8 +139,11 @@ async def rest(connection: Connection, claim: DatasetClaim, *, seconds: float, r
     await connection.execute(REST, claim.uid, claim.token, timedelta(seconds=seconds), reason)
 
 
-async def halt(connection: Connection, claim: DatasetClaim, *, reason: str) -> None:
-    await connection.execute(HALT, claim.uid, claim.token, claim.state, reason)
+async def halt(
+    connection: Connection, claim: DatasetClaim, *, reason: str, lost: bool = False
+) -> None:
+    """Stop the work until a person asks for it. ``lost``: it cannot succeed."""
+    await connection.execute(HALT, claim.uid, claim.token, claim.state, reason, lost)
 
 
 def _claim(row: asyncpg.Record | None) -> DatasetClaim | None:

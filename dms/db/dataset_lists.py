@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from dms.db.datasets import DatasetRow, to_dataset, to_row
-from sluice.contracts.datasets import Dataset
+from dms.db.datasets import DatasetRow, to_row
 from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection
@@ -54,10 +53,10 @@ ORDER BY position DESC LIMIT $5
 
 async def datasets_by_uid(
     connection: Connection, uids: Sequence[UUID], sight: Sight
-) -> list[Dataset]:
+) -> list[DatasetRow]:
     """Those that are known, and seen, in order of registration."""
     rows = await connection.fetch(SELECT_DATASETS, uids, sight.names())
-    return [to_dataset(row) for row in rows]
+    return [to_row(row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

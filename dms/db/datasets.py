@@ -122,7 +122,7 @@ UPDATE datasets SET upload_requested_at = coalesce(upload_requested_at, now()) W
 """
 
 RESUME = """
-UPDATE datasets SET halted_at = NULL, retry_at = NULL, reason = NULL
+UPDATE datasets SET halted_at = NULL, retry_at = NULL, reason = NULL, lost = NULL
 WHERE uid = $1 AND halted_at IS NOT NULL
 """
 
@@ -157,6 +157,8 @@ class DatasetRow:
     read_ahead: bool
     #: It is wanted on the output storage.
     to_upload: bool
+    #: Why its upload cannot succeed.
+    lost: str | None
 
 
 def to_dataset(row: asyncpg.Record) -> Dataset:
@@ -198,6 +200,7 @@ def to_row(row: asyncpg.Record) -> DatasetRow:
         row["copied"],
         row["read_ahead"],
         row["upload_requested_at"] is not None,
+        row["lost"],
     )
 
 

@@ -473,3 +473,11 @@ UPDATE alembic_version SET version_num='dms0016' WHERE alembic_version.version_n
 ALTER TABLE datasets ADD COLUMN copied boolean NOT NULL DEFAULT false;
 
 UPDATE alembic_version SET version_num='dms0017' WHERE alembic_version.version_num = 'dms0016';
+
+-- Running upgrade dms0017 -> dms0018
+
+ALTER TABLE datasets
+    -- Why its upload cannot succeed. It is halted as well.
+    ADD COLUMN lost text;
+
+UPDATE alembic_version SET version_num='dms0018' WHERE alembic_version.version_num = 'dms0017';

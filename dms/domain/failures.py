@@ -7,6 +7,8 @@ WORKS = {DatasetState.UPLOADING: "upload", DatasetState.DELETING: "deletion"}
 
 #: Failures one after the other (a quarter of a minute) from which on a person should know.
 LASTING = 5
+#: Failures after which an empty storage is not taken for one that is not mounted any more.
+LASTING_ON_EMPTY_STORAGE = 9
 
 
 def failure_text(state: DatasetState, reason: str, *, halted: bool) -> str:

@@ -11,6 +11,7 @@ from dms.db.claims import ClaimLost, DatasetClaim, halt, release, renew, rest
 from dms.domain.errors import NoStorage
 from dms.domain.places import OutsideStorages
 from dms.usecases.context import DmsContext
+from dms.usecases.find_lost_file import UploadLost
 from sluice.backoff import pause_after
 from sluice.contracts.problems import NotAvailable
 from sluice.servicekit.database import PASSING
@@ -26,8 +27,8 @@ Work = Callable[[DmsContext, DatasetClaim], Awaitable[None]]
 
 async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
     """Effect: the work's; the claim is given back. A storage that fails has the data set rest,
-    longer each time, for ever; a URL that leaves its storage halts it until a person asks for it
-    again. Both are logged, and the reason is kept in the row.
+    longer each time, for ever; a URL that leaves its storage, or an upload that cannot succeed,
+    halts it until a person asks for it again. All are logged, and the reason is kept in the row.
 
     Raises what else goes wrong, after a rest was noted.
     """
@@ -41,6 +42,10 @@ async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
             log.error("dms.halted", name=claim.name, state=claim.state, reason=str(error))
             async with context.database.connection() as connection:
                 await halt(connection, claim, reason=str(error))
+        except UploadLost as error:
+            log.error("dms.upload_lost", name=claim.name, reason=str(error))
+            async with context.database.connection() as connection:
+                await halt(connection, claim, reason=str(error), lost=True)
         except (StorageError, NoStorage) as error:
             await _rest(context, claim, str(error))
         except Exception as error:

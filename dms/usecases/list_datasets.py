@@ -54,6 +54,7 @@ class DatasetQuery(Contract):
     name: str | None = Field(None, description=CALLED)
     uid: list[UUID] = Field([], max_length=1_000, description="Only these.")
     newest: bool = Field(default=False, description="The last one registered first.")
+    lost: bool = Field(default=False, description="With `uid`: say why an upload cannot succeed.")
     limit: int = Field(1_000, ge=1, le=10_000)
 
 
@@ -85,11 +86,14 @@ async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = 
 
 
 async def _datasets_of(database: Database, query: DatasetQuery, sight: Sight) -> DatasetPage:
-    if others := query.model_fields_set - {"uid"}:
+    if others := query.model_fields_set - {"uid", "lost"}:
         raise MixedQuery(others)
     async with database.connection() as connection:
         found = await datasets_by_uid(connection, query.uid, sight)
-    return DatasetPage(datasets=found, cursor=None)
+    datasets = [
+        row.dataset.model_copy(update={"lost": row.lost if query.lost else None}) for row in found
+    ]
+    return DatasetPage(datasets=datasets, cursor=None)
 
 
 async def read_dataset(

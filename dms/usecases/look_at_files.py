@@ -1,11 +1,13 @@
 """Looking at files that somebody says are there, before anything follows from it."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from dms.db.storages import all_roots
 from dms.domain.places import OutsideStorages, StoragePlace, storage_place
-from dms.usecases.check_files import fault_at
+from dms.usecases.check_files import CHUNK, fault_at
 from dms.usecases.check_links import require_no_link
 from dms.usecases.context import DmsContext
 from sluice import storage
@@ -23,21 +25,47 @@ async def look_at_files(
     answer."""
     async with context.database.connection() as connection:
         roots = list((await all_roots(connection)).values())
-    faults: list[str | None] = []
-    for file in files:
+    faults: list[str | None] = [None] * len(files)
+    by_storage = defaultdict[str, list[_Claimed]](list)
+    for number, file in enumerate(files):
         try:
             place = storage_place(file.url, roots, subject="it")
-            look = partial(_look, file, place, content=content)
-            faults.append(await context.reads.run(place.root.url, look))
         except OutsideStorages as error:
-            faults.append(error.detail)
-        except StorageUnavailable as error:
-            raise NotAvailable(f"the files cannot be looked at: {error}") from error
+            faults[number] = error.detail
+        else:
+            by_storage[place.root.url].append(_Claimed(number, file, place))
+    at_once = 1 if content else CHUNK
+    for url, claimed in by_storage.items():
+        for start in range(0, len(claimed), at_once):
+            look = partial(_look_at_all, claimed[start : start + at_once], content=content)
+            try:
+                found = await context.reads.run(url, look)
+            except StorageUnavailable as error:
+                raise NotAvailable(f"the files cannot be looked at: {error}") from error
+            for number, fault in found.items():
+                faults[number] = fault
     return faults
 
 
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """A file, its place among those asked for, and where it is said to lie."""
+
+    number: int
+    file: ClaimedFile
+    place: StoragePlace
+
+
+def _look_at_all(claimed: Sequence[_Claimed], *, content: bool) -> dict[int, str | None]:
+    """Return what is wrong with each, by number. Blocks."""
+    return {one.number: _look(one.file, one.place, content=content) for one in claimed}
+
+
 def _look(file: ClaimedFile, place: StoragePlace, *, content: bool) -> str | None:
-    require_no_link(place, subject="it")
+    try:
+        require_no_link(place, subject="it")
+    except OutsideStorages as error:
+        return error.detail
     if not content:
         path = storage.local_path(file.url)
         return None if path is None else fault_at(path, file.size)

@@ -80,7 +80,7 @@ async def pack_archive(
         raise Unprocessable(f"{given}: give each data set one")
     async with context.database.connection() as connection:
         found = await datasets_by_uid(connection, parts.dataset, sight)
-        known = {dataset.uid: dataset for dataset in found}
+        known = {row.dataset.uid: row.dataset for row in found}
         for uid in parts.dataset:
             if uid not in known:
                 raise UnknownDataset(uid)

@@ -17,6 +17,7 @@ from dms.db.storages import add_usage, all_roots
 from dms.domain.errors import NoStorage
 from dms.domain.places import Root, storage_place, upload_folder
 from dms.usecases.context import DmsContext
+from dms.usecases.find_lost_file import find_lost_file
 from dms.usecases.list_storages import list_storages, storages_by_room
 from dms.usecases.remove_copies import remove_copies
 from dms.usecases.sweep_folder import sweep_folders
@@ -58,8 +59,18 @@ async def upload_dataset(context: DmsContext, claim: DatasetClaim) -> None:
     uploaded. May be cut off anywhere and repeated: what was copied stays. Message:
     ``dms.dataset-closed`` (state uploaded).
 
-    Raises ``ClaimLost``, ``NoStorage``, ``OutsideStorages``, ``StorageError``.
+    Raises ``ClaimLost``, ``NoStorage``, ``OutsideStorages``, ``StorageError``; ``UploadLost`` where
+    it fails again and again and cannot succeed.
     """
+    try:
+        await _upload(context, claim)
+    except (StorageError, NoStorage) as error:
+        if (lost := await find_lost_file(context, claim)) is not None:
+            raise lost from error
+        raise
+
+
+async def _upload(context: DmsContext, claim: DatasetClaim) -> None:
     target = await _target(context, claim)
     await _copy_files(context, claim, target)
     await remove_copies(context, claim, keep=(target.root.id, target.folder + "/"))

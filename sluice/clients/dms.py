@@ -41,7 +41,7 @@ from sluice.contracts.datasets import (
     WaterMarks,
 )
 from sluice.contracts.owners import Share
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.problems import ServiceError, Unprocessable
 from sluice.contracts.standing import Collected, CollectFiles, CutAnswer, CutSlice
 from sluice.contracts.standing_list import Standing, StandingList
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
@@ -96,9 +96,23 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
         """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query
         string)."""
+        return await self._datasets_of(uids, {})
+
+    async def uploads_of(self, uids: Sequence[UUID]) -> list[Dataset]:
+        """Return the data sets, with why an upload cannot succeed.
+
+        A DMS of the release before does not say that, and refuses the question.
+        """
+        try:
+            return await self._datasets_of(uids, {"lost": True})
+        except Unprocessable:
+            return await self._datasets_of(uids, {})
+
+    async def _datasets_of(self, uids: Sequence[UUID], told: dict[str, bool]) -> list[Dataset]:
         path = f"{API}/datasets"
         return await each_known(
-            lambda asked: self.call("GET", path, answer=DatasetPage, params={"uid": asked}), uids
+            lambda asked: self.call("GET", path, answer=DatasetPage, params={"uid": asked, **told}),
+            uids,
         )
 
     async def look_at_files(

@@ -107,6 +107,8 @@ class Dataset(Contract):
     #: Of these files, those that are deleted already, since all steps that read them are done with
     #: them. Told where it is asked for.
     released: Annotated[int, Field(exclude_if=not_)] = 0
+    #: Why its upload cannot succeed. Told where it is asked for.
+    lost: Annotated[str | None, Field(exclude_if=absent)] = None
     #: Whoever registered it has the originals of its files. Told where it is asked for.
     copied: Annotated[bool, Field(exclude_if=not_)] = False
     #: When it closed; of one that has not, when it was registered. The time that a list is asked

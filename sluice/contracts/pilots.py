@@ -2,6 +2,7 @@
 
 import operator
 from collections import Counter
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -249,9 +250,13 @@ class HeartbeatAnswer(Contract):
     drain: bool = False
 
 
-#: Of a file, in bytes; what a column of the catalogue holds.
-MOST_SIZE = 2**63 - 1
+#: Of a file that a job wrote, in bytes (9 PB): sums of many fit into a column of the catalogue.
+MOST_SIZE = 2**53
 Size = Annotated[int, Field(ge=0, le=MOST_SIZE)]
+#: When an attempt began or ended, by its node's clock, which may be wrong.
+ReportedTime = Annotated[
+    Timestamp, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), le=datetime(2100, 1, 1, tzinfo=UTC))
+]
 #: MiB, or seconds.
 Measured = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
 
@@ -266,7 +271,7 @@ class OutputFile(Contract):
     checksum: Checksum
     url: NewUrl
     # A WMS of the release before refuses what it does not know.
-    number: Annotated[int, Field(ge=0, le=MOST_SIZE)] | None = Field(
+    number: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
         default=None, exclude_if=lambda number: number is None
     )
     counts: Annotated[Counts | None, Field(exclude_if=absent)] = None
@@ -283,8 +288,8 @@ class AttemptReport(Contract):
     id: int
     attempt: int
     outcome: AttemptOutcome
-    started_at: Timestamp | None = None
-    ended_at: Timestamp
+    started_at: ReportedTime | None = None
+    ended_at: ReportedTime
     exit_code: int | None = None
     error_class: ErrorClass | None = None
     #: A sentence that a person understands.

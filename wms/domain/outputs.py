@@ -74,6 +74,7 @@ def check_report(
         return
     entries: set[int | None] = {file["seq"] for file in inputs} if task.batch > 1 else {None}
     seen: set[tuple[str, int | None]] = set()
+    urls: set[str] = set()
     for file in report.outputs:
         place = outputs.get(file.port)
         if place is None:
@@ -103,7 +104,12 @@ def check_report(
                 f"the pilot put output {file.port!r} at {file.url}, which is no plain path",
             )
         _require_own(file, seq if file.number is None else file.number, report.attempt)
+        if file.url in urls:
+            raise InvalidReport(
+                ErrorClass.INTERNAL, f"the pilot reported the file at {file.url} twice"
+            )
         seen.add((file.port, file.number))
+        urls.add(file.url)
     needed = [port for port, place in outputs.items() if not place.optional and not place.spread]
     missing = [port for port in needed if not all((port, entry) in seen for entry in entries)]
     if missing:

@@ -95,7 +95,13 @@ async def _split(
             await _begin(context, claim, await shared_inputs(dms, known.task, datasets))
         make = _make_joined_jobs if reads_several(known.task) else _make_jobs
         before = (
-            FinishedBefore(context.database, dms, known, claim.taken_over)
+            FinishedBefore(
+                context.database,
+                dms,
+                known,
+                claim.taken_over,
+                looks=context.look_at_outputs is not None,
+            )
             if claim.taken_over
             else None
         )

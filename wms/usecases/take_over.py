@@ -2,21 +2,22 @@
 outputs become this task's.
 
 A job is taken over where one of the same number finished with the same inputs, and the file that it
-must have at each output is in the catalogue. The files are registered in this task's data sets,
-where they lie, before its jobs are stored: the catalogue keeps what a data set has, so nothing is
-deleted in between, and a repetition after a crash finds them registered.
+must have at each output is in the catalogue, and is there as it was registered. The files are
+registered in this task's data sets, where they lie, before its jobs are stored: the catalogue keeps
+what a data set has, so nothing is deleted in between, and a repetition after a crash finds them
+registered.
 
 Files that are released (all who read them were done with them, so they are deleted) count as if
 they were there: the jobs that read them are taken over, too, and so are those that wrote them,
 whose files are released in the new data set from the start.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import File, NewFile
+from sluice.contracts.datasets import ClaimedFile, File, NewFile
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TakenOver, TaskOutput
@@ -27,6 +28,9 @@ from wms.db.task_cache import KnownTask
 from wms.domain.flow import inputs_that_come, takes_as_they_come
 from wms.domain.grouping import JobDraft
 from wms.usecases.read_files import NotSplittable
+
+#: Files that are looked at in one request.
+_LOOKED_AT = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,16 @@ class FinishedBefore:
     """Asked for the jobs of page after page, in order."""
 
     def __init__(
-        self, database: Database, dms: DmsClient, known: KnownTask, before: TakenOver
+        self,
+        database: Database,
+        dms: DmsClient,
+        known: KnownTask,
+        before: TakenOver,
+        *,
+        looks: bool,
     ) -> None:
+        """``looks``: at outputs, before a job is taken over; a site may switch that off."""
+        self._looks = looks
         self._database, self._dms, self._known, self._before = database, dms, known, before
         self._files = {port: _Ahead(dms, uid) for port, uid in before.outputs.items()}
         # Of what others read as a whole, or several times, nothing is released.
@@ -76,10 +88,12 @@ class FinishedBefore:
         if not done:
             return TakenOverJobs()
         found = {port: await ahead.files(first, last) for port, ahead in self._files.items()}
+        lost = await self._lost(found, done)
         jobs = [
             TakenJob(draft, done[draft.seq].id)
             for draft in drafts
             if draft.seq in done
+            and draft.seq not in lost
             and done[draft.seq].inputs == stored_files(draft.inputs)
             and all(
                 output.optional or draft.seq in found.get(port, {})
@@ -92,6 +106,38 @@ class FinishedBefore:
             files[output.dat_out_uid] = len(wanted)
             await self._register(output, wanted)
         return TakenOverJobs(jobs, files)
+
+    async def _lost(
+        self, found: Mapping[str, Mapping[int, Sequence[File]]], done: Collection[int]
+    ) -> set[int]:
+        """Return the numbers of finished jobs of which a file is not as it was registered.
+
+        Raises:
+            NotAvailable: A storage does not answer.
+        """
+        files = [
+            file
+            for of_port in found.values()
+            for seq, of_job in of_port.items()
+            for file in of_job
+            if seq in done and not file.released
+        ]
+        lost = set[int]()
+        if not self._looks:
+            return lost
+        for start in range(0, len(files), _LOOKED_AT):
+            some = files[start : start + _LOOKED_AT]
+            claimed = [
+                ClaimedFile(url=file.url, size=file.size, checksum=file.checksum) for file in some
+            ]
+            try:
+                faults = await self._dms.look_at_files(claimed, content=False)
+            except NotFound:  # a DMS of the release before
+                return lost
+            lost |= {
+                file.seq for file, fault in zip(some, faults, strict=True) if fault is not None
+            }
+        return lost
 
     async def _require_inputs(self, drafts: Sequence[JobDraft]) -> None:
         if not drafts:

@@ -121,6 +121,24 @@ async def test_a_damaged_copy_is_never_taken_for_the_file(dms: Dms) -> None:
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
 
 
+async def test_an_upload_that_cannot_succeed_ends_with_its_reason(dms: Dms) -> None:
+    uid, files = await dms.filled("result", 3)
+    dms.path("result", files[1].name).unlink()
+    await dms.apply(UploadDataset(uid=uid))
+    for failure in range(5):
+        [told] = await dms.client.uploads_of([uid])
+        assert told.lost is None, failure
+        await dms.fetch("UPDATE datasets SET retry_at = NULL WHERE uid = $1", uid)
+        assert await upload_once(dms.context)
+    [told] = await dms.client.uploads_of([uid])
+    assert told.lost is not None
+    assert f"file {files[1].name!r} is not there" in told.lost
+    assert not await upload_once(dms.context), "it is not tried again by itself"
+    assert (await dms.client.stalled()).stalled == [], "its failed chain tells"
+    [plain] = await dms.client.datasets_of([uid])
+    assert plain.lost is None, "those who do not ask may not know the field"
+
+
 async def test_without_room_on_any_output_storage_it_rests_and_says_so(
     dms: Dms, tmp_path: Path
 ) -> None:

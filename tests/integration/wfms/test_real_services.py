@@ -65,7 +65,7 @@ def build_all(urls: dict[str, str], links: ProcessLinks, transport: Transport) -
             transport=transport,
         ),
         build_wms(
-            WmsSettings(database_url=urls["wms"], broker_url=broker),
+            WmsSettings(database_url=urls["wms"], broker_url=broker, look_at_outputs="no"),
             links=links,
             transport=transport,
         ),

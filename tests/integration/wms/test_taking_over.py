@@ -1,6 +1,7 @@
 """Finished jobs of a task before are taken over, with the real DMS: they do not run again, their
 outputs are the new task's."""
 
+from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
 from wms.usecases.explain import explain_job
+from wms.usecases.look_at_outputs import LookAtOutputs
 from wms.usecases.split_task import split_waiting_tasks
 
 
@@ -77,6 +79,24 @@ def over(task: Task) -> TakenOver:
     return TakenOver(
         task=task.uid, outputs={output.port: output.dat_out_uid for output in task.outputs}
     )
+
+
+async def test_jobs_whose_outputs_are_lost_run_again(twice: Twice) -> None:
+    uid = await make_dataset(twice.dms, twice.folder, files=8)
+    first = await twice.first(fail={2}, dat_in_uid=uid)
+    (kept,) = [
+        file
+        for file in (await twice.dms.files(first.main_output.dat_out_uid)).files
+        if file.seq == 3
+    ]
+    path = Path(kept.url.removeprefix("file://"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x" * kept.size)  # noqa: ASYNC240 - a temporary folder
+    second = await twice.task(dat_in_uid=uid, taken_over=over(first))
+    looking = replace(twice.stage.context, look_at_outputs=LookAtOutputs(twice.dms, content=False))
+    await split_waiting_tasks(looking, twice.dms)
+    status = await twice.stage.status(second)
+    assert (status.finished, status.ready) == (1, 7), "one output is there, the others are lost"
 
 
 async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_order(

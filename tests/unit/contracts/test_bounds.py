@@ -243,7 +243,9 @@ def test_a_node_has_what_a_node_can_have(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"peak_memory": float("inf")}, {"peak_memory": float("nan")}, {"cpu_seconds": -1},
+    [{"ended_at": "2126-01-01T00:00:00Z"}, {"started_at": "0001-01-01T00:00:00Z"},
+     {"outputs": [{"size": 2**53 + 1}]}, {"peak_memory": float("inf")},
+     {"peak_memory": float("nan")}, {"cpu_seconds": -1},
      {"outputs": [{"size": -1}]}, {"outputs": [{"size": 2**63}]}, {"log": {"size": -1}}],
 )  # fmt: skip
 def test_a_report_says_what_can_be(wrong: dict[str, Any]) -> None:

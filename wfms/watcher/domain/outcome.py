@@ -33,6 +33,12 @@ def task_outcome(task: TaskStatus) -> Outcome | None:
 
 def upload_outcome(dataset: Dataset) -> Outcome | None:
     """None while the upload goes on (or has not begun)."""
+    if dataset.lost is not None:
+        return Outcome(
+            WatchState.FAILED,
+            reason=f"it cannot succeed: {dataset.lost}. Run the chain again (`sluice chain rerun`):"
+            " jobs whose outputs are lost run anew",
+        )
     match dataset.state:
         case DatasetState.OPEN | DatasetState.CLOSED | DatasetState.UPLOADING:
             return None

@@ -121,7 +121,7 @@ class FollowWatches:
         try:
             known = {
                 dataset.uid: dataset
-                for dataset in await self._dms.datasets_of([watch.uid for watch in uploads])
+                for dataset in await self._dms.uploads_of([watch.uid for watch in uploads])
             }
         except ServiceError as error:
             log.warning("dms.no_answer", reason=error.detail)

@@ -56,6 +56,24 @@ def test_tasks(state: TaskState) -> None:
     assert final_task_state(outcome.state) is state
 
 
+def test_an_upload_that_cannot_succeed_fails() -> None:
+    dataset = Dataset(
+        uid=UID,
+        name="n",
+        type=DatasetType.INTERMEDIATE,
+        state=DatasetState.UPLOADING,
+        meta={},
+        count_files=1,
+        bytes=1,
+        timestamp=TIME,
+        lost="file 'a' is not there",
+    )
+    outcome = upload_outcome(dataset)
+    assert outcome is not None
+    assert outcome.state is WatchState.FAILED
+    assert "file 'a' is not there" in outcome.reason
+
+
 @pytest.mark.parametrize(
     ("state", "expected"),
     [

@@ -1,0 +1,74 @@
+"""Finds out why an upload fails again and again: a file may not be as it was registered."""
+
+import os
+from functools import partial
+from uuid import UUID
+
+from dms.db.claims import DatasetClaim
+from dms.db.replicas import MissingFile, missing_files
+from dms.db.storages import all_roots
+from dms.domain.failures import LASTING, LASTING_ON_EMPTY_STORAGE
+from dms.domain.places import Root
+from dms.usecases.check_folder import require_same_folder
+from dms.usecases.context import DmsContext
+from sluice.storage import StorageError, StorageUnavailable, local_path
+
+#: Files looked at in one go.
+PAGE = 200
+
+
+class UploadLost(StorageError):
+    """The upload cannot succeed: a file is not as it was registered."""
+
+
+async def find_lost_file(context: DmsContext, claim: DatasetClaim) -> UploadLost | None:
+    """Return why the upload cannot succeed, or None where another try may.
+
+    A storage that does not answer loses nothing. An empty one may only be unmounted, so it is
+    believed later than one that has files.
+    """
+    if claim.failures + 1 < LASTING:
+        return None
+    target = claim.upload_storage_id or UUID(int=0), f"{claim.upload_url}/"
+    after = (-1, "")
+    while True:
+        async with context.database.connection() as connection:
+            files = await missing_files(
+                connection, claim.uid, after=after, target=target, limit=PAGE
+            )
+            roots = await all_roots(connection)
+        if not files:
+            return None
+        for file in files:
+            if file.storage_id is None or file.path is None:
+                return UploadLost(claim.name, f"no copy of file {file.name!r} is left")
+            root = roots[file.storage_id]
+            look = partial(_fault, file, root, patient=claim.failures < LASTING_ON_EMPTY_STORAGE)
+            try:
+                fault = await context.reads.run(root.url, look)
+            except StorageUnavailable:
+                return None
+            if fault is not None:
+                return UploadLost(root.url_of(file.path), f"file {file.name!r} {fault}")
+        after = files[-1].seq, files[-1].name
+
+
+def _fault(file: MissingFile, root: Root, *, patient: bool) -> str | None:
+    """Return what is wrong with the file. Blocks.
+
+    Raises:
+        StorageUnavailable: The storage is another folder than before, or may not be mounted.
+    """
+    require_same_folder(root)
+    path, folder = local_path(root.url_of(str(file.path))), local_path(root.url)
+    if path is None or folder is None:
+        return None
+    if not os.path.isdir(folder) or (patient and not os.listdir(folder)):
+        raise StorageUnavailable(root.url, "its folder is empty: is its file system mounted?")
+    try:
+        size = os.stat(path).st_size
+    except FileNotFoundError:
+        return "is not there"
+    except OSError:
+        return None
+    return None if size == file.size else f"has {size} bytes, and was registered with {file.size}"
