@@ -1,0 +1,193 @@
+"""The first use that README shows works wherever it is tried: a table of surroundings.
+
+Each row is one mount namespace, one environment and one user. Rows share a clone with its
+environment, except those that are about where the clone lies or which Python made it.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import ROOT
+from tests.servers.recorded_requests import recording_proxy
+
+HERE = Path(__file__).parent
+#: A user without a name, as containers start programs.
+USER = 64123
+#: Seconds for everything, on a machine with much else to do.
+PATIENCE = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """``before``: shell commands in the mount namespace, as root; ``during``: commands just before
+    the first use, as its user. ``variables``: of the environment."""
+
+    before: str = ""
+    during: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    user: int = 0
+
+
+ROWS = {
+    "root": Surroundings(),
+    "ordinary user": Surroundings(user=USER),
+    "ordinary user without bubblewrap": Surroundings(
+        before='mount --bind /dev/null "$(command -v bwrap)"', user=USER
+    ),
+    "without bubblewrap": Surroundings(before='mount --bind /dev/null "$(command -v bwrap)"'),
+    "umask 077": Surroundings(during="umask 077"),
+    "LANG=C": Surroundings(variables={"LANG": "C", "LC_ALL": "C"}),
+    "locale that is not installed": Surroundings(variables={"LC_ALL": "de_DE.UTF-8"}),
+    "another time zone": Surroundings(variables={"TZ": "Asia/Kathmandu"}),
+    "few open files": Surroundings(during="ulimit -n 256"),
+    "no /dev/shm": Surroundings(before="mount -t tmpfs -o ro none /dev/shm"),
+    "small /dev/shm": Surroundings(before="mount -t tmpfs -o size=1m none /dev/shm"),
+    "current folder on PATH": Surroundings(during='PATH=".:bin::$PATH"'),
+    "tokens of another system": Surroundings(
+        variables={"SLUICE_TOKEN": "of-another-system", "SLUICE_DMS_URL": "http://127.0.0.1:9"}
+    ),
+    "variables of libpq": Surroundings(
+        variables={"PGHOST": "192.0.2.1", "PGSSLMODE": "require", "PGUSER": "nobody"}
+    ),
+    "500 MB of disk": Surroundings(before='mount -t tmpfs -o size=500m none "$PLACE"'),
+    "read-only clone": Surroundings(
+        before='mount --bind "$CLONE" "$CLONE"; mount -o remount,ro,bind "$CLONE"'
+    ),
+    "clone by a symbolic link": Surroundings(
+        during='ln -s "$CLONE" "$PLACE/link"; export CLONE="$PLACE/link"'
+    ),
+}
+#: A row of `make test`, in which what does not hide another fault comes together.
+TOGETHER = Surroundings(
+    during='umask 077; ulimit -n 256; PATH=".:bin::$PATH"',
+    variables={
+        "LC_ALL": "de_DE.UTF-8",
+        "TZ": "Asia/Kathmandu",
+        "SLUICE_TOKEN": "of-another-system",
+        "PGHOST": "192.0.2.1",
+        "ALL_PROXY": "socks5://127.0.0.1:9",
+    },
+)
+
+
+def copy_clone(target: Path, *make: str) -> Path:
+    """Copy what the repository has, and install it there."""
+    target.mkdir(parents=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    names = [name for name in listed.stdout.split(b"\0") if (ROOT / name.decode()).is_file()]
+    packed = subprocess.Popen(
+        ["tar", "-c", "--null", "-T", "-"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with packed, subprocess.Popen(["tar", "-x"], cwd=target, stdin=packed.stdout):
+        assert packed.stdin is not None
+        packed.stdin.write(b"\0".join(names))
+        packed.stdin.close()
+    run(["make", "install", *make], cwd=target)
+    return target
+
+
+def run(command: list[str], *, cwd: Path, environment: Mapping[str, str] | None = None) -> str:
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def everybodys() -> Iterator[Path]:
+    """A folder that every user of the machine may enter, and which does not lie below /tmp."""
+    with tempfile.TemporaryDirectory(prefix="sluice-environments-", dir="/opt") as folder:
+        os.chmod(folder, 0o755)  # noqa: S103 - users of rows look into it
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def clone(everybodys: Path) -> Path:
+    return copy_clone(everybodys / "clone")
+
+
+@pytest.fixture
+def place(everybodys: Path) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(dir=everybodys) as folder:
+        yield Path(folder)
+
+
+def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
+    """Carry out README's first use there. What it prints is shown when it fails."""
+    os.chown(place, surroundings.user, surroundings.user)
+    environment = {
+        "PATH": os.defpath,
+        "HOME": str(place),
+        "CLONE": str(clone),
+        "PLACE": str(place),
+        "SCRIPT": (HERE / "first_use.sh").read_text(encoding="utf-8"),
+        "STEPS": str(clone / "tests" / "environments" / "steps.cwl"),
+        **surroundings.variables,
+    }
+    user = surroundings.user
+    as_user = f"setpriv --reuid={user} --regid={user} --clear-groups " if user else ""
+    script = (
+        f"set -e\n{surroundings.before}\nexec {as_user}bash -c '{surroundings.during}\n'\"$SCRIPT\""
+    )
+    said = run(["unshare", "--mount", "bash", "-c", script], cwd=clone, environment=environment)
+    assert "     14 the\n" in said
+    assert "lines: 3 " in said
+    assert said.count("  finished  ") == 2
+    assert said.endswith("stopped\n")
+
+
+@pytest.mark.long("a row of `make test` has most of them together; what is left is of the machine")
+@pytest.mark.parametrize("surroundings", ROWS.values(), ids=list(ROWS))
+def test_first_use_works_in(surroundings: Surroundings, clone: Path, place: Path) -> None:
+    use_first(clone, place, surroundings)
+
+
+@pytest.mark.long("a row of `make test` has an unusable proxy")
+def test_first_use_sends_nothing_to_a_proxy(clone: Path, place: Path) -> None:
+    with recording_proxy() as proxy:
+        use_first(clone, place, Surroundings(variables=proxy.variables))
+    assert proxy.heads == []
+
+
+@pytest.mark.long("installs a whole environment")
+@pytest.mark.parametrize(
+    "parent",
+    ["/tmp", "/opt", "/var/tmp"],
+)
+def test_first_use_works_where_the_clone_lies_below(parent: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="sluice ž ", dir=parent) as folder:
+        os.chmod(folder, 0o755)  # noqa: S103 - as what was unpacked there usually is
+        (Path(folder) / "place").mkdir()
+        clone = copy_clone(Path(folder) / "my clone")
+        use_first(clone, Path(folder) / "place", Surroundings())
+
+
+@pytest.mark.long("installs a whole environment")
+def test_first_use_works_with_a_python_of_pyenv(place: Path) -> None:
+    found = sorted(Path("~/.pyenv/versions").expanduser().glob("3.1[1-9]*/bin/python3"))
+    assert found, "pyenv has no Python: pyenv install 3.11"
+    clone = copy_clone(place / "clone", f"PYTHON={found[-1]}")
+    use_first(clone, place, Surroundings())
+
+
+def test_first_use_works_among_surroundings_of_many_kinds(tmp_path: Path) -> None:
+    use_first(ROOT, tmp_path, TOGETHER)
