@@ -115,7 +115,7 @@ def run(command: list[str], *, cwd: Path, environment: Mapping[str, str] | None 
 @pytest.fixture(scope="module")
 def everybodys() -> Iterator[Path]:
     """A folder that every user of the machine may enter, and which does not lie below /tmp."""
-    with tempfile.TemporaryDirectory(prefix="sluice-environments-", dir="/opt") as folder:
+    with tempfile.TemporaryDirectory(prefix="sluice-environments-", dir="/srv") as folder:
         os.chmod(folder, 0o755)  # noqa: S103 - users of rows look into it
         yield Path(folder)
 
@@ -171,7 +171,7 @@ def test_first_use_sends_nothing_to_a_proxy(clone: Path, place: Path) -> None:
 @pytest.mark.long("installs a whole environment")
 @pytest.mark.parametrize(
     "parent",
-    ["/tmp", "/opt", "/var/tmp"],
+    ["/tmp", "/srv", "/var/tmp"],
 )
 def test_first_use_works_where_the_clone_lies_below(parent: str) -> None:
     with tempfile.TemporaryDirectory(prefix="sluice ž ", dir=parent) as folder:
