@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 import typer
@@ -13,6 +13,7 @@ from sluice.cli.options import ChainArgument, DatasetArgument, ForceOption, OutO
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer import results
+from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
 from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.results import Output
 from sluice.cli.watch.chain import failed_jobs, failures_json
@@ -20,6 +21,7 @@ from sluice.contracts.chains import Chain, ChainOutput
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
+from sluice.contracts.tasks import Job
 
 
 @with_system
@@ -57,7 +59,8 @@ def get_chain(
         )
         outputs = await results.fetch_results(connection, found.chain, folder, force=force)
         failed = await _failed(connection, uid)
-        results.write_manifest(folder, outputs, chain=found.chain, failed=failed)
+        await fetch_failed_jobs(connection, found.chain, failed, folder)
+        results.write_manifest(folder, outputs, chain=found.chain, failed=failures_json(failed))
         return outputs
 
     _tell(system.ask(get), folder, as_json=system.as_json)
@@ -109,16 +112,15 @@ async def _get_partial(
     await asyncio.to_thread(results.require_own_manifest, folder, "chain", str(uid), force=force)
     outputs = await results.fetch_partial(connection, found, folder, force=force)
     failed = await _failed(connection, uid)
-    results.write_partial_manifest(folder, outputs, found=found, failed=failed)
+    results.write_partial_manifest(folder, outputs, found=found, failed=failures_json(failed))
     for part in found.outputs:
         if part.missing:
             err.print(f"{part.label}: {part.missing}")
     return outputs
 
 
-async def _failed(connection: Connection, chain: UUID) -> list[dict[str, Any]]:
-    tasks = (await connection.operator.tasks(chain=chain)).tasks
-    return failures_json(await failed_jobs(connection, tasks))
+async def _failed(connection: Connection, chain: UUID) -> list[tuple[str, Job]]:
+    return await failed_jobs(connection, (await connection.operator.tasks(chain=chain)).tasks)
 
 
 def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:

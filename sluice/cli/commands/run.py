@@ -33,6 +33,7 @@ from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import Given, given_params, key_values, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
+from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
 from sluice.cli.transfer.inputs import InputEntry, entries_of_paths, known_bytes, require_paths
 from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.parameter_files import (
@@ -302,6 +303,7 @@ async def _finish(
     outputs, failed = [], await failed_jobs(connection, tasks)
     if chain.state is ChainState.FINISHED:
         outputs = await fetch_results(connection, chain, arguments.folder, force=arguments.force)
+        await fetch_failed_jobs(connection, chain, failed, arguments.folder)
         write_manifest(arguments.folder, outputs, chain=chain, failed=failures_json(failed))
     if arguments.as_json:
         print_json(

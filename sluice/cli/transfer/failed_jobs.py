@@ -1,0 +1,92 @@
+"""What there is of jobs that failed: the log of each, and what earlier steps had made for it."""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from uuid import UUID
+
+from sluice.cli.connection import Connection
+from sluice.cli.transfer.download import fetch_files
+from sluice.contracts.chains import Chain
+from sluice.contracts.datasets import File
+from sluice.contracts.naming import own_name
+from sluice.contracts.problems import ServiceError
+from sluice.contracts.tasks import Job
+
+#: Folder beside the outputs, with a folder for each step, and in it one for each failed job.
+FOLDER = "failed"
+#: Failed jobs of one chain that are fetched; the manifest names them all.
+MAX_JOBS = 1000
+
+
+async def fetch_failed_jobs(
+    connection: Connection, chain: Chain, failed: Sequence[tuple[str, Job]], folder: Path
+) -> None:
+    """Write the log of each failed job, and the files of earlier steps that it was given.
+
+    Args:
+        connection: To the system.
+        chain: The chain, which is over.
+        failed: The step and the job, for each failed job.
+        folder: The folder of the outputs; ``failed/STEP/NUMBER-INPUT`` is made in it.
+
+    Raises:
+        ServiceError, StorageError: A file cannot be fetched. A log that is gone is left out.
+    """
+    folders = {job.id: _folder_of(folder, step, job) for step, job in failed[:MAX_JOBS]}
+    for _, job in failed[:MAX_JOBS]:
+        await asyncio.to_thread(folders[job.id].mkdir, parents=True, exist_ok=True)
+        try:
+            log = await connection.operator.job_log(job.id)
+        except ServiceError:
+            continue
+        await asyncio.to_thread((folders[job.id] / "log.txt").write_text, log, encoding="utf-8")
+    await fetch_files(connection, await _files_of(connection, chain, failed[:MAX_JOBS], folders))
+
+
+async def _files_of(
+    connection: Connection,
+    chain: Chain,
+    failed: Sequence[tuple[str, Job]],
+    folders: Mapping[int, Path],
+) -> list[tuple[File, Path]]:
+    """Return the files that the jobs were given by earlier steps, as far as they are still there,
+    with the paths that they go to."""
+    wanted: list[tuple[File, Path]] = []
+    readers = defaultdict[str, list[Job]](list)
+    for _, job in failed:
+        for name in job.inputs:
+            readers[name].append(job)
+    for uid in await _readable_outputs(connection, chain) if readers else ():
+        files = [
+            file
+            async for file in connection.operator.all_files(uid)
+            if own_name(file.name) in readers
+        ]
+        alike = Counter(own_name(file.name) for file in files)
+        for file in files:
+            name = own_name(file.name)
+            # Files of one name are told apart by their number, which is that of a map's job.
+            wanted += [
+                (file, folders[job.id] / name)
+                for job in readers[name]
+                if alike[name] == 1 or file.seq == job.seq
+            ]
+    return wanted
+
+
+async def _readable_outputs(connection: Connection, chain: Chain) -> list[UUID]:
+    """Return the data sets that steps of the chain wrote and that have not been deleted."""
+    found = await connection.operator.partial(chain.uid)
+    return [
+        part.dataset.uid
+        for part in found.outputs
+        if part.port is not None and part.dataset is not None and part.readable
+    ]
+
+
+def _folder_of(folder: Path, step: str, job: Job) -> Path:
+    """Return the job's folder: its number in its step, and the start of its first input's name."""
+    first = f"-{own_name(job.inputs[0])[:50]}" if job.inputs else ""
+    return folder / FOLDER / step / f"{job.seq:06d}{first}"
