@@ -12,6 +12,7 @@ cwlVersion: v1.2
 class: Workflow
 doc: Runs of CWL tools that `sluice cwl-runner` asked for; each file of the data set is one of them.
 $namespaces: {{sluice: "urn:sluice:cwl:", cwltool: "http://commonwl.org/cwltool#"}}
+sluice:retention: {{input: delete}}
 requirements: {{ScatterFeatureRequirement: {{}}}}
 inputs: {{invocations: "File[]"}}
 outputs:
