@@ -19,8 +19,8 @@ chmod 755 "$PLACE/bin/first-use-count"
 export PATH="$PLACE/bin:$PATH"
 texts=docs/tutorial/wordcount/texts
 sluice --version
-sluice up --detach --port 0
 trap 'sluice down --now' EXIT
+sluice up --detach --port 0
 sluice run docs/tutorial/wordcount/workflow.cwl --input $texts/*.txt --out "$PLACE/words"
 head -n 1 "$PLACE/words/counts.txt"
 sluice run "$STEPS" --input $texts/*.txt --out "$PLACE/steps"
