@@ -26,6 +26,9 @@ class DatasetQuery(Contract):
     """What is told of a data set."""
 
     released: bool = Field(default=False, description="With how many files are deleted already.")
+    copied: bool = Field(
+        default=False, description="Say whether whoever registered it has the originals."
+    )
 
 
 class DeletionQuery(Contract):
