@@ -26,13 +26,26 @@ class PortTaken(OSError):
 async def require_free_port(host: str, port: int) -> None:
     """Raises ``PortTaken``; ``OSError`` where this process may not listen there."""
     try:
-        socket.create_server((host, port)).close()
+        with socket.create_server((host, port)) as server:
+            _require_reachable(host, server)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise OSError(
                 error.errno, f"cannot listen on {host}:{port}: {error.strerror}"
             ) from error
         raise PortTaken(host, port, by_sluice=await _is_sluice(f"http://{host}:{port}")) from None
+
+
+def _require_reachable(host: str, server: socket.socket) -> None:
+    """Raise ``OSError`` where nobody can connect, as on a machine without a loopback interface."""
+    try:
+        socket.create_connection(server.getsockname()[:2], timeout=_PATIENCE).close()
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"nobody can connect ({error.strerror or error}); start the loopback interface with"
+            " `ip link set lo up`",
+        ) from error
 
 
 async def _is_sluice(url: str) -> bool:
