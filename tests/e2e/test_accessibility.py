@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope
 __all__ = ["base", "browser", "operator", "scene", "spd_text"]  # fixtures
 
 #: Pages of services that the operator service has no neighbour for here.
-NOT_SERVED = {"/asking", "/groups", "/periods"}
+NOT_SERVED = {"/asking", "/audit", "/groups", "/periods"}
 MISSING = "/no-such-page"
 #: CSS pixels that a page may be high on a phone, however many things there are.
 HIGHEST = 10_000

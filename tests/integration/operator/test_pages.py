@@ -385,7 +385,7 @@ async def test_what_finished_without_any_good_job_does_not_look_as_if_it_went_we
     ran = scene.chain("run-0001", 3, [Counts(failed=2, total=2)], ChainState.FINISHED)
     pages = ["/", "/chains", f"/chains/{ran.uid}", f"/datasets/{ran.dataset_uid}", "/tasks"]
     pages.append(f"/tasks/{ran.steps[0].task_uid}")
-    told = '<span class="state {}">finished</span> <span class="muted note">{}</span>'
+    told = '<span class="state {}">incomplete</span> <span class="muted note">{}</span>'
     for path in pages:
         assert (
             told.format("void", "2 jobs failed, none finished")

@@ -131,6 +131,7 @@ def test_what_finished_although_jobs_failed_is_told_from_what_went_well() -> Non
     assert [step.tone for step in both.steps] == ["finished", "short", "void"]
     assert both.shortfall == Shortfall(6, nothing=True)
     assert both.shortfall.sentence == "6 jobs failed, none finished"
+    assert both.shortfall.label == "incomplete"
     part = chain_progress(chain(ChainState.FINISHED, *finished(well, some)), tasks)
     assert part.shortfall is not None
     assert (part.shortfall.sentence, part.shortfall.tone) == ("2 jobs failed", "short")

@@ -117,6 +117,11 @@ class Shortfall:
         return f"{jobs} failed, none finished" if self.nothing else f"{jobs} failed"
 
     @property
+    def label(self) -> str:
+        """The state in a word: what lacks results is not shown as finished."""
+        return "incomplete"
+
+    @property
     def tone(self) -> str:
         """How it is shown."""
         return "void" if self.nothing else "short"

@@ -10,7 +10,7 @@ from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_audit import check_audit, read_audit
 
 #: Entries on one page.
-_PAGE = 50
+_PAGE = 25
 
 
 class AuditPages:
