@@ -130,4 +130,4 @@ def test_the_previous_release_works_on_the_new_schema_and_hands_over(
         system.start_again()
         [second] = follow_runs(system.url, left, out=tmp_path / "out")
         assert_events(left[0], second)
-        assert_storages_clean(system, [first, second])
+        assert_storages_clean(system, [first, second], inputs_stay=True)

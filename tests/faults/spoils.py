@@ -218,9 +218,9 @@ def output_renumbered(state: Snapshot) -> None:
 
 
 def log_lost(state: Snapshot) -> None:
-    logs = state.first("dms", "datasets", type="logs")
+    logs = {row["uid"] for row in state.rows("dms", "datasets") if row["type"] == "logs"}
     members = state.rows("dms", "dataset_files")
-    members.remove(state.first("dms", "dataset_files", dataset_uid=logs["uid"]))
+    members.remove(next(row for row in members if row["dataset_uid"] in logs))
 
 
 def files_miscounted(state: Snapshot) -> None:
