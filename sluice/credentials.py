@@ -23,6 +23,8 @@ _LOOPBACK = {"localhost": "127.0.0.1", "::1": "127.0.0.1"}
 
 #: Address → file with the token of the system there.
 _known: dict[str, Path] = {}
+#: Address → address of the DMS there.
+_known_dms: dict[str, str] = {}
 
 
 def token_for(url: str) -> str | None:
@@ -71,10 +73,24 @@ def headers_for(url: str, *, token: str | None = None) -> dict[str, str]:
     return {} if not token else {"Authorization": f"Bearer {token}"}
 
 
-def know_token(url: str, file: Path) -> None:
-    """For this process alone, from now on: the token of the system at this address is in the
-    ``file``."""
+def know_token(url: str, file: Path, *, dms_url: str | None = None) -> None:
+    """Note for this process that the token of the system at ``url`` is in ``file``.
+
+    Args:
+        url: Address of the system.
+        file: Holds the token.
+        dms_url: Address of its DMS; None: where an embedded system has it.
+    """
     _known[_name(url)] = file
+    if dms_url is not None:
+        _known_dms[_name(url)] = dms_url
+
+
+def known_dms(url: str) -> str | None:
+    """Return the address of the DMS of a system that this process knows, where it is noted."""
+    with suppress(ValueError):
+        return _known_dms.get(_name(url))
+    return None
 
 
 def is_own_system(url: str) -> bool:

@@ -86,8 +86,9 @@ def started(
     try:
         stack = RunningStack(folder, process.pid)
         _await_ready(process, stack)
-        for url in stack.services.values():
-            know_token(url, folder / "secrets" / ADMIN_TOKEN)
+        services = stack.services
+        for url in services.values():
+            know_token(url, folder / "secrets" / ADMIN_TOKEN, dms_url=services["dms"])
         yield stack
     finally:
         stop(process)

@@ -13,7 +13,7 @@ import httpx
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import Unprocessable
-from sluice.credentials import headers_for, is_own_system, token_for
+from sluice.credentials import headers_for, is_own_system, known_dms, token_for
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home
 from sluice.http_clients import http_client
@@ -47,7 +47,7 @@ async def connected(
 ) -> AsyncIterator[Connection]:
     """``token``: in place of those that are known for the addresses. Raises ``Unprocessable`` for
     what is no address; nothing is asked yet."""
-    dms_url = f"{url}/services/dms"
+    dms_url = known_dms(url) or f"{url}/services/dms"
     if not is_own_system(url):
         dms_url = os.environ.get("SLUICE_DMS_URL", dms_url)
     for address in (url, dms_url):
