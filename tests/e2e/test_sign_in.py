@@ -73,7 +73,7 @@ async def test_an_account_from_its_making_to_its_end(browser: Browser, guarded: 
     async with opened(browser, guarded) as page:
         await page.goto(f"/?token={TOKEN}")
         await page.get_by_role("link", name="anna").click()
-        await page.get_by_role("link", name="People").click()
+        await page.get_by_role("link", name="People").first.click()
         await expect(page.get_by_text("Nobody has an account")).to_be_visible()
         await page.get_by_label("Name").fill("bert")
         await page.get_by_label("Role").select_option("submitter")

@@ -13,7 +13,7 @@ async def load_tool(context: OperatorContext, pilot: UUID, asked: LoadTool) -> N
     Effect: that of the WMS; no step: jobs go to the pilot by their rank again. Messages: none.
     Raises ``StepUnknown``; ``NotFound`` and ``Conflict`` of the WMS; ``NotAvailable``."""
     if asked.step is not None:
-        names = {load.step for load in (await read_steps(context)).steps}
+        names = {load.step for load in (await read_steps(context, idle_runs=True)).steps}
         if asked.step not in names:
             raise StepUnknown(asked.step, None, sorted(names))
     await context.wms.load_tool(pilot, asked)

@@ -6,9 +6,13 @@ from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_templates import read_templates
 
 
-async def read_steps(context: OperatorContext) -> StepList:
+async def read_steps(context: OperatorContext, *, idle_runs: bool = False) -> StepList:
     """Return the steps of published templates, and those of other templates (of one-off runs, or
     deleted) that have tasks under way.
+
+    Args:
+        context: What the operator service works with.
+        idle_runs: Return the steps of one-off runs that had tasks within a day, too.
 
     Raises:
         NotAvailable: The WMS does not answer.
@@ -16,7 +20,7 @@ async def read_steps(context: OperatorContext) -> StepList:
     found = await context.wms.steps()
     templates = await read_templates(context.database, disabled=True)
     published = {template.name for template in templates}
-    kept = [load for load in found.steps if load.tasks or load.template in published]
+    kept = [load for load in found.steps if idle_runs or load.tasks or load.template in published]
     known = {(load.step, load.template) for load in kept}
     idle = {
         (step.name, template.name)
@@ -35,7 +39,7 @@ async def read_steps(context: OperatorContext) -> StepList:
 async def set_step_priority(context: OperatorContext, step: str, new: SetStepPriority) -> StepList:
     """Precondition: a published template has such a step, or there are tasks of it, or a priority
     is set for it. Effect: that of the WMS. Raises ``StepUnknown``, ``NotAvailable``."""
-    known = await read_steps(context)
+    known = await read_steps(context, idle_runs=True)
     names = {load.step for load in known.steps if new.template in {None, load.template}}
     names |= {found.step for found in known.priorities if found.template == new.template}
     if step not in names:
