@@ -16,7 +16,7 @@ def main() -> None:
     name = next(iter(sys.argv[1:]), None)
     try:
         if name == "cwl-runner":
-            from sluice.cwl_runner import main as run_cwl  # noqa: PLC0415
+            from sluice.cwl_runner.command import main as run_cwl  # noqa: PLC0415
 
             keep_what_is_loaded()
             sys.exit(run_cwl(sys.argv[2:]))

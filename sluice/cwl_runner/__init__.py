@@ -1,8 +1,4 @@
 """``sluice cwl-runner``: the interface of CWL runners, with a Sluice system underneath.
 
-Only what a quick start needs is imported here; the rest where a process asks for it.
+Nothing is imported here: clients without CWL's libraries use ``client_lease``.
 """
-
-from sluice.cwl_runner.command import main
-
-__all__ = ["main"]

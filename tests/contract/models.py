@@ -66,7 +66,7 @@ BY_PATTERN = {
         lambda name: name not in {".", ".."}
     ),
 }
-TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - the strategy wants them so
+TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001 - the strategy wants them so
 
 
 def contract_models() -> list[type[BaseModel]]:

@@ -19,6 +19,6 @@ def cwl_runner(
     Options stand in front of the process: `--outdir DIR`, `--quiet`, `--url`, `--home`, and those
     of cwltool. Exit status 0, 1 where it failed, 2 where the command is wrong, 33 where something
     in the process is not supported."""
-    from sluice.cwl_runner import main  # noqa: PLC0415 - a client alone reads no processes
+    from sluice.cwl_runner.command import main  # noqa: PLC0415 - a client alone reads no processes
 
     raise typer.Exit(main([process, *([order] if order is not None else []), *context.args]))

@@ -20,9 +20,10 @@ class DatasetsQuery(Page):
     name: str | None = Field(None, description="The data set of this name.")
     uid: list[UUID] = Field([], max_length=1_000, description="Only these.")
     newest: bool = Field(default=False, description="The last one registered first.")
+    lost: bool = Field(default=False, description="Say which have lost files.")
 
 
-class DatasetQuery(Contract):
+class OneDatasetQuery(Contract):
     """What is told of a data set."""
 
     released: bool = Field(default=False, description="With how many files are deleted already.")
@@ -87,7 +88,7 @@ class JobsQuery(Page):
     full: bool = Field(default=False, description="With pilot, time, memory and exit code.")
 
 
-class JobQuery(Contract):
+class OneJobQuery(Contract):
     """What is told of a job."""
 
     full: bool = Field(default=False, description="With the names of the pilots.")
@@ -110,7 +111,7 @@ class DismissalQuery(Contract):
 
 QUERIES: dict[tuple[str, str], type[Contract]] = {
     ("GET", "/datasets"): DatasetsQuery,
-    ("GET", "/datasets/<uuid:uid>"): DatasetQuery,
+    ("GET", "/datasets/<uuid:uid>"): OneDatasetQuery,
     ("DELETE", "/datasets/<uuid:uid>"): DeletionQuery,
     ("GET", "/datasets/<uuid:uid>/files"): FilesQuery,
     ("GET", "/standing"): StandingQuery,
@@ -118,7 +119,7 @@ QUERIES: dict[tuple[str, str], type[Contract]] = {
     ("GET", "/runs"): RunsQuery,
     ("GET", "/runs/<int:run>/frames"): FramesQuery,
     ("GET", "/tasks/<uuid:uid>/jobs"): JobsQuery,
-    ("GET", "/jobs/<int:job>"): JobQuery,
+    ("GET", "/jobs/<int:job>"): OneJobQuery,
     ("GET", "/pilots"): PilotsQuery,
     ("DELETE", "/unmatched"): DismissalQuery,
 }
