@@ -75,7 +75,7 @@ def _start(data: Path) -> "subprocess.Popen[bytes]":
     """Returns when it takes connections; it ends with this process."""
     settings = [word for setting in server_settings(data) for word in ("-c", setting)]
     place = ["-D", str(data), "-h", "", "-k", str(data)]
-    # Linux ends such a process with the thread that started it, and a restart may run in any thread.
+    # Linux ends such a process with the thread that started it; a restart may run in any thread.
     of_main = threading.current_thread() is threading.main_thread()
     command = postgres_command("postgres", data, *place, *settings, end_with_parent=of_main)
     with (data / "log").open("ab") as output:
