@@ -29,11 +29,19 @@ ENDLESS = edited(
 
 def _processes() -> list[int]:
     """Return those that check: they are children of the process that they are forked from."""
-    below = psutil.Process().children()
-    forking = [
-        child for child in below if "multiprocessing.forkserver" in " ".join(child.cmdline())
+    return [
+        process.pid
+        for server in psutil.Process().children()
+        if _is_fork_server(server)
+        for process in server.children()
     ]
-    return [process.pid for server in forking for process in server.children()]
+
+
+def _is_fork_server(process: psutil.Process) -> bool:
+    try:
+        return "multiprocessing.forkserver" in " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # it has ended, and is a zombie or gone
+        return False
 
 
 def test_what_is_within_the_limits_is_compiled_as_without() -> None:
