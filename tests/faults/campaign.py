@@ -164,7 +164,8 @@ class _Campaign:
                 ending.create_task(injector.run(schedule))
                 ending.create_task(feed.bring_in_all(self._work))
                 ending.create_task(progress.watch(len(self._work)))
-            await feed.acknowledge_failures()
+            async with self._feeder() as system:  # the script's own role may not
+                await system.acknowledge_failures()
             watching.cancel()
             looking.leave()
 
