@@ -9,18 +9,23 @@ sluice:bind: {key: secret:places-api}
 id: sites
 label: From parishes to their sites
 doc: |
-  Of each parish, as mt-parishes writes it, the site by a places API. A parish takes two searches at
-  most, of ten units each, out of the limit `places`, which is over all nodes and full again each
-  day: `sluice limit set places 1000/day`. What is left goes on by itself the next day.
+  Find the site of each parish, as mt-parishes writes it, by a places API. A parish takes at most two
+  searches of ten units each and two details of one unit each for either, out of the limit `places`.
+  The limit holds over all nodes and is full again each day: `sluice limit set places 1000/day`. What
+  is left goes on by itself the next day.
 requirements:
   ScatterFeatureRequirement: {}
 inputs:
   parishes:
     type: File[]
     label: Parishes, one JSON file each
+  provider:
+    type: {type: enum, symbols: [google, google-v1, nominatim]}
+    default: google
+    label: Provider of places
   api:
-    type: string
-    label: Address of the API
+    type: string?
+    label: Address of the API, where it is not the provider's public one
   key:
     type: string
     label: Its key
@@ -37,10 +42,14 @@ outputs:
     type: File[]
     label: Parishes without one
     outputSource: places/without
+  requests:
+    type: File[]
+    label: Requests that were sent for each parish, by their kind
+    outputSource: places/requests
 steps:
   places:
     run: tools/mt-places.cwl
     scatter: parish
-    sluice:resources: {places: 20}
-    in: {parish: parishes, api: api, key: key, contact: contact}
-    out: [site, without]
+    sluice:resources: {places: 24}
+    in: {parish: parishes, provider: provider, api: api, key: key, contact: contact}
+    out: [site, without, requests]

@@ -17,9 +17,13 @@ class GaveUp(CommandError):
 
 
 class Refused(CommandError):
-    """The server will not answer this however often it is asked."""
+    """The server will not answer this however often it is asked; ``status``: of its answer."""
 
     exit_code = 69
+
+    def __init__(self, reason: str, *, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,17 @@
-"""Asks a server politely: one request after the other, with a pause between them; what fails is
-asked again after 2, 4, 8 … seconds, or when the server says."""
+"""Send requests politely: one at a time, with a pause between them.
+
+A request that fails is repeated after 2, 4, 8 … seconds, or when the server says.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import httpx
 from tenacity import (
@@ -21,7 +23,9 @@ from tenacity import (
 )
 
 from masstimes.manners import GaveUp, Manners, Refused
+from sluice.http_clients import connection_options
 
+T = TypeVar("T")
 #: Answers after which the same request may succeed.
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
 #: Bytes of an answer, unpacked; seconds for the whole of it, and for each silence.
@@ -29,12 +33,31 @@ MOST_BYTES, MOST_SECONDS, MOST_SILENCE = 20_000_000, 300.0, 60.0
 _MOST_REDIRECTS = 5
 
 
-class _Later(Exception):
-    """``after``: seconds that the server wants us to wait."""
+class Later(Exception):
+    """The request may succeed later; ``after``: seconds that the server wants us to wait."""
 
     def __init__(self, reason: str, after: float = 0.0) -> None:
         super().__init__(reason)
         self.after = after
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRequest:
+    """A request to an API.
+
+    Attributes:
+        url: The address, without the query.
+        query: Parameters; no message shows them, as a key may be among them.
+        headers: More headers; no message shows them either.
+        body: Sent by POST as JSON; None: the request is a GET.
+        answers: Statuses other than 2xx whose answers the caller reads itself.
+    """
+
+    url: str
+    query: Mapping[str, str] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    answers: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +67,11 @@ class Answer:
     url: httpx.URL
     body: bytes
     charset: str | None
+    status: int = 200
 
 
 class Polite:
-    """Asks as ``program``; ``sleep`` is given seconds."""
+    """Sends requests as ``program``; ``sleep`` is called with seconds."""
 
     def __init__(
         self, program: str, manners: Manners, *, sleep: Callable[[float], None] = time.sleep
@@ -55,9 +79,8 @@ class Polite:
         self._manners = manners
         self._sleep = sleep
         self._asked = False
-        self._client = httpx.Client(
-            headers={"User-Agent": manners.user_agent(program)}, timeout=MOST_SILENCE
-        )
+        self.user_agent = manners.user_agent(program)
+        self._clients: dict[tuple[str, str], httpx.Client] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -68,42 +91,58 @@ class Polite:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._client.close()
+        for client in self._clients.values():
+            client.close()
 
-    def get(self, url: str, query: Mapping[str, str] | None = None) -> Answer:
-        """Raises ``GaveUp`` after so many repeats in a row, or where the server wants a longer wait
-        than ours; ``Refused`` for an answer that will stay the same. Errors name the address
-        without ``query``, which may have a key in it."""
+    def get(self, url: str) -> Answer:
+        """Return the page at ``url``, also where it has moved to on the same host.
+
+        Raises:
+            GaveUp: each repeat failed, or the server wants a longer wait than ours.
+            Refused: the answer will stay the same.
+        """
+        return self._repeat(url, lambda: self._follow(url))
+
+    def call(self, request: ApiRequest, read: Callable[[Answer], T]) -> T:
+        """Return what ``read`` makes of an API's answer; a redirect is not followed.
+
+        ``read`` may raise ``Later``, after which the request is repeated.
+
+        Raises:
+            GaveUp: each repeat failed, or the server wants a longer wait than ours.
+            Refused: the answer will stay the same.
+        """
+        return self._repeat(request.url, lambda: read(self._call(request)))
+
+    def _repeat(self, url: str, attempt: Callable[[], T]) -> T:
         retrying = Retrying(
-            retry=retry_if_exception_type(_Later),
+            retry=retry_if_exception_type(Later),
             wait=self._wait,
             stop=stop_after_attempt(self._manners.repeats + 1),
-            sleep=self._wait_for,
+            sleep=self.wait,
             reraise=True,
         )
         try:
-            return retrying(self._follow, url, query)
-        except _Later as error:
+            return retrying(attempt)
+        except Later as error:
             raise GaveUp(f"{url}: {error}, {self._manners.repeats + 1} times in a row") from error
 
     def _wait(self, state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
-        asked = error.after if isinstance(error, _Later) else 0.0
+        asked = error.after if isinstance(error, Later) else 0.0
         return max(wait_exponential(multiplier=2, max=self._manners.max_wait)(state), asked)
 
-    def _wait_for(self, seconds: float) -> None:
+    def wait(self, seconds: float) -> None:
+        """Wait in place of the pause before the next request."""
         self._asked = False  # this is the pause
         self._sleep(seconds * self._manners.delays)
 
-    def _follow(self, url: str, query: Mapping[str, str] | None) -> Answer:
-        """To another page of the same host, where the server says so."""
-        request = self._client.build_request("GET", url, params=query)
+    def _follow(self, url: str) -> Answer:
+        """Return a page, following redirects on the same host."""
+        request = self._client(url).build_request("GET", url)
         host = _host(request.url)
         for _ in range(_MOST_REDIRECTS + 1):
-            if self._asked:
-                self._wait_for(self._manners.pause)
-            self._asked = True
-            found = self._ask(url, request)
+            found = self._send(url, request, frozenset())
             if isinstance(found, Answer):
                 return found
             if _host(found.url) != host:
@@ -111,24 +150,57 @@ class Polite:
             request = found
         raise Refused(f"{url}: redirects more than {_MOST_REDIRECTS} times")
 
-    def _ask(self, url: str, request: httpx.Request) -> Answer | httpx.Request:
+    def _call(self, call: ApiRequest) -> Answer:
+        request = self._client(call.url).build_request(
+            "GET" if call.body is None else "POST",
+            call.url,
+            params=call.query,
+            headers=dict(call.headers),
+            json=call.body,
+        )
+        found = self._send(call.url, request, call.answers)
+        if isinstance(found, httpx.Request):
+            raise Refused(f"{call.url}: redirects to {found.url.copy_with(query=None)}")
+        return found
+
+    def _client(self, url: str | httpx.URL) -> httpx.Client:
+        """Return the client for a host; it uses a proxy only where all of Sluice does."""
+        target = httpx.URL(url)
+        place = (target.scheme, target.netloc.decode("ascii"))
+        if place not in self._clients:
+            self._clients[place] = httpx.Client(
+                headers={"User-Agent": self.user_agent},
+                timeout=MOST_SILENCE,
+                **connection_options(str(target)),
+            )
+        return self._clients[place]
+
+    def _send(
+        self, url: str, request: httpx.Request, answers: frozenset[int]
+    ) -> Answer | httpx.Request:
+        """Send one request after the pause; return its answer, or the request it redirects to."""
+        if self._asked:
+            self.wait(self._manners.pause)
+        self._asked = True
         try:
-            response = self._client.send(request, stream=True)
+            response = self._client(request.url).send(request, stream=True)
             try:
-                self._judge(url, response)
-                if response.next_request is not None:
-                    return response.next_request
-                return Answer(response.url, _body(url, response), response.charset_encoding)
+                if response.status_code not in answers:
+                    self._judge(url, response)
+                    if response.next_request is not None:
+                        return response.next_request
+                body = _body(url, response)
+                return Answer(response.url, body, response.charset_encoding, response.status_code)
             finally:
                 response.close()
         except httpx.RemoteProtocolError as error:
-            raise _Later(f"what it answers is no HTTP ({error})") from error
+            raise Later(f"what it answers is no HTTP ({error})") from error
         except httpx.DecodingError as error:
             raise Refused(f"{url}: the answer cannot be unpacked") from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
             raise Refused(f"{url}: redirects to what is no address ({error})") from error
         except httpx.TransportError as error:
-            raise _Later(f"no answer ({error or type(error).__name__})") from error
+            raise Later(f"no answer ({error or type(error).__name__})") from error
 
     def _judge(self, url: str, response: httpx.Response) -> None:
         said = f"answered {response.status_code}"
@@ -137,9 +209,9 @@ class Polite:
             if after > self._manners.max_wait:
                 longest = f"longer than {self._manners.max_wait:g} s (--max-wait)"
                 raise GaveUp(f"{url}: {said} and wants {after:.0f} s to pass, {longest}")
-            raise _Later(said, after)
+            raise Later(said, after)
         if not response.is_success and not response.has_redirect_location:
-            raise Refused(f"{url}: {said}")
+            raise Refused(f"{url}: {said}", status=response.status_code)
 
 
 def _body(url: str, response: httpx.Response) -> bytes:
@@ -149,7 +221,7 @@ def _body(url: str, response: httpx.Response) -> bytes:
         if len(body) > MOST_BYTES:
             raise Refused(f"{url}: more than {MOST_BYTES} bytes")
         if time.monotonic() > until:
-            raise _Later(f"took longer than {MOST_SECONDS:.0f} s")
+            raise Later(f"took longer than {MOST_SECONDS:.0f} s")
     return bytes(body)
 
 

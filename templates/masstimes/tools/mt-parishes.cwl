@@ -5,7 +5,7 @@ id: mt_parishes
 label: mt-parishes
 doc: |
   Parishes from tables on pages of dioceses, page by page as long as one calls the next. One request
-  at a time; what fails is asked again after 2, 4, 8 … seconds, or when the server says. Columns are
+  at a time, as the site's robots.txt allows; what fails is asked again after 2, 4, 8 … seconds, or when the server says. Columns are
   known by their names; rows without a name are told of in the log. A server that stays down ends it
   with exit code 75, after which it is tried again.
 baseCommand: mt-parishes

@@ -7,10 +7,12 @@ $namespaces:
 id: mt_places
 label: mt-places
 doc: |
-  The site of a parish, by a places API: its name, place and street are asked for, then name and
-  place alone; the first hit that has a site counts. At most two searches. Where the quota is used
-  up it ends with exit code 75, after which it is tried again; a key that is not taken ends it with
-  77, an answer that is none with 76.
+  Find the site of a parish by a places API: a text search for its name, place and street, then the
+  details of the hits in their order until one has a site; without one, the same for name and place.
+  Providers: Google's Places API in its classic (google) and its new form (google-v1), and
+  OpenStreetMap's Nominatim (nominatim, which needs no details and no key). Where the quota is used
+  up the tool ends with exit code 75, after which it is tried again; a key that is not accepted ends
+  it with 77, an answer of another protocol with 76.
 baseCommand: mt-places
 inputs:
   parish:
@@ -18,14 +20,25 @@ inputs:
     label: Parish
     doc: JSON with id, name, place and street, as mt-parishes writes it.
     inputBinding: {position: 1}
+  provider:
+    type: {type: enum, symbols: [google, google-v1, nominatim]}
+    default: google
+    label: Provider
+    inputBinding: {prefix: --provider}
   api:
-    type: string
+    type: string?
     label: Address of the API
+    doc: Of the provider's public service if nothing is said.
     inputBinding: {prefix: --api}
+  max_details:
+    type: int
+    default: 2
+    label: Hits of a search whose details are asked for
+    inputBinding: {prefix: --max-details}
   key:
     type: string
     label: Key of the API
-    doc: In Sluice a secret; in other runners it stands in the job order.
+    doc: In Sluice a secret; in other runners it stands in the job order. Any text for nominatim.
   contact:
     type: string
     label: Who asks
@@ -34,6 +47,7 @@ inputs:
 arguments:
   - {prefix: --cache, valueFrom: answers.jsonl}
   - {prefix: --out, valueFrom: sites}
+  - {prefix: --requests, valueFrom: $(inputs.parish.nameroot).requests.json}
   - {prefix: --without, valueFrom: $(inputs.parish.nameroot).without.jsonl}
 outputs:
   site:
@@ -45,6 +59,10 @@ outputs:
     type: File
     label: The parish, where no site was found
     outputBinding: {glob: $(inputs.parish.nameroot).without.jsonl}
+  requests:
+    type: File
+    label: How many requests of each kind were sent
+    outputBinding: {glob: $(inputs.parish.nameroot).requests.json}
 hints:
   cwltool:Secrets: {secrets: [key]}
 requirements:

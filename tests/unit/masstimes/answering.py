@@ -14,12 +14,14 @@ Said = tuple[int, dict[str, str], str]
 
 @dataclass
 class Server:
-    """``answer`` is given the path with its query. ``asked`` and ``agents``: of all requests."""
+    """``answer`` gets the path with its query. Lists have an entry for each request."""
 
     url: str
     answer: Callable[[str], Said] = field(default=lambda _: (404, {}, ""))
     asked: list[str] = field(default_factory=list)
     agents: list[str] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    bodies: list[str] = field(default_factory=list)
 
 
 @contextmanager
@@ -30,6 +32,8 @@ def answering() -> Iterator[Server]:
         def do_GET(self) -> None:
             server.asked.append(self.path)
             server.agents.append(self.headers["User-Agent"])
+            server.headers.append(dict(self.headers))
+            server.bodies.append(self.rfile.read(int(self.headers["Content-Length"] or 0)).decode())
             status, headers, text = server.answer(self.path)
             body = text.encode()
             self.send_response(status)
@@ -38,6 +42,8 @@ def answering() -> Iterator[Server]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        do_POST = do_GET
 
         def log_message(self, format: str, *args: object) -> None:
             pass

@@ -63,7 +63,7 @@ def test_searches_for_sites_are_counted_against_the_quota_of_the_api() -> None:
     assert compiled.findings == []
     assert compiled.plan is not None
     [step] = compiled.plan.steps
-    assert step.needs.named == {"places": 20}
+    assert step.needs.named == {"places": 24}
     assert {port: secret.name for port, secret in step.needs.secrets.items()} == {
         "key": "places-api"
     }

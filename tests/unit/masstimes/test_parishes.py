@@ -10,7 +10,7 @@ from masstimes.parishes.columns import columns_of
 from masstimes.parishes.command import main
 from masstimes.parishes.identity import with_ids
 
-from tests.unit.masstimes.answering import Server, answering
+from tests.unit.masstimes.answering import Said, Server, answering
 
 FIRST = """<h1>Diecezja: gdańska</h1><h2>Dekanat Hel</h2>
 <table><tr><th>Lp.</th><th>PARAFIA</th><th>Miejscowość</th><th>Adres:</th></tr>
@@ -60,7 +60,7 @@ def test_pages_are_followed_and_columns_are_known_by_their_names(
         *("Puck", "Puck", "pomorskie"),
     )
     assert (spirit["name"], spirit["place"]) == ("Ducha Św.", "Puck"), "of a cell over two rows"
-    assert server.asked == ["/1.html", "/2.html"]
+    assert server.asked == ["/robots.txt", "/1.html", "/2.html"]
 
 
 def test_each_has_a_file_of_its_own(server: Server, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_addresses_come_from_a_file_too(server: Server, tmp_path: Path) -> None:
     addresses.write_text(f"# dioceses\n\n{server.url}/2.html\n{server.url}/2.html\n")
     assert run(tmp_path, "--addresses", str(addresses)) == 0
     assert len(table(tmp_path)) == 2
-    assert server.asked == ["/2.html"]
+    assert server.asked == ["/robots.txt", "/2.html"]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_walk_ends(
     server.answer = lambda _: (200, {}, SECOND + link.replace("?page=1", f"?page={next(counter)}"))
     assert run(tmp_path, f"{server.url}/1.html", "--max-pages", "2") == 0
     assert told in capsys.readouterr().err
-    assert len(server.asked) <= 2
+    assert len(server.asked) <= 3
 
 
 @pytest.mark.parametrize("page", ["", "<p>nic</p>", "<table><tr><td>Lp.</td></tr></table>", "\0"])
@@ -152,3 +152,25 @@ def test_ids_are_names_of_files_and_no_two_are_alike() -> None:
     )
     assert [each["id"] for each in known] == ["lodz-sw-anny", "lodz-sw-anny-2", "lodz"]
     assert again == 1
+
+
+def test_page_that_robots_txt_forbids_is_not_read(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = {"/1.html": FIRST, "/robots.txt": "User-agent: mt-parishes\nDisallow: /2.html\n"}
+    server.answer = lambda path: (200, {}, pages[path])
+    assert run(tmp_path, f"{server.url}/1.html") == 69
+    assert "/robots.txt forbids this page" in capsys.readouterr().err
+    assert server.asked == ["/robots.txt", "/1.html"]
+
+
+@pytest.mark.parametrize(("status", "code"), [(503, 75), (501, 69), (404, 0), (403, 0)])
+def test_robots_txt_that_answers_5xx_forbids_everything(
+    server: Server, tmp_path: Path, status: int, code: int
+) -> None:
+    def answer(path: str) -> Said:
+        return (status, {}, "") if path == "/robots.txt" else (200, {}, SECOND)
+
+    server.answer = answer
+    assert run(tmp_path, f"{server.url}/2.html", "--repeats", "1") == code
+    assert ("/2.html" in server.asked) == (code == 0)

@@ -1,7 +1,7 @@
 """Sites of parishes by a places API."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,16 +14,34 @@ from tests.unit.masstimes.answering import Said, Server, answering
 KEY = "k3y&="
 NONE = {"status": "ZERO_RESULTS", "results": []}
 OVER = {"status": "OVER_QUERY_LIMIT", "results": [], "error_message": f"{KEY} is over its quota"}
+Run = Callable[..., int]
 
 
-def hit(*sites: str | None) -> dict[str, Any]:
-    place = {"name": "x", "formatted_address": "y"}
-    results = [place | ({"website": site} if site else {}) for site in sites]
-    return {"status": "OK", "results": results}
+def as_json(answer: object, status: int = 200) -> Said:
+    return status, {"Content-Type": "application/json"}, json.dumps(answer)
 
 
-def as_json(answer: object) -> Said:
-    return 200, {"Content-Type": "application/json"}, json.dumps(answer)
+def hits(*places: str, token: str = "") -> dict[str, Any]:
+    """A page of a search in Google's classic form."""
+    results = [{"place_id": place, "name": "x", "formatted_address": "y"} for place in places]
+    page: dict[str, Any] = {"status": "OK" if places else "ZERO_RESULTS", "results": results}
+    return page | ({"next_page_token": token} if token else {})
+
+
+def classic(
+    searches: Mapping[str, dict[str, Any]], details: Mapping[str, str]
+) -> Callable[[str], Said]:
+    """Answers in Google's classic form; ``searches``: by text or token."""
+
+    def answer(path: str) -> Said:
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
+        if urlsplit(path).path == "/textsearch/json":
+            return as_json(searches.get(asked.get("pagetoken") or asked["query"], NONE))
+        assert asked["fields"] == "website"
+        site = details.get(asked["place_id"])
+        return as_json({"status": "OK", "result": {"website": site} if site else {}})
+
+    return answer
 
 
 @pytest.fixture
@@ -33,11 +51,11 @@ def api() -> Iterator[Server]:
 
 
 @pytest.fixture
-def run(api: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    """For parishes of these names; gives the exit code."""
+def run(api: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the program for parishes of these names; return the exit code."""
     monkeypatch.setenv(KEY_VARIABLE, KEY)
 
-    def run(*names: str) -> int:
+    def run(*names: str, options: tuple[str, ...] = ()) -> int:
         paths = []
         for name in names:
             path = tmp_path / f"{name}.json"
@@ -46,7 +64,8 @@ def run(api: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callabl
             paths.append(str(path))
         out = ["--out", str(tmp_path / "sites"), "--without", str(tmp_path / "without")]
         more = ["--cache", str(tmp_path / "cache"), "--contact", "me@example.org", "--delays", "0"]
-        return main([*paths, "--api", api.url, *out, *more, "--repeats", "1"])
+        more += ["--requests", str(tmp_path / "requests"), "--repeats", "1", *options]
+        return main([*paths, "--api", api.url, *out, *more])
 
     return run
 
@@ -60,70 +79,196 @@ def without(tmp_path: Path) -> list[str]:
     return [json.loads(line)["id"] for line in (tmp_path / "without").read_text().splitlines()]
 
 
+def requests(tmp_path: Path) -> dict[str, int]:
+    return dict(json.loads((tmp_path / "requests").read_text()))
+
+
 def asked(api: Server) -> list[str]:
-    return [parse_qs(urlsplit(path).query)["query"][0] for path in api.asked]
+    """Texts, tokens and places, in the order of the requests."""
+    found = [parse_qs(urlsplit(path).query) for path in api.asked]
+    names = ("query", "pagetoken", "place_id")
+    return [next(each[name][0] for name in names if name in each) for each in found]
 
 
-def test_the_first_hit_with_a_site_wins_and_without_one_less_is_asked_for(
-    api: Server, run: Callable[..., int], tmp_path: Path
+def test_first_hit_with_a_site_wins_and_the_street_is_left_out_only_without_one(
+    api: Server, run: Run, tmp_path: Path
 ) -> None:
-    known = {
-        "A Hel Morska 1": hit(None, "javascript:x", "http://a.pl/", "http://other.pl/"),
-        "B Hel Morska 1": hit(None),
-        "B Hel": hit("https://b.pl"),
-    }
-    api.answer = lambda path: as_json(known.get(parse_qs(urlsplit(path).query)["query"][0], NONE))
+    api.answer = classic(
+        {
+            "A Hel Morska 1": hits("a1", "a2", "a3"),
+            "B Hel Morska 1": hits("b1"),
+            "B Hel": hits("b2"),
+        },
+        {
+            "a1": "javascript:x",
+            "a2": "http://a.pl/",
+            "a3": "http://other.pl/",
+            "b2": "https://b.pl",
+        },
+    )
     assert run("A", "B", "C") == 0
     assert sites(tmp_path) == {"A": "http://a.pl/", "B": "https://b.pl"}
     assert without(tmp_path) == ["C"]
-    assert asked(api) == ["A Hel Morska 1", "B Hel Morska 1", "B Hel", "C Hel Morska 1", "C Hel"]
+    assert asked(api) == [
+        *("A Hel Morska 1", "a1", "a2"),
+        *("B Hel Morska 1", "b1", "B Hel", "b2"),
+        *("C Hel Morska 1", "C Hel"),
+    ]
+    assert requests(tmp_path) == {"search": 5, "detail": 4}
     assert {parse_qs(urlsplit(path).query)["key"][0] for path in api.asked} == {KEY}
     assert json.loads((tmp_path / "sites" / "A.json").read_text())["place"] == "Hel"
 
 
-def test_nothing_is_asked_for_twice(
-    api: Server, run: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_next_pages_are_read_by_their_tokens(api: Server, run: Run, tmp_path: Path) -> None:
+    """A token becomes valid a moment after its page."""
+    pages = classic(
+        {
+            "A Hel Morska 1": hits("a1", token="t1"),
+            "t1": hits("a1", "a2", token="t2"),
+            "t2": hits(),
+        },
+        {"a2": "http://a.pl/"},
+    )
+    too_early = [as_json({"status": "INVALID_REQUEST"})]
+    api.answer = lambda path: too_early.pop() if too_early and "t1" in path else pages(path)
+    assert run("A", options=("--max-pages", "3")) == 0
+    assert asked(api) == ["A Hel Morska 1", "a1", "t1", "t1", "a2"]
+    assert sites(tmp_path) == {"A": "http://a.pl/"}
+
+
+def test_token_that_stays_invalid_ends_the_pages(api: Server, run: Run, tmp_path: Path) -> None:
+    pages = {"A Hel Morska 1": hits("a1", token="old"), "old": {"status": "INVALID_REQUEST"}}
+    api.answer = classic(pages, {})
+    assert run("A", options=("--max-pages", "2")) == 0
+    assert asked(api) == ["A Hel Morska 1", "a1", "old", "old", "old", "A Hel"]
+    assert without(tmp_path) == ["A"]
+
+
+def test_budget_of_each_kind_of_request_ends_the_run_and_the_cache_goes_on(
+    api: Server, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    searches = {f"{name} Hel Morska 1": hits(f"{name}1", f"{name}2") for name in "AB"}
+    api.answer = classic(searches, {"A2": "http://a.pl/", "B2": "http://b.pl/"})
+    budget = ("--most-search", "2", "--most-detail", "3")
+    assert run("A", "B", options=budget) == 75
+    assert "the budget of 3 detail requests is spent" in capsys.readouterr().err
+    assert requests(tmp_path) == {"search": 2, "detail": 3}
+    assert run("A", "B", options=budget) == 0
+    assert requests(tmp_path) == {"search": 0, "detail": 1}
+    assert sites(tmp_path) == {"A": "http://a.pl/", "B": "http://b.pl/"}
+
+
+def test_details_of_a_search_have_a_limit(api: Server, run: Run, tmp_path: Path) -> None:
+    api.answer = classic({"A Hel Morska 1": hits("a1", "a2", "a3")}, {"a3": "http://a.pl/"})
+    assert run("A", options=("--max-details", "2")) == 0
+    assert asked(api) == ["A Hel Morska 1", "a1", "a2", "A Hel"]
+
+
+def test_no_request_is_sent_twice(
+    api: Server, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The quota ends in between; what was answered until then is kept, and used later."""
-    coming = [hit("http://a.pl/"), NONE, OVER]
+    site = {"status": "OK", "result": {"website": "http://a.pl/"}}
+    coming = [hits("a"), site, NONE, OVER]
     api.answer = lambda _: as_json(coming.pop(0))
     assert run("A", "B") == 75
     said = capsys.readouterr().err
-    assert "the quota is used up" in said
+    assert "The quota is used up" in said
     assert KEY not in said
     assert sites(tmp_path) == {"A": "http://a.pl/"}
     with (tmp_path / "cache").open("a") as cache:
-        cache.write('{"query": "B Hel", "resul')  # killed as it wrote
-    coming += [hit("http://b.pl/")]
+        cache.write('{"request": ["google", "sea')  # killed as it wrote
+    coming += [hits("b"), {"status": "OK", "result": {"website": "http://b.pl/"}}]
     assert run("A", "B") == 0
     assert sites(tmp_path) == {"A": "http://a.pl/", "B": "http://b.pl/"}
-    assert asked(api) == ["A Hel Morska 1", "B Hel Morska 1", "B Hel", "B Hel"]
+    assert asked(api) == ["A Hel Morska 1", "a", "B Hel Morska 1", "B Hel", "B Hel", "b"]
     assert run("A", "B") == 0
-    assert len(api.asked) == 4
+    assert len(api.asked) == 6
+
+
+def test_new_form_of_the_api_searches_by_post_and_masks_fields(
+    api: Server, run: Run, tmp_path: Path
+) -> None:
+    def answer(path: str) -> Said:
+        if path != "/places:searchText":
+            return as_json({"id": "a/2", "websiteUri": "http://a.pl/"} if "2" in path else {})
+        page = json.loads(api.bodies[-1])
+        if "pageToken" not in page:
+            return as_json({"places": [{"id": "a1"}], "nextPageToken": "t"})
+        return as_json({"places": [{"id": "a/2", "displayName": {"text": "A"}}]})
+
+    api.answer = answer
+    assert run("A", options=("--provider", "google-v1", "--max-pages", "2")) == 0
+    assert sites(tmp_path) == {"A": "http://a.pl/"}
+    assert [path.partition("?")[0] for path in api.asked] == [
+        *("/places:searchText", "/places/a1", "/places:searchText", "/places/a%2F2"),
+    ]
+    first, second = (json.loads(api.bodies[number]) for number in (0, 2))
+    assert first == {"textQuery": "A Hel Morska 1", "languageCode": "pl", "regionCode": "pl"}
+    assert second == first | {"pageToken": "t"}
+    assert {headers["X-Goog-Api-Key"] for headers in api.headers} == {KEY}
+    masks = [headers["X-Goog-FieldMask"].split(",") for headers in api.headers]
+    assert "nextPageToken" in masks[0]
+    assert masks[1] == ["id", "websiteUri"]
+    assert not any(KEY in path for path in api.asked)
+
+
+def test_nominatim_needs_no_key_and_no_details(
+    api: Server, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(KEY_VARIABLE)
+    first = [{"place_id": number, "extratags": None} for number in range(10)]
+    second = [{"place_id": 10, "extratags": {"contact:website": "http://a.pl/"}}]
+    api.answer = lambda path: as_json(second if "exclude_place_ids" in path else first)
+    assert run("A", options=("--provider", "nominatim", "--max-pages", "2")) == 0
+    assert sites(tmp_path) == {"A": "http://a.pl/"}
+    assert requests(tmp_path) == {"search": 2, "detail": 0}
+    query = parse_qs(urlsplit(api.asked[1]).query)
+    assert query["exclude_place_ids"] == ["0,1,2,3,4,5,6,7,8,9"]
+    assert (query["countrycodes"], query["extratags"]) == (["pl"], ["1"])
+
+
+def error(code: int, status: str, message: str = "") -> Said:
+    """An error in the new form of Google's API."""
+    return as_json({"error": {"code": code, "status": status, "message": message}}, code)
 
 
 @pytest.mark.parametrize(
-    ("said", "code", "told"),
+    ("provider", "said", "code", "told"),
     [
-        (as_json({"status": "REQUEST_DENIED"}), 77, "the key is not taken"),
-        ((200, {}, "<html>"), 76, "came no JSON with a status"),
-        (as_json([]), 76, "came no JSON with a status"),
-        (as_json({"status": "OK", "results": [1]}), 76, "no list of results"),
-        (as_json({"status": "UNHEARD_OF"}), 76, "the status 'UNHEARD_OF'"),
-        ((500, {}, ""), 75, "answered 500, 2 times in a row"),
-        ((403, {}, ""), 69, "answered 403"),
+        ("google", as_json({"status": "REQUEST_DENIED"}), 77, "Check the key"),
+        ("google", as_json(OVER), 75, "The quota is used up"),
+        ("google", as_json({"status": "OVER_DAILY_LIMIT"}), 75, "The quota is used up"),
+        ("google", as_json({"status": "UNKNOWN_ERROR"}), 75, "UNKNOWN_ERROR, 2 times in a row"),
+        ("google", (200, {}, "<html>"), 76, "the answer is no JSON"),
+        ("google", as_json([]), 76, "the answer has no status"),
+        ("google", as_json({"status": "OK", "results": [1]}), 76, "'results' of the answer"),
+        ("google", as_json({"status": "UNHEARD_OF"}), 76, "UNHEARD_OF"),
+        ("google", (500, {}, ""), 75, "answered 500, 2 times in a row"),
+        ("google", (403, {}, ""), 69, "answered 403"),
+        ("google", (302, {"Location": "/elsewhere"}, ""), 69, "redirects to"),
+        ("google-v1", error(403, "PERMISSION_DENIED", f"no {KEY}"), 77, "Check the key"),
+        ("google-v1", error(400, "INVALID_ARGUMENT", "API key not valid"), 77, "Check the key"),
+        ("google-v1", error(400, "INVALID_ARGUMENT", "mask"), 76, "INVALID_ARGUMENT: mask"),
+        ("google-v1", error(429, "RESOURCE_EXHAUSTED"), 75, "The quota is used up"),
+        ("google-v1", (403, {}, "<html>"), 76, "the answer is no JSON"),
+        ("google-v1", as_json({"places": {}}), 76, "'places' of the answer is no list"),
+        ("google-v1", as_json([], 404), 76, "answered 404 without an error of the API"),
+        ("nominatim", as_json({"error": "x"}), 76, "the answer is no list of places"),
+        ("nominatim", (429, {}, ""), 75, "answered 429, 2 times in a row"),
     ],
 )
-def test_what_is_wrong_with_the_api_is_told_without_the_key(
+def test_error_of_the_api_is_told_without_the_key(
     api: Server,
-    run: Callable[..., int],
+    run: Run,
     capsys: pytest.CaptureFixture[str],
+    provider: str,
     said: Said,
     code: int,
     told: str,
 ) -> None:
     api.answer = lambda _: said
-    assert run("A") == code
+    assert run("A", options=("--provider", provider)) == code
     error = capsys.readouterr().err
     assert told in error
     assert KEY not in error
@@ -143,7 +288,7 @@ def test_a_key_may_stand_in_a_file_and_has_to_be_there(
     assert KEY_VARIABLE in capsys.readouterr().err
     api.answer = lambda _: as_json(NONE)
     assert main([*arguments, "--key-file", str(key)]) == 0
-    assert api.asked == ["/places?query=A&key=of+the+file"], "once: there is no street"
+    assert api.asked == ["/places/textsearch/json?query=A&region=pl&key=of+the+file&language=pl"]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"id": "a"}', '{"id": "../a", "name": "A"}'])

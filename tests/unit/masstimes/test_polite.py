@@ -107,3 +107,15 @@ def test_a_page_that_has_moved_on_its_host_is_followed(server: Server) -> None:
     server.answer = lambda path: FINE if path == "/new" else (301, {"Location": "/new"}, "")
     with Polite("mt-test", Manners(CONTACT), sleep=lambda _: None) as polite:
         assert polite.get(f"{server.url}/old").body == b"fine"
+
+
+def test_proxy_of_the_environment_is_not_asked_for_this_machine(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering() as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url)
+        monkeypatch.delenv("no_proxy", raising=False)
+        answers(server, FINE)
+        waited(server, Manners(CONTACT))
+        assert (server.asked, proxy.asked) == (["/0"], [])

@@ -159,12 +159,15 @@ def test_nine_of_ten_places_have_their_site(places: Callable[..., Places]) -> No
         short = f"{parish.name} {parish.place}"
         for query in (f"{short} {parish.address.split(',')[0]}", short):
             if found := search.search(query, KEY)["results"]:
-                right += found[0].get("website") == f"http://{parish.host}:{PORT}/"
+                site = search.details(found[0]["place_id"], KEY)["result"].get("website")
+                right += site == f"http://{parish.host}:{PORT}/"
                 break
     assert 0.9 < right / 300 < 1
 
 
-def test_a_quota_is_of_a_day_and_each_search_takes_ten(places: Callable[..., Places]) -> None:
+def test_quota_of_a_day_counts_ten_for_a_search_and_one_for_details(
+    places: Callable[..., Places],
+) -> None:
     now = [0.0]
     search = places(quota=25, day=100, clock=lambda: now[0])
     answers = [search.search("x", KEY)["status"] for _ in range(3)]
@@ -172,3 +175,5 @@ def test_a_quota_is_of_a_day_and_each_search_takes_ten(places: Callable[..., Pla
     answers.append(search.search("x", KEY)["status"])
     assert answers == ["ZERO_RESULTS", "ZERO_RESULTS", "OVER_QUERY_LIMIT", "ZERO_RESULTS"]
     assert search.search("x", "another")["status"] == "REQUEST_DENIED"
+    statuses = [search.details("x", KEY)["status"] for _ in range(16)]
+    assert statuses == ["NOT_FOUND"] * 15 + ["OVER_QUERY_LIMIT"]

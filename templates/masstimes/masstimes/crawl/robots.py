@@ -21,10 +21,14 @@ class FirstRules(ProtegoRobotParser):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
-        read = robotstxt_body[:MOST]
-        if len(read) < len(robotstxt_body):
-            read = read[: read.rfind(b"\n") + 1]
-        return super().from_crawler(crawler, read)
+        """Return the parser of a robots.txt."""
+        return super().from_crawler(crawler, first_rules(robotstxt_body))
+
+
+def first_rules(body: bytes) -> bytes:
+    """Return the part of a robots.txt that is read."""
+    read = body[:MOST]
+    return read if len(read) == len(body) else read[: read.rfind(b"\n") + 1]
 
 
 class ObeyRobots(RobotsTxtMiddleware):

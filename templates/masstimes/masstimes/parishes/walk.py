@@ -1,4 +1,4 @@
-"""From the first page of a diocese to its last, and the parishes on them."""
+"""Read the parishes on the pages of a diocese, from its first page to its last."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import httpx
 
 from masstimes.parishes.columns import columns_of, parish_of
 from masstimes.parishes.html_tables import Table, next_page, parse, tables
+from masstimes.parishes.robots import Robots
 from masstimes.polite import Polite
 
 #: Told to a person.
@@ -17,14 +18,26 @@ Tell = Callable[[str], None]
 def parishes_from(
     polite: Polite, url: str, *, most_pages: int, tell: Tell
 ) -> Iterator[dict[str, str]]:
-    """Of the page and of those that it calls the next ones, on the same host. ``tell`` is told what
-    is left out, and why. Raises what ``Polite`` does."""
+    """Yield the parishes on a page and on the next pages of the same host.
+
+    Args:
+        polite: Sends the requests.
+        url: The first page.
+        most_pages: Pages that are read.
+        tell: Is told what is left out, and why.
+
+    Raises:
+        GaveUp: the server does not answer for now.
+        Refused: a page cannot be had, or the site's robots.txt forbids it.
+    """
     host, seen, wanted = httpx.URL(url).netloc, set[str](), url
+    robots = Robots(polite)
     while wanted not in seen:
         if len(seen) == most_pages:
             tell(f"{wanted}: not read, as {most_pages} pages have been (--max-pages)")
             return
         seen.add(wanted)
+        robots.require(wanted)
         answer = polite.get(wanted)
         tree = parse(answer)
         if tree is None:

@@ -1,1 +1,1 @@
-"""Sites of parishes, by a places API."""
+"""Find the sites of parishes by a places API."""

@@ -1,4 +1,4 @@
-"""Answers that have been paid for, kept in a file: none is asked for twice."""
+"""Answers of a places API, kept in a file so that no request is paid for twice."""
 
 from __future__ import annotations
 
@@ -11,29 +11,39 @@ from pack_command import BadData
 
 
 class Cache:
-    """Lines of JSON, added to; each is on the disk before its answer is used. Raises ``BadData``
-    for a file of something else; a last line that was cut off does not count."""
+    """JSON Lines of requests and their answers.
+
+    A line is on the disk before its answer is used. A last line that was cut off does not count.
+
+    Raises:
+        BadData: the file holds something else.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known: dict[str, list[dict[str, Any]]] = {}
-        whole = path.read_bytes() if path.exists() else b""
-        kept = whole[: whole.rfind(b"\n") + 1]
-        for number, line in enumerate(kept.splitlines(), 1):
+        self._known: dict[tuple[str, ...], Any] = {}
+        content = path.read_bytes() if path.exists() else b""
+        whole = content[: content.rfind(b"\n") + 1]
+        for number, line in enumerate(whole.splitlines(), 1):
             try:
                 known = json.loads(line)
-                self._known[known["query"]] = list(known["results"])
+                self._known[tuple(map(str, known["request"]))] = known["answer"]
             except (ValueError, TypeError, KeyError) as error:
                 raise BadData(path, f"line {number} is no answer of a places API") from error
-        if kept != whole:
-            os.truncate(path, len(kept))
+        if whole != content:
+            os.truncate(path, len(whole))
 
-    def get(self, query: str) -> list[dict[str, Any]] | None:
-        return self._known.get(query)
+    def __contains__(self, request: tuple[str, ...]) -> bool:
+        return request in self._known
 
-    def put(self, query: str, results: list[dict[str, Any]]) -> None:
-        self._known[query] = results
-        line = json.dumps({"query": query, "results": results}, ensure_ascii=False) + "\n"
+    def get(self, request: tuple[str, ...]) -> Any:
+        """Return the answer to a request that is in the cache."""
+        return self._known[request]
+
+    def put(self, request: tuple[str, ...], answer: Any) -> None:
+        """Add an answer, and write it to the disk."""
+        self._known[request] = answer
+        line = json.dumps({"request": request, "answer": answer}, ensure_ascii=False) + "\n"
         with self._path.open("ab") as file:
             file.write(line.encode(errors="replace"))
             file.flush()

@@ -1,8 +1,9 @@
-"""`mt-places`: the site of each parish, by a places API with a quota."""
+"""`mt-places`: find the site of each parish by a places API with a quota."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import sys
@@ -10,12 +11,23 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, Parser, UsageError, read_input, run_command, write_complete
+from pack_command import (
+    BadData,
+    Parser,
+    UsageError,
+    not_negative,
+    positive,
+    read_input,
+    run_command,
+    write_complete,
+)
 
 from masstimes.manners import add_manners, manners_of, web_address
 from masstimes.pages import write_lines
-from masstimes.places.api import Places, site_in
+from masstimes.places.budget import Budget
 from masstimes.places.cache import Cache
+from masstimes.places.finder import PROVIDERS, Finder
+from masstimes.places.provider import Access, RequestKind
 from masstimes.polite import Polite
 
 _PROGRAM = "mt-places"
@@ -24,7 +36,7 @@ KEY_VARIABLE = "PLACES_KEY"
 
 
 def queries(parish: dict[str, Any]) -> Iterator[str]:
-    """What is asked for, one after the other until a site is found, none twice."""
+    """Yield the texts to search for until a site is found: no text twice."""
     texts = [str(parish.get(part) or "").strip() for part in ("name", "place", "street")]
     yield from dict.fromkeys(" ".join(filter(None, some)) for some in (texts, texts[:2]))
 
@@ -55,11 +67,11 @@ def _key(path: Path | None) -> str:
 
 
 def _sites(
-    places: Places, parishes: Sequence[dict[str, Any]], out: Path, without: list[dict[str, Any]]
+    finder: Finder, parishes: Sequence[dict[str, Any]], out: Path, without: list[dict[str, Any]]
 ) -> None:
-    """A file for each with a site, as soon as it is known; the others are added to ``without``."""
+    """Write a file for each parish with a site at once; add the others to ``without``."""
     for parish in parishes:
-        site = next(filter(None, (site_in(places.find(query)) for query in queries(parish))), None)
+        site = next(filter(None, map(finder.site, queries(parish))), None)
         if site is None:
             without.append(parish)
             continue
@@ -67,30 +79,64 @@ def _sites(
         write_complete(out / f"{parish['id']}.json", text.encode(errors="replace"))
 
 
+def _budget(arguments: argparse.Namespace) -> Budget:
+    most = {RequestKind.SEARCH: arguments.most_search, RequestKind.DETAIL: arguments.most_detail}
+    return Budget({kind: limit for kind, limit in most.items() if limit is not None})
+
+
 def _work(arguments: argparse.Namespace) -> None:
     parishes = [_parish(path) for path in arguments.parishes]
-    key = _key(arguments.key_file)
+    kind = PROVIDERS[arguments.provider]
+    access = Access(
+        arguments.api or kind.DEFAULT_URL,
+        _key(arguments.key_file) if kind.NEEDS_KEY else "",
+        arguments.language,
+        arguments.region,
+    )
     arguments.out.mkdir(parents=True, exist_ok=True)
+    manners, budget = manners_of(arguments), _budget(arguments)
+    manners = dataclasses.replace(manners, pause=max(manners.pause, kind.PAUSE))
     without: list[dict[str, Any]] = []
-    with Polite(_PROGRAM, manners_of(arguments)) as polite:
-        places = Places(arguments.api, key, polite, Cache(arguments.cache))
+    with Polite(_PROGRAM, manners) as polite:
+        finder = Finder(
+            arguments.provider,
+            kind(access, polite),
+            Cache(arguments.cache),
+            budget,
+            arguments.max_pages,
+            arguments.max_details,
+        )
         try:
-            _sites(places, parishes, arguments.out, without)
+            _sites(finder, parishes, arguments.out, without)
         finally:
             write_lines(arguments.without, without)
+            if arguments.requests:
+                write_complete(arguments.requests, json.dumps(budget.counts()).encode())
     found = len(parishes) - len(without)
-    print(f"{_PROGRAM}: {found} of {len(parishes)} parishes have a site", file=sys.stderr)
+    sent = ", ".join(f"{number} {kind}" for kind, number in budget.counts().items())
+    print(
+        f"{_PROGRAM}: {found} of {len(parishes)} parishes have a site; requests sent: {sent}",
+        file=sys.stderr,
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-places`."""
+    """Run `mt-places` and return its exit code."""
     parser = Parser(prog=_PROGRAM, description="Find the sites of parishes by a places API.")
     add = parser.add_argument
     add("parishes", nargs="+", type=Path, metavar="FILE", help="JSON, one for a parish")
-    add("--api", type=web_address, required=True, metavar="URL", help="has /places")
+    add("--provider", choices=sorted(PROVIDERS), default="google", help="default: %(default)s")
+    add("--api", type=web_address, metavar="URL", help="default: the provider's public service")
     add("--key-file", type=Path, metavar="FILE", help=f"else the variable {KEY_VARIABLE}")
+    add("--language", default="pl", help="of the answers (default: %(default)s)")
+    add("--region", default="pl", help="country that is preferred (default: %(default)s)")
     add("--cache", type=Path, required=True, metavar="FILE", help="answers, made and added to")
     add("--out", type=Path, required=True, metavar="FOLDER", help="for a file of each with a site")
     add("--without", type=Path, required=True, metavar="FILE", help="those without, JSON Lines")
+    add("--max-pages", type=positive, default=1, metavar="N", help="of a search (%(default)s)")
+    add("--max-details", type=positive, default=5, metavar="N", help="of a search (%(default)s)")
+    add("--most-search", type=not_negative, metavar="N", help="searches of this run")
+    add("--most-detail", type=not_negative, metavar="N", help="requests for details of this run")
+    add("--requests", type=Path, metavar="FILE", help="how many were sent of each kind, JSON")
     add_manners(parser, pause=0.0)
     return run_command(parser, _work, argv)

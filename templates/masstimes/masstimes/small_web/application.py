@@ -78,9 +78,12 @@ class Application:
 
     async def _serve(self, request: Exchange) -> None:
         match request.method, request.path:
-            case "GET", "/places":
+            case "GET", "/places/textsearch/json":
                 found = self._places.search(request.parameter("query"), request.parameter("key"))
                 await request.json(found)
+            case "GET", "/places/details/json":
+                place = request.parameter("place_id")
+                await request.json(self._places.details(place, request.parameter("key")))
             case "POST", "/change":
                 changed = self._web.change(int(request.parameter("sites") or 10))
                 for parish in changed:

@@ -1,4 +1,7 @@
-"""A search for places with a quota of units a day. Most sites that it knows are the right ones."""
+"""A places API in Google's classic form, with a quota of units a day.
+
+Most sites that it knows are the right ones.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ from typing import Any
 
 from masstimes.small_web.parishes import Parish
 
-#: Units of a search.
-UNITS = 10
+#: Units of a search, and of the details of a place.
+UNITS, DETAIL_UNITS = 10, 1
 #: Any other is denied.
 KEY = "demo"
 #: Parts of all parishes: of which it has a wrong site, none, no place at all, and a place that is
@@ -34,7 +37,8 @@ class Places:
         self._quota, self._day, self._clock = quota, day, clock
         self._today, self._used = -1, 0
         random = Random(f"places {seed}")
-        self._known: dict[frozenset[str], dict[str, str]] = {}
+        self._known: dict[frozenset[str], str] = {}
+        self._places: dict[str, dict[str, str]] = {}
         for parish in parishes:
             luck, host = random.random(), parish.host
             if luck < _UNKNOWN:
@@ -42,29 +46,53 @@ class Places:
             if luck < _UNKNOWN + _WRONG:
                 host = random.choice(parishes).host
             has_site = luck >= _UNKNOWN + _WRONG + _NO_SITE
-            place = {"name": parish.name, "formatted_address": parish.address}
+            place = {
+                "place_id": f"place-{parish.number}",
+                "name": parish.name,
+                "formatted_address": parish.address,
+            }
+            self._places[place["place_id"]] = place
             if has_site or luck < _UNKNOWN + _WRONG:
                 place["website"] = f"http://{host}:{port}/"
             named = f"{parish.name} {parish.place}"
             if random.random() >= _SHORT:
                 street = parish.address.split(",")[0]
-                self._known[_words(f"{named} {street}")] = place
-            self._known[_words(named)] = place
+                self._known[_words(f"{named} {street}")] = place["place_id"]
+            self._known[_words(named)] = place["place_id"]
 
     def search(self, query: str, key: str) -> dict[str, Any]:
-        """As JSON; a place is found where the query has its words and no others."""
+        """Return the place whose words are those of the query, as JSON and without its site."""
+        refused = self._refused(key, UNITS)
+        if refused:
+            return {"status": refused, "results": []}
+        place = self._places.get(self._known.get(_words(query), ""))
+        if place is None:
+            return {"status": "ZERO_RESULTS", "results": []}
+        hit = {name: value for name, value in place.items() if name != "website"}
+        return {"status": "OK", "results": [hit]}
+
+    def details(self, place_id: str, key: str) -> dict[str, Any]:
+        """Return the site of a place, as JSON."""
+        refused = self._refused(key, DETAIL_UNITS)
+        if refused:
+            return {"status": refused}
+        place = self._places.get(place_id)
+        if place is None:
+            return {"status": "NOT_FOUND"}
+        known = {name: value for name, value in place.items() if name == "website"}
+        return {"status": "OK", "result": known}
+
+    def _refused(self, key: str, units: int) -> str:
+        """Return the status of a request that is refused, or spend its units and return nothing."""
         if key != KEY:
-            return {"status": "REQUEST_DENIED", "results": []}
+            return "REQUEST_DENIED"
         today = int(self._clock() // self._day)
         if today != self._today:
             self._today, self._used = today, 0
-        if self._used + UNITS > self._quota:
-            return {"status": "OVER_QUERY_LIMIT", "results": []}
-        self._used += UNITS
-        place = self._known.get(_words(query))
-        if place is None:
-            return {"status": "ZERO_RESULTS", "results": []}
-        return {"status": "OK", "results": [place]}
+        if self._used + units > self._quota:
+            return "OVER_QUERY_LIMIT"
+        self._used += units
+        return ""
 
 
 def _words(text: str) -> frozenset[str]:

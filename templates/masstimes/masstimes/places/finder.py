@@ -1,0 +1,84 @@
+"""Search for a place, then ask for the site of each hit until one has a site."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+from masstimes.places.budget import Budget
+from masstimes.places.cache import Cache
+from masstimes.places.google import GooglePlaces
+from masstimes.places.google_v1 import GooglePlacesV1
+from masstimes.places.nominatim import Nominatim
+from masstimes.places.provider import Page, Place, Provider, RequestKind, site_of
+
+PROVIDERS: dict[str, type[Provider]] = {
+    "google": GooglePlaces,
+    "google-v1": GooglePlacesV1,
+    "nominatim": Nominatim,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Finder:
+    """Finds sites by a provider.
+
+    Attributes:
+        name: The provider's name, by which the cache tells answers apart.
+        max_pages: Pages of hits that are read for one text.
+        max_details: Hits of one text whose details are asked for.
+    """
+
+    name: str
+    provider: Provider
+    cache: Cache
+    budget: Budget
+    max_pages: int = 1
+    max_details: int = 5
+
+    def site(self, text: str) -> str | None:
+        """Return the site of the first hit that has one."""
+        details = 0
+        for place in self._hits(text):
+            site = place.site
+            if site is None and place.id and self.provider.HAS_DETAILS:
+                if details == self.max_details:
+                    return None
+                details += 1
+                site = self._detail(place.id)
+            if site is not None:
+                return site
+        return None
+
+    def _hits(self, text: str) -> Iterator[Place]:
+        """Yield the hits, page by page; no place comes twice."""
+        seen, token = set[str](), ""
+        for number in range(self.max_pages):
+            page = self._page(text, number, token)
+            for place in page.places:
+                if not place.id or place.id not in seen:
+                    seen.add(place.id)
+                    yield place
+            token = page.token
+            if not token:
+                return
+
+    def _page(self, text: str, number: int, token: str) -> Page:
+        request = (self.name, RequestKind.SEARCH.value, text, str(number))
+        if request not in self.cache:
+            self.budget.spend(RequestKind.SEARCH)
+            page = self.provider.search(text, token)
+            self.cache.put(request, dataclasses.asdict(page))
+        return _page(self.cache.get(request))
+
+    def _detail(self, place_id: str) -> str | None:
+        request = (self.name, RequestKind.DETAIL.value, place_id)
+        if request not in self.cache:
+            self.budget.spend(RequestKind.DETAIL)
+            self.cache.put(request, self.provider.detail(place_id))
+        return site_of(self.cache.get(request))
+
+
+def _page(known: dict[str, Any]) -> Page:
+    return Page(tuple(Place(**each) for each in known["places"]), known["token"])

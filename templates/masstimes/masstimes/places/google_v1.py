@@ -1,0 +1,105 @@
+"""The Places API (New) of Google: `places:searchText`, then the place, each with a field mask."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from masstimes.places.provider import (
+    Access,
+    BadAnswer,
+    Denied,
+    OverQuota,
+    Page,
+    Place,
+    objects_in,
+    read_json,
+    site_of,
+    text_of,
+)
+from masstimes.polite import Answer, ApiRequest, Polite
+
+#: Statuses whose answers say in JSON what is wrong.
+_ERRORS = frozenset({400, 401, 403, 404, 429})
+_SEARCH_MASK = "places.id,places.displayName,places.formattedAddress,nextPageToken"
+_DETAIL_MASK = "id,websiteUri"
+
+
+class GooglePlacesV1:
+    """Requests to ``…/places:searchText`` and ``…/places/ID``."""
+
+    DEFAULT_URL: ClassVar[str] = "https://places.googleapis.com/v1"
+    HAS_DETAILS: ClassVar[bool] = True
+    NEEDS_KEY: ClassVar[bool] = True
+    PAUSE: ClassVar[float] = 0.0
+
+    def __init__(self, access: Access, polite: Polite) -> None:
+        self._access = access
+        self._polite = polite
+        self._url = access.url.rstrip("/")
+
+    def search(self, text: str, token: str) -> Page:
+        """Return a page of hits; a token that is not accepted ends the pages."""
+        body = {"textQuery": text}
+        for name, value in (
+            ("languageCode", self._access.language),
+            ("regionCode", self._access.region),
+            ("pageToken", token),
+        ):
+            if value:
+                body[name] = value
+        status, found = self._call("places:searchText", _SEARCH_MASK, body)
+        if status == "INVALID_ARGUMENT" and token:
+            return Page()
+        self._require(status, found)
+        return Page(
+            tuple(self._place(each) for each in objects_in(self._url, found, "places")),
+            text_of(found, "nextPageToken"),
+        )
+
+    def detail(self, place_id: str) -> str | None:
+        """Return the site of a place; a place that has gone has none."""
+        status, found = self._call(f"places/{quote(place_id, safe='')}", _DETAIL_MASK, None)
+        if status == "NOT_FOUND":
+            return None
+        self._require(status, found)
+        return site_of(found.get("websiteUri"))
+
+    def _place(self, each: dict[str, Any]) -> Place:
+        named = each.get("displayName")
+        name = text_of(named, "text") if isinstance(named, dict) else ""
+        return Place(text_of(each, "id"), name, text_of(each, "formattedAddress"))
+
+    def _call(
+        self, what: str, mask: str, body: dict[str, str] | None
+    ) -> tuple[str, dict[str, Any]]:
+        """Return the status, ``OK`` where there is no error, and the answer or the error."""
+        headers = {"X-Goog-Api-Key": self._access.key, "X-Goog-FieldMask": mask}
+        query = None
+        if body is None and self._access.language:
+            query = {"languageCode": self._access.language}
+        request = ApiRequest(f"{self._url}/{what}", query, headers, body, _ERRORS)
+        return self._polite.call(request, self._read)
+
+    def _read(self, answer: Answer) -> tuple[str, dict[str, Any]]:
+        found = read_json(self._url, answer)
+        error = found.get("error") if isinstance(found, dict) else None
+        if answer.status < 400 and isinstance(found, dict) and error is None:
+            return "OK", found
+        if not isinstance(error, dict):
+            raise BadAnswer(
+                f"{self._url}: answered {answer.status} without an error of the API:"
+                f" {answer.body[:80]!r}"
+            )
+        return text_of(error, "status") or str(answer.status), error
+
+    def _require(self, status: str, found: dict[str, Any]) -> None:
+        message = self._access.without_key(text_of(found, "message"))
+        told = f"{self._url}: {status}{f': {message}' if message else ''}"
+        if status == "OK":
+            return
+        if status == "RESOURCE_EXHAUSTED":
+            raise OverQuota(f"{told}. The quota is used up: try again when it is full")
+        if status in {"PERMISSION_DENIED", "UNAUTHENTICATED"} or "API key" in message:
+            raise Denied(f"{told}. Check the key and what it is allowed to use")
+        raise BadAnswer(told)

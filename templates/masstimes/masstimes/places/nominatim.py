@@ -1,0 +1,72 @@
+"""OpenStreetMap's Nominatim: a search tells the sites of its hits, so no details are needed."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from masstimes.places.provider import (
+    Access,
+    BadAnswer,
+    Page,
+    Place,
+    read_json,
+    site_of,
+    text_of,
+)
+from masstimes.polite import Answer, ApiRequest, Polite
+
+_HITS = 10
+#: Tags of OpenStreetMap that name a site, the best first.
+_SITE_TAGS = ("website", "contact:website", "url")
+
+
+class Nominatim:
+    """Requests to ``…/search``; the ids to leave out are the token of the next page."""
+
+    DEFAULT_URL: ClassVar[str] = "https://nominatim.openstreetmap.org"
+    HAS_DETAILS: ClassVar[bool] = False
+    NEEDS_KEY: ClassVar[bool] = False
+    #: Its usage policy allows one request a second.
+    PAUSE: ClassVar[float] = 1.0
+
+    def __init__(self, access: Access, polite: Polite) -> None:
+        self._access = access
+        self._polite = polite
+
+    def search(self, text: str, token: str) -> Page:
+        """Return a page of hits with their sites."""
+        query = {"q": text, "format": "jsonv2", "extratags": "1", "limit": str(_HITS)}
+        for name, value in (
+            ("accept-language", self._access.language),
+            ("countrycodes", self._access.region),
+            ("exclude_place_ids", token),
+        ):
+            if value:
+                query[name] = value
+        url = f"{self._access.url.rstrip('/')}/search"
+        places = self._polite.call(ApiRequest(url, query), self._read)
+        if len(places) < _HITS:
+            return Page(places)
+        return Page(places, ",".join(filter(None, [token, *(place.id for place in places)])))
+
+    def detail(self, place_id: str) -> str | None:
+        """Return None: the search has told what is known of the place."""
+        return None
+
+    def _read(self, answer: Answer) -> tuple[Place, ...]:
+        url = self._access.url
+        found = read_json(url, answer)
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            raise BadAnswer(f"{url}: the answer is no list of places: {answer.body[:80]!r}")
+        return tuple(_place(each) for each in found)
+
+
+def _place(each: dict[str, Any]) -> Place:
+    tags = each.get("extratags")
+    sites = [site_of(tags.get(tag)) for tag in _SITE_TAGS] if isinstance(tags, dict) else []
+    return Place(
+        str(each.get("place_id", "")),
+        text_of(each, "name"),
+        text_of(each, "display_name"),
+        next(filter(None, sites), None),
+    )

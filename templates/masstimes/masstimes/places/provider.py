@@ -1,0 +1,131 @@
+"""What a provider of places has to offer, and how its answers are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol
+
+from pack_command import CommandError
+
+from masstimes.manners import GaveUp, is_web_address
+from masstimes.polite import Answer, Polite
+
+
+class RequestKind(StrEnum):
+    """Requests that a provider counts apart from each other."""
+
+    SEARCH = "search"
+    DETAIL = "detail"
+
+
+class OverQuota(GaveUp):
+    """The provider's quota is used up for now."""
+
+
+class Denied(CommandError):
+    """The provider does not accept the key."""
+
+    exit_code = 77
+
+
+class BadAnswer(CommandError):
+    """The answer is not one of this provider's protocol."""
+
+    exit_code = 76
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A hit of a search; ``site`` where the search itself tells it."""
+
+    id: str
+    name: str = ""
+    address: str = ""
+    site: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Hits of a search, the best first; ``token`` of the next page, empty on the last one."""
+
+    places: tuple[Place, ...] = ()
+    token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a provider is reached: its address, the key, and what it should prefer."""
+
+    url: str
+    key: str = ""
+    language: str = ""
+    region: str = ""
+
+    def without_key(self, text: str) -> str:
+        """Return a text of the provider as a message may show it."""
+        return (text.replace(self.key, "(the key)") if self.key else text)[:200]
+
+
+class Provider(Protocol):
+    """A places API. Its methods raise ``OverQuota``, ``Denied``, ``BadAnswer``, ``Refused`` and
+    ``GaveUp``; no message contains the key.
+
+    Attributes:
+        DEFAULT_URL: The public service.
+        HAS_DETAILS: A second request for a place tells more than the search.
+        NEEDS_KEY: Requests without a key are refused.
+        PAUSE: Seconds between two requests that the provider asks for.
+    """
+
+    DEFAULT_URL: ClassVar[str]
+    HAS_DETAILS: ClassVar[bool]
+    NEEDS_KEY: ClassVar[bool]
+    PAUSE: ClassVar[float]
+
+    def __init__(self, access: Access, polite: Polite) -> None: ...
+
+    def search(self, text: str, token: str) -> Page:
+        """Return a page of hits for ``text``; ``token``: the one of the page before, or empty."""
+        ...
+
+    def detail(self, place_id: str) -> str | None:
+        """Return the site of a place, None where the provider knows none."""
+        ...
+
+
+def read_json(url: str, answer: Answer) -> Any:
+    """Return the JSON of an answer.
+
+    Raises:
+        BadAnswer: the answer is no JSON.
+    """
+    try:
+        return json.loads(answer.body)
+    except (ValueError, RecursionError) as error:
+        raise BadAnswer(f"{url}: the answer is no JSON: {answer.body[:80]!r}") from error
+
+
+def objects_in(url: str, found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the list of objects ``name`` of an answer; an absent list is an empty one.
+
+    Raises:
+        BadAnswer: it is something else.
+    """
+    listed = found.get(name, [])
+    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+        raise BadAnswer(f"{url}: {name!r} of the answer is no list of objects")
+    return listed
+
+
+def text_of(found: Mapping[str, Any], name: str) -> str:
+    """Return a text of an answer, empty where there is none."""
+    value = found.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def site_of(value: object) -> str | None:
+    """Return a site as an answer has it, None where the value is no address of a web page."""
+    return value if isinstance(value, str) and is_web_address(value) else None
