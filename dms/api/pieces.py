@@ -9,7 +9,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.receive_pieces import join_pieces, list_pieces, receive_piece
 from sluice.contracts.access import CallingService
 from sluice.contracts.assets import JoinedFile, JoinPieces, Pieces
-from sluice.contracts.base import FileName
+from sluice.contracts.bounds import NewFileName
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
@@ -30,7 +30,7 @@ def pieces_router(context: DmsContext) -> APIRouter:
 
     @router.put("", status_code=204, responses=refusals, openapi_extra=_BYTES)
     @allow(CallingService.OPERATOR)
-    async def put_piece(uid: UUID, file: FileName, offset: Offset, request: Request) -> None:
+    async def put_piece(uid: UUID, file: NewFileName, offset: Offset, request: Request) -> None:
         """Takes a piece of a file, which begins at `offset`; at most 8 MiB. It replaces one that
         began there."""
         await receive_piece(context, uid, file=file, offset=offset, data=await request.body())

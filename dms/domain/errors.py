@@ -157,7 +157,9 @@ class PlaceJustTaken(Exception):
 class NoFiles(Unprocessable):
     def __init__(self, uid: UUID, name: str) -> None:
         super().__init__(
-            f"data set {name!r} has no files: register files before closing it", dataset=uid
+            f"data set {name!r} has no files and cannot be closed: register its files first, or"
+            f" delete it (`sluice dataset delete {name}`)",
+            dataset=uid,
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from sluice.contracts.naming import FILE_SYSTEM_NAME_BYTES
 from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import StorageType
@@ -15,7 +16,7 @@ from sluice.contracts.states import StorageType
 #: Longest name that file systems take, bytes, less room for a temporary name's beginning.
 LONGEST_FOLDER = 240
 #: Longest that Linux takes, bytes: a name, and a whole path.
-LONGEST_NAME, LONGEST_PATH = 255, 4_095
+LONGEST_NAME, LONGEST_PATH = FILE_SYSTEM_NAME_BYTES, 4_095
 
 
 class OutsideStorages(Unprocessable):
@@ -91,12 +92,32 @@ def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePl
     return StoragePlace(root, path)
 
 
+def require_room_for_files(folder: StoragePlace, *, subject: str) -> None:
+    """Refuse a folder below which the path of a file could be longer than file systems take.
+
+    Raises:
+        OutsideStorages: The path of the folder is too long.
+    """
+    most = LONGEST_PATH - LONGEST_NAME - 1
+    if folder.url.startswith("file:") and _path_bytes(folder.url) > most:
+        raise OutsideStorages(
+            subject,
+            folder.url,
+            f"has a path of more than {most} bytes, which leaves no room for the names of files:"
+            " give a shorter one",
+        )
+
+
+def _path_bytes(url: str) -> int:
+    return len(url.removeprefix("file://").encode())
+
+
 def _too_long(url: str) -> str:
     if len(url.encode()) <= LONGEST_NAME:
         return ""
     if any(len(name.encode()) > LONGEST_NAME for name in url.split("/")):
         return f"has a name of more than {LONGEST_NAME} bytes, which no file system takes"
-    if len(url.removeprefix("file://").encode()) > LONGEST_PATH:
+    if _path_bytes(url) > LONGEST_PATH:
         return f"has a path of more than {LONGEST_PATH} bytes, which no file system takes"
     return ""
 

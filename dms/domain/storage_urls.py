@@ -12,6 +12,10 @@ NOT_DURABLE = frozenset({"memory"})
 #: Schemes under which drivers know the same storages.
 _ALIASES = {"s3a": "s3", "gcs": "gs", "abfss": "abfs"}
 
+#: Bytes of the path of a storage: the rest of the 4095 that Linux takes is for the folders of data
+#: sets and the names of files.
+MAX_STORAGE_PATH = 3_500
+
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 
 
@@ -30,6 +34,11 @@ def require_storage_url(url: str) -> None:
         raise WrongStorageUrl(f"has its scheme in capitals: write it as {scheme.lower()}://{rest}")
     if scheme == "file" and not rest.startswith("/"):
         raise WrongStorageUrl(f"names a machine: write it as file:///{rest.partition('/')[2]}")
+    if len(rest.encode()) > MAX_STORAGE_PATH:
+        raise WrongStorageUrl(
+            f"has a path of more than {MAX_STORAGE_PATH} bytes, which leaves no room for data sets"
+            " and files: give a folder with a shorter path"
+        )
     if _ESCAPE.search(rest):
         raise WrongStorageUrl(
             "has escapes (%…): give the folder's name as it is, or another folder"

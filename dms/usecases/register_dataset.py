@@ -8,7 +8,12 @@ from dms.db.owners import lock_folders
 from dms.db.periods import run_by_number
 from dms.db.storages import all_roots
 from dms.domain.differences import require_same_request
-from dms.domain.places import OutsideStorages, StoragePlace, storage_place
+from dms.domain.places import (
+    OutsideStorages,
+    StoragePlace,
+    require_room_for_files,
+    storage_place,
+)
 from dms.domain.storage_errors import StorageTakesNothing
 from dms.usecases.check_links import require_no_link
 from dms.usecases.context import DmsContext
@@ -120,6 +125,7 @@ async def _folder(
     subject = f"data set {new.name!r}"
     roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     place = storage_place(new.url, roots, subject=subject)
+    require_room_for_files(place, subject=subject)
     if (why := objections.get(place.root.id)) is not None:
         raise StorageTakesNothing(subject, place.root.name, storage_id=place.root.id, why=why)
     if not place.path:

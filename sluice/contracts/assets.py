@@ -10,8 +10,9 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field
 
-from sluice.contracts.asset_refs import AssetPath, AssetRef
+from sluice.contracts.asset_refs import AssetPath, AssetRef, file_name_of
 from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Timestamp, absent
+from sluice.contracts.bounds import NewFileName, require_short_name
 from sluice.contracts.chains import Chain
 from sluice.contracts.owners import GroupName
 from sluice.contracts.problems import Conflict
@@ -64,6 +65,7 @@ def _apart(files: list[NewAssetFile]) -> list[NewAssetFile]:
             raise in_words(f"two files have the path {path!r}")
         if any(other.startswith(f"{path}/") for other in paths):
             raise in_words(f"{path!r} is a file and a folder")
+        require_short_name(file_name_of(path))
     return files
 
 
@@ -201,7 +203,7 @@ class JoinPieces(Contract):
     data set. ``checksum``: None where only now it is to be known."""
 
     seq: Annotated[int, Field(ge=0)]
-    name: FileName
+    name: NewFileName
     meta: Metadata = Field(default_factory=dict)
     size: Annotated[int, Field(ge=0)]
     checksum: Annotated[Checksum | None, Field(exclude_if=absent)] = None

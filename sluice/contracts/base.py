@@ -39,7 +39,7 @@ FileName = Annotated[
         other=r"[^/\x00-\x1f]",
         most=240,
         rule=(
-            "has no slash and no control character (tab, newline), at most 240 characters, and is"
+            "has no slash and no control character (tab, newline), at most 240 bytes, and is"
             " not '.' or '..'"
         ),
     ),

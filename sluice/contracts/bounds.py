@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import pydantic_core
 from pydantic import AfterValidator, Field
 
-from sluice.contracts.base import Metadata, StorageUrl
+from sluice.contracts.base import FileName, Metadata, StorageUrl
+from sluice.contracts.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.wording import in_words
 
 #: Bytes of metadata, written as JSON.
@@ -105,4 +106,21 @@ NewParams = Annotated[
 #: Text in a request.
 NewText = Annotated[str, Field(max_length=MOST_TEXT)]
 NewWord = Annotated[str, Field(max_length=MOST_WORD)]
+
+
+def require_short_name(name: str) -> str:
+    """Return the name of a new file.
+
+    Raises:
+        PydanticCustomError: It has more bytes than may be.
+    """
+    if (size := name_bytes(name)) > MAX_NAME_BYTES:
+        raise in_words(
+            f"the name of a file may have {MAX_NAME_BYTES} bytes in UTF-8, and {name[:60]!r}… has"
+            f" {size}: rename the file"
+        )
+    return name
+
+
+NewFileName = Annotated[FileName, AfterValidator(require_short_name)]
 NewUrl = Annotated[StorageUrl, Field(max_length=MOST_URL)]

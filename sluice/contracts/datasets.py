@@ -28,6 +28,7 @@ from sluice.contracts.bounds import (
     check_inherited,
     check_meta,
     check_origin,
+    require_short_name,
 )
 from sluice.contracts.owners import EVERYONE, GroupName, Owner, OwnerGroup, SharedWith
 from sluice.contracts.problems import Unprocessable
@@ -200,6 +201,7 @@ def _small(files: list[NewFile]) -> list[NewFile]:
     inputs."""
     for place, file in enumerate(files):
         try:
+            require_short_name(file.name)
             check_meta(file.meta)
             check_origin(file.origin or {})
             if len(file.url) > MOST_URL:

@@ -8,10 +8,14 @@ any other runner.
 A name that could be read as another path (``ns::Class.txt``, ``x%2f``) is a file's name to a tool,
 and no plain path to a storage. It is written as ``…-=`` with its doubtful characters as ``=`` and
 two hexadecimal digits: ``…-=ns=3A=3AClass.txt``.
+
+File systems take names of 255 bytes. A name that what is added makes longer than ``MAX_NAME_BYTES``
+is cut: its beginning, a part of its hash and its endings stay.
 """
 
 import hashlib
 import re
+from collections.abc import Callable
 
 from sluice.contracts.plain_paths import stays_inside
 
@@ -23,28 +27,69 @@ _MADE = re.compile(
 _ESCAPE = "="
 _DOUBTFUL = re.compile(r"[=%:\\]")
 _ESCAPED = re.compile(r"=(25|3A|3D|5C)")
-#: Of a name, in UTF-8: no contract and no file system refuses these.
-_MOST_BYTES = 240
+#: What file systems take.
+FILE_SYSTEM_NAME_BYTES = 255
+#: Of a file's name, in UTF-8. The rest of the 255 bytes that file systems take is for what is added
+#: where files of the same name are delivered side by side.
+MAX_NAME_BYTES = 240
+#: Characters of a data set's name.
+MAX_DATASET_NAME = 200
+#: The endings that a shortened name keeps, as in ``.nii.gz``.
+_ENDINGS = re.compile(r"(?:\.[A-Za-z0-9]{1,10}){1,2}$", re.ASCII)
 
 
 def attempt_prefix(seq: int, attempt: int) -> str:
     return f"{seq:08d}.{attempt}"
 
 
+def name_bytes(name: str) -> int:
+    """Return the length of a file's name in bytes, as file systems count it."""
+    return len(name.encode(errors="surrogateescape"))
+
+
+def fitting_name(
+    stem: str, ending: str = "", *, most: int = MAX_NAME_BYTES, start: str = ""
+) -> str:
+    """Return ``start``, ``stem`` and ``ending`` together, in at most ``most`` bytes.
+
+    Where they are longer, ``stem`` is cut, and a part of its hash tells it from others that begin
+    alike.
+    """
+    return _fitting(lambda kept: f"{start}{kept}{ending}", stem, most)
+
+
+def delivered_name(name: str, *, start: str = "") -> str:
+    """Return ``start`` and a file's name, cut before its endings where both are too long."""
+    stem, endings = _without_endings(name)
+    return fitting_name(stem, endings, start=start)
+
+
 def output_name(seq: int, attempt: int, own: str) -> str:
-    """Name on the storage of the file that a tool called ``own``, which has no slash and no NUL:
-    ``stays_inside`` it is."""
-    return _named(attempt_prefix(seq, attempt), own)
+    """Return the name on the storage of the file that a tool called ``own``.
+
+    ``own`` has no slash and no NUL. ``stays_inside`` holds for the result, which has at most
+    ``MAX_NAME_BYTES`` bytes.
+    """
+    return output_name_that_fits(seq, attempt, *_without_endings(own))
 
 
 def output_name_that_fits(seq: int, attempt: int, stem: str, ending: str) -> str:
-    """As ``output_name`` of both together; of a ``stem`` that makes it too long the beginning, and
-    what tells it from others that begin so."""
-    name, kept = output_name(seq, attempt, stem + ending), stem
-    while len(name.encode()) > _MOST_BYTES:
+    """Return the name of ``stem`` and ``ending`` together; a ``stem`` that is too long is cut."""
+    start = attempt_prefix(seq, attempt)
+    return _fitting(lambda kept: _named(start, kept + ending), stem, MAX_NAME_BYTES)
+
+
+def _fitting(written: Callable[[str], str], stem: str, most: int) -> str:
+    name, kept = written(stem), stem
+    while name_bytes(name) > most and kept:
         kept = kept[:-1]
-        name = output_name(seq, attempt, f"{kept}-{file_key(stem)[:8]}{ending}")
+        name = written(f"{kept}-{file_key(stem)[:8]}")
     return name
+
+
+def _without_endings(name: str) -> tuple[str, str]:
+    found = _ENDINGS.search(name, 1)
+    return (name, "") if found is None else (name[: found.start()], found[0])
 
 
 def _named(start: str, own: str) -> str:
@@ -103,4 +148,4 @@ def written_by_attempt(name: str) -> bool:
 
 def file_key(file: str) -> str:
     """What stands for a file's name in those of its pieces, which may be no longer."""
-    return hashlib.sha256(file.encode()).hexdigest()[:32]
+    return hashlib.sha256(file.encode(errors="surrogateescape")).hexdigest()[:32]

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from sluice.contracts.assets import JoinPieces, NewAsset, NewAssetFile
 from sluice.contracts.base import Checksum, FileName, Name, StorageUrl
+from sluice.contracts.datasets import NewFile, NewFiles
 from tests.contract.models import contract_models, fields_of
 
 HEX = "0" * 64
@@ -60,6 +62,18 @@ def test_file_names_that_lead_elsewhere_are_refused(name: str) -> None:
 )
 def test_file_names_as_people_give_them_are_taken(name: str) -> None:
     assert check(FileName, name) == name
+
+
+@pytest.mark.parametrize("name", ["ü" * 122 + ".csv", "€" * 81])
+def test_new_files_have_names_of_240_bytes_whoever_brings_them(name: str) -> None:
+    file = NewFile(seq=0, name=name, size=1, checksum=f"sha256:{0:064}", url="file:///data/a")
+    with pytest.raises(ValidationError, match=rf"\('{name}'\): the name .* 240 bytes in UTF-8"):
+        NewFiles(files=[file])
+    with pytest.raises(ValidationError, match="may have 240 bytes in UTF-8"):
+        JoinPieces(seq=0, name=name, size=1)
+    with pytest.raises(ValidationError, match="may have 240 bytes in UTF-8"):
+        NewAsset(files=[NewAssetFile(path=name, size=1)])
+    assert check(FileName, name) == name, "what is in the catalogue is read"
 
 
 @given(st.text(min_size=1, max_size=20))

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sluice.contracts.counts import COUNTS
 from sluice.contracts.datasets import NewFile
-from sluice.contracts.naming import attempt_prefix, log_name
+from sluice.contracts.naming import FILE_SYSTEM_NAME_BYTES, attempt_prefix, log_name, name_bytes
 from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile
 from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
@@ -58,6 +58,31 @@ def _require_own(file: OutputFile, number: int, attempt: int) -> None:
         )
 
 
+def _check_place(file: OutputFile, place: TaskOutput) -> None:
+    """Refuse a file where the output cannot lie.
+
+    Raises:
+        InvalidReport: The file lies elsewhere, or the catalogue would refuse its place.
+    """
+    if not inside(file.url, place.dat_out_url):
+        raise InvalidReport(
+            ErrorClass.INTERNAL,
+            f"the pilot put output {file.port!r} at {file.url}, outside of {place.dat_out_url}",
+        )
+    if not stays_inside(file.url.removeprefix(place.dat_out_url + "/")):
+        # The catalogue would refuse the message, and with it the files of other jobs.
+        raise InvalidReport(
+            ErrorClass.STAGE_OUT_FAILED,
+            f"the pilot put output {file.port!r} at {file.url}, which is no plain path",
+        )
+    if name_bytes(file.url.rpartition("/")[2]) > FILE_SYSTEM_NAME_BYTES:
+        raise InvalidReport(
+            ErrorClass.STAGE_OUT_FAILED,
+            f"the pilot put output {file.port!r} at {file.url}, whose name has more than"
+            f" {FILE_SYSTEM_NAME_BYTES} bytes",
+        )
+
+
 def check_report(
     task: Task,
     outputs: Mapping[str, TaskOutput],
@@ -91,18 +116,7 @@ def check_report(
             raise InvalidReport(
                 ErrorClass.INTERNAL, f"the pilot reported two files for output {file.port!r}"
             )
-        if not inside(file.url, place.dat_out_url):
-            raise InvalidReport(
-                ErrorClass.INTERNAL,
-                f"the pilot put output {file.port!r} at {file.url}, outside of {place.dat_out_url}",
-            )
-        if not stays_inside(file.url.removeprefix(place.dat_out_url + "/")):
-            # The catalogue would refuse it, and the files of other jobs in the same message with
-            # it.
-            raise InvalidReport(
-                ErrorClass.STAGE_OUT_FAILED,
-                f"the pilot put output {file.port!r} at {file.url}, which is no plain path",
-            )
+        _check_place(file, place)
         _require_own(file, seq if file.number is None else file.number, report.attempt)
         if file.url in urls:
             raise InvalidReport(

@@ -117,16 +117,20 @@ def _values(output: TaskOutput, value: Any, number: int | None) -> Iterator[_Out
 
 
 def _name(job: LeasedJob, entry: _OutputValue, own: str) -> str:
-    """Raises ``AttemptError`` where it cannot be kept in the catalogue."""
+    """Return the name of an output on its storage.
+
+    Raises:
+        AttemptError: The catalogue cannot keep the name.
+    """
     name = output_name(job.seq if entry.number is None else entry.number, job.attempt, own)
     try:
         return _file_name.validate_python(name)
     except ValidationError as error:
-        sentence = (
-            f"output {entry.output.port!r}: the file name {own!r} is too long or has control"
-            " characters"
-        )
-        raise AttemptError(ErrorClass.TOOL_REFUSED, sentence) from error
+        raise AttemptError(
+            ErrorClass.TOOL_REFUSED,
+            f"output {entry.output.port!r}: the file name {own!r} has control characters: let the"
+            " tool give it another",
+        ) from error
 
 
 @dataclass(slots=True)
@@ -191,13 +195,11 @@ class _Packer:
 
 
 def _own_name(value: Any) -> str:
-    """What a single file or directory is called; other values, and names too long for a prefix and
-    an ending, have none."""
+    """Return what a single file or directory is called; other values have no name."""
     if not isinstance(value, dict) or value.get("class") not in ("File", "Directory"):
         return ""
     location = str(value.get("location", "")).rstrip("/")
-    name = str(
+    return str(
         value.get("basename")
         or (os.path.basename(unquote(urlsplit(location).path)) if "/" in location else "")
     )
-    return name if len(name) <= 200 else ""

@@ -49,6 +49,7 @@ from sluice.contracts.bounds import MOST_TEXT
 from sluice.contracts.chain_requirements import DatasetFacts
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
+from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel
@@ -273,7 +274,8 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
 
 def _name_now(template: str) -> str:
     """That no other data set has."""
-    return f"{template}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    ending = f"-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+    return fitting_name(template, ending, most=MAX_DATASET_NAME)
 
 
 def _entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], Given]:

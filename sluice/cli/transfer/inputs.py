@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from sluice.cli.options import EntryOrder
 from sluice.cli.output import err
 from sluice.contracts.base import FileName
+from sluice.contracts.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.plan import DataEntries, SecondaryFile
 from sluice.contracts.problems import Finding, Unprocessable
 
@@ -88,19 +89,17 @@ def trouble_with(path: Path) -> str:
 
 
 def trouble_with_name(name: str) -> str:
-    """Why a data set cannot have a file of this name; empty where it can."""
+    """Return why a data set cannot have a file of this name; empty where it can."""
     try:
-        _FILE_NAME.validate_python(name)
         name.encode()
     except UnicodeEncodeError:
-        return "its name is no text in UTF-8: rename it"
+        return "its name is not valid UTF-8: rename it"
+    if (size := name_bytes(name)) > MAX_NAME_BYTES:
+        return f"its name is too long ({size} bytes, at most {MAX_NAME_BYTES}): rename it"
+    try:
+        _FILE_NAME.validate_python(name)
     except ValidationError:
-        odd = any(letter < " " for letter in name)
-        return (
-            "its name has a tab, a line break or the like: rename it"
-            if odd
-            else "its name is too long: rename it"
-        )
+        return "its name has a tab, a line break or the like: rename it"
     return ""
 
 

@@ -19,6 +19,7 @@ from sluice.cli.transfer.inputs import (
 from sluice.cli.transfer.upload import take_dataset_back, upload_files
 from sluice.contracts.asset_refs import is_asset
 from sluice.contracts.datasets import NewDataset
+from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.plan import DataEntries, Plan
 from sluice.contracts.problems import Finding, Unprocessable
 
@@ -103,7 +104,11 @@ async def upload_parameter_files(
     back."""
     values = dict(params)
     for name, entries in files.items():
-        new = NewDataset(name=f"{beside}.{name}", on_demand=True, group=group)
+        new = NewDataset(
+            name=fitting_name(beside, f".{name}", most=MAX_DATASET_NAME),
+            on_demand=True,
+            group=group,
+        )
         dataset = await upload_files(connection, entries, dataset=new)
         if undo is not None:
             undo.push_async_callback(take_dataset_back, connection, dataset)

@@ -16,7 +16,7 @@ from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.cli.transfer.output_folder import FilesInTheWay
 from sluice.contracts.chains import Chain, ChainOutput
 from sluice.contracts.datasets import Dataset, File
-from sluice.contracts.naming import own_name
+from sluice.contracts.naming import delivered_name, own_name
 from sluice.contracts.partial import PartialOutputs
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import EntryKind
@@ -79,7 +79,9 @@ async def fetch_results(
     ]
     counts = Counter([*reserved, *(own_name(file.name) for _, file in plain)])
     wanted = [
-        own if counts[own := own_name(file.name)] == 1 else f"{output}-{file.seq:06d}-{own}"
+        own
+        if counts[own := own_name(file.name)] == 1
+        else delivered_name(own, start=f"{output}-{file.seq:06d}-")
         for output, file in plain
     ]
     names = _apart(wanted, [file.seq for _, file in plain], reserved)
@@ -159,7 +161,7 @@ def _apart(wanted: Sequence[str], seqs: Sequence[int], reserved: Sequence[str]) 
     for name, seq in zip(wanted, seqs, strict=True):
         if counts[name] > 1:
             while name in taken:
-                name = f"{seq:06d}-{name}"  # noqa: PLW2901 - until nothing has it
+                name = delivered_name(name, start=f"{seq:06d}-")  # noqa: PLW2901 - until nothing has it
             taken.add(name)
         names.append(name)
     return names

@@ -192,8 +192,8 @@ def _hidden(name: str) -> bool:
 
 
 def _wrong_name(name: str) -> str:
-    if not name or len(name) > MOST_NAME:
-        return f"a file's path has 1 to {MOST_NAME} characters"
+    if not name or len(name.encode(errors="replace")) > MOST_NAME:
+        return f"a file's path has 1 to {MOST_NAME} bytes"
     if _UNPRINTABLE.search(name) or not _is_utf8(name):
         return "a file's path consists of printable characters"
     if "\\" in name:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.datasets import NewDataset, NewFile
+from sluice.contracts.datasets import NewDataset, NewFile, NewStorage
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import DatasetType, StorageType
@@ -78,3 +78,13 @@ async def test_only_an_input_may_be_a_whole_storage(dms: Dms) -> None:
     assert (await dms.client.register_dataset(NewDataset(name="all", url=url))).url == url
     with pytest.raises(Unprocessable, match="is the folder of a storage itself"):
         await dms.client.register_dataset(NewDataset(name="logs", type=DatasetType.LOGS, url=url))
+
+
+async def test_a_folder_without_room_for_the_names_of_files_is_refused(dms: Dms) -> None:
+    url = dms.storages[StorageType.INPUT].url + "/ab" * 1_330
+    with pytest.raises(Unprocessable, match="leaves no room for the names of files"):
+        await dms.client.register_dataset(NewDataset(name="deep", url=url[:3_900]))
+    with pytest.raises(Unprocessable, match="leaves no room for data sets and files"):
+        await dms.client.register_storage(
+            NewStorage(name="deep", type=StorageType.INPUT, url=url[:3_800])
+        )

@@ -86,10 +86,15 @@ def test_directories_are_entries_where_the_template_takes_them(folder: Path) -> 
         entries_of_paths([folder / "tree", folder / "a.bam"], trees)
 
 
+#: Fewer than 240 characters, and more bytes.
+LONG = "ü" * 122 + ".csv"
+NO_TEXT = "a\udcff"
+
+
 def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "to nothing").symlink_to(tmp_path / "nothing")
-    for name in ("a\tb.txt", "a\nb.txt", "x" * 241):
+    for name in ("a\tb.txt", "a\nb.txt", "x" * 241, LONG, NO_TEXT):
         (tmp_path / name).touch()
     reasons = {
         Path("/dev/null"): "no regular file, but a device, a pipe or a socket: /dev/null",
@@ -98,14 +103,16 @@ def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None
         tmp_path / "a\tb.txt": (
             r"its name has a tab, a line break or the like: rename it: '.*a\\tb\.txt'"
         ),
-        tmp_path / ("x" * 241): "its name is too long",
+        tmp_path / ("x" * 241): r"its name is too long \(241 bytes, at most 240\): rename it",
+        tmp_path / LONG: r"its name is too long \(248 bytes, at most 240\): rename it",
+        tmp_path / NO_TEXT: r"its name is not valid UTF-8: rename it: '.*a\\udcff'",
     }
     for path, reason in reasons.items():
         with pytest.raises(Unprocessable, match=reason):
             entries_of_paths([path], DataEntries())
-    with pytest.raises(Unprocessable, match="5 of the files cannot be taken") as refusal:
+    with pytest.raises(Unprocessable, match="7 of the files cannot be taken") as refusal:
         entries_of_paths([tmp_path], DataEntries())
-    assert len(refusal.value.findings) == 5, "also those that lie in a folder"
+    assert len(refusal.value.findings) == 7, "also those that lie in a folder"
 
 
 def test_subfolders_are_told_of_or_taken(

@@ -3,10 +3,16 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
+from sluice.contracts.base import Name
 from sluice.contracts.naming import (
+    MAX_DATASET_NAME,
+    delivered_name,
+    fitting_name,
     live_name,
     log_name,
+    name_bytes,
     output_name,
     output_name_that_fits,
     own_name,
@@ -107,3 +113,39 @@ def test_what_is_written_while_an_attempt_runs_is_known_as_its_own() -> None:
     assert written_by_attempt(live_name(17, 2)), (
         "so it is swept where a pilot that was killed left it"
     )
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "ü" * 122 + ".csv",
+        "x" * 251 + ".csv",
+        "€" * 85,
+        ":" * 251 + ".csv",
+        "\udcff" * 251 + ".csv",
+        "." + "x" * 254,
+    ],
+)
+def test_every_name_that_a_file_system_takes_fits_with_what_is_added(own: str) -> None:
+    name = output_name(123_456_789, 999, own)
+    assert name_bytes(name) <= 240
+    assert written_by_attempt(name)
+    assert name.endswith(".csv") == own.endswith(".csv")
+    assert name != output_name(123_456_789, 999, own[:-5] + "y" + own[-4:])
+
+
+def test_a_shortened_name_keeps_its_endings() -> None:
+    name = own_name(output_name(3, 1, "scan-" + "0" * 240 + ".nii.gz"))
+    assert name.startswith("scan-000")
+    assert name.endswith(".nii.gz")
+
+
+def test_a_name_that_fits_is_delivered_as_it_is() -> None:
+    assert delivered_name("a.nii.gz", start="out-000001-") == "out-000001-a.nii.gz"
+    assert name_bytes(delivered_name("ü" * 118 + ".csv", start="out-000001-")) <= 240
+
+
+@given(st.text("abc", min_size=1, max_size=MAX_DATASET_NAME), st.text("abc", max_size=100))
+def test_names_of_data_sets_that_are_made_of_others_are_names(stem: str, ending: str) -> None:
+    name = fitting_name(stem, f".{ending}", most=MAX_DATASET_NAME)
+    assert TypeAdapter(Name).validate_python(name).endswith(f".{ending}")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sluice.contracts.naming import log_name, output_name
+from sluice.contracts.naming import attempt_prefix, log_name, output_name
 from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
@@ -120,6 +120,15 @@ def test_what_is_not_as_the_task_says_is_refused(
             inputs=[{"name": "a", "seq": 0}],
         )
     assert fault.value.error is error
+
+
+def test_a_file_whose_name_the_catalogue_refuses_is_refused_first() -> None:
+    """Else the message that registers it would be, with the files of other jobs."""
+    given, name = task(), f"{attempt_prefix(SEQ, 1)}-{'ü' * 123}"
+    long = written(None).model_copy(update={"name": name, "url": f"file:///store/out/{name}"})
+    with pytest.raises(InvalidReport, match="has more than 255 bytes") as fault:
+        check_report(given, known_task(given).outputs, report(long), seq=SEQ, inputs=[])
+    assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
 
 
 BATCH = [

@@ -7,6 +7,7 @@ from typing import Any
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.owners import EVERYONE
 from sluice.contracts.states import DatasetState
 from wfms.operator.domain.template import StoredTemplate
@@ -26,9 +27,13 @@ async def stand_in_dataset(
     written = json.dumps(params, sort_keys=True, separators=(",", ":"))
     of_group = "" if group == EVERYONE else f"/{group}"
     digest = sha256(f"{template.id}/{written}{of_group}".encode()).hexdigest()[:_DIGEST]
-    name, number = f"{template.name}-{template.version}-{digest}", 1
+    ending, number = f"-{template.version}-{digest}", 1
     while True:
-        called = name if number == 1 else f"{name}-{number}"
+        called = fitting_name(
+            template.name,
+            ending if number == 1 else f"{ending}-{number}",
+            most=MAX_DATASET_NAME,
+        )
         new = NewDataset(name=called, on_demand=True, group=group if of_group else None)
         dataset = await dms.register_dataset(new)
         if dataset.state not in _GONE:

@@ -43,3 +43,18 @@ def test_a_name_that_a_storage_could_read_as_another_path_reaches_the_next_tool(
     assert after.outcome is AttemptOutcome.FINISHED, after
     (read,) = after.outputs
     assert Path(read.url.removeprefix("file://")).read_text() == f"{name} hits\n"
+
+
+@pytest.mark.parametrize("name", ["ü" * 122 + ".csv", "x" * 251 + ".csv"])
+def test_the_longest_name_that_a_tool_can_write_is_stored(
+    runner: Runner, root: Path, name: str
+) -> None:
+    writes = python(f"open({name!r}, 'w').write('hits')")
+    del writes["stdout"]
+    writes["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "*"}}}
+    report = run(runner, task(root, writes), [input_file(root / "in" / "a.dat")], seq=3)
+    assert report.outcome is AttemptOutcome.FINISHED, report
+    (stored,) = report.outputs
+    assert len(stored.name.encode()) <= 240
+    assert own_name(stored.name).endswith(".csv")
+    assert (root / "out" / stored.name).read_text() == "hits"
