@@ -18,7 +18,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.remove_copies import remove_copies
 from sluice.contracts.naming import written_by_attempt
 from sluice.contracts.states import DatasetState, DatasetType
-from sluice.storage import Entry, is_temporary, piece_of
+from sluice.storage import Entry, is_temporary
 
 log = structlog.get_logger(__name__)
 
@@ -70,9 +70,7 @@ async def sweep_folders(
 async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
     """Remove what was received, or copied, of files that were never complete."""
     found = await context.files.files_in(place.root, place.url)
-    pieces = [
-        entry.url for entry in found if piece_of(entry.name) is not None or is_temporary(entry.name)
-    ]
+    pieces = [entry.url for entry in found if is_temporary(entry.name)]
     outcomes = await context.files.remove(place.root, pieces, spared=context.watch.read_only)
     for error in outcomes:
         if error is not None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from sluice.contracts.naming import file_key
 
 _TEMPORARY = ".part-"
+_WRITTEN = re.compile(re.escape(_TEMPORARY) + r"[0-9a-f]{16}")
 _PIECE = re.compile(re.escape(_TEMPORARY) + r"([0-9a-f]{32})-(\d{15})")
 
 
@@ -36,8 +37,9 @@ def temporary_name() -> str:
 
 
 def is_temporary(name: str) -> bool:
-    """Is this the name of a file that is still being written, or whose writer died?"""
-    return name.startswith(_TEMPORARY)
+    """Return whether ``temporary_name`` or ``piece_name`` made this name: the file is still being
+    written, or its writer died. Other names that begin alike belong to people."""
+    return _WRITTEN.fullmatch(name) is not None or piece_of(name) is not None
 
 
 def piece_name(file: str, offset: int) -> str:

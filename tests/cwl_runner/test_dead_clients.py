@@ -32,7 +32,7 @@ WORKFLOW = {
 
 def started(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [str(PROGRAMS / command[0]), *command[1:]],
+        ["env", "--default-signal=HUP", str(PROGRAMS / command[0]), *command[1:]],
         cwd=folder,
         env=os.environ,
         stdout=subprocess.DEVNULL,

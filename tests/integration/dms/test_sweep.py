@@ -68,13 +68,16 @@ async def test_a_folder_that_a_late_attempt_made_again_after_the_deletion_goes(d
     assert not dms.path("set", "").exists()
 
 
-async def test_the_folder_of_an_input_belongs_to_whoever_filled_it(dms: Dms) -> None:
+async def test_folder_of_an_input_loses_only_half_written_files(dms: Dms) -> None:
+    """The rest of the folder belongs to whoever filled it."""
+    *others, half = LEFT
+    others.append(".part-of-mine")
     uid, _ = await dms.filled("given", 1, DatasetType.INPUT)
-    leave(dms, "given", LEFT, DatasetType.INPUT)
+    leave(dms, "given", [*others, half], DatasetType.INPUT)
     await sweep_all(dms)
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
-    assert dms.files_on(StorageType.INPUT) == sorted(f"given/{name}" for name in LEFT)
+    assert dms.files_on(StorageType.INPUT) == sorted(f"given/{name}" for name in others)
 
 
 async def test_files_that_another_data_set_registered_there_stay(dms: Dms) -> None:
