@@ -42,16 +42,21 @@ class VisiblePaths:
         return next((seen for seen, real in self.sources.items() if within(path, real)), None)
 
     def masks(self, hidden: Iterable[str]) -> list[str]:
-        """Return the paths where tools would see the real paths ``hidden``, which lie in what is
-        visible."""
-        return sorted(
-            {
-                seen + path[len(real) :]
-                for path in hidden
-                for seen, real in self.sources.items()
-                if path != real and within(path, real)
-            }
-        )
+        """Return the outermost paths where tools would see the real paths ``hidden``, which lie in
+        what is visible. What lies in a mask is gone already, unless it is made visible again.
+        """
+        found = {
+            seen + path[len(real) :]
+            for path in hidden
+            for seen, real in self.sources.items()
+            if path != real and within(path, real)
+        }
+        return sorted(path for path in found if self._innermost_above(path, found) not in found)
+
+    def _innermost_above(self, path: str, masks: Iterable[str]) -> str:
+        """Return the innermost visible path or mask that ``path`` lies in."""
+        above = (*self.sources, *masks)
+        return max((one for one in above if one != path and within(path, one)), key=len)
 
     def without(self, dropped: dict[str, str]) -> "VisiblePaths":
         """Return what is left without some of the visible paths. ``dropped``: each with the

@@ -16,7 +16,7 @@ from pilot.sandbox.held_sandbox import HeldSandbox
 from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, Sandbox, SandboxUse
 from pilot.sandbox.view import SeenFile, View
-from sluice.visible_paths import absolute_entries, visible_paths, within
+from sluice.visible_paths import VisiblePaths, absolute_entries, visible_paths, within
 
 _SYSTEM_PATH = "/usr/bin:/bin"
 _PLACES = [
@@ -157,8 +157,8 @@ def test_entries_that_cannot_be_visible_are_dropped_with_the_reason(
 
 @pytest.mark.parametrize("place", ["/tmp", "/var/tmp"])
 def test_what_is_hidden_is_masked_in_a_folder_that_tools_see(own: Path, place: str) -> None:
-    """A system's home, with its token, in a folder of the search path; an environment inside of
-    that stays visible. A job's files in it are seen by that job."""
+    """A system's home lies in a folder of the search path. Its token is masked with the home, and
+    named by itself as well. A job sees its own files in the home."""
     with TemporaryDirectory(dir=place) as folder:
         home = Path(folder, "home")
         for name in ("token", "storages/other", "env/lib/data"):
@@ -166,7 +166,7 @@ def test_what_is_hidden_is_masked_in_a_folder_that_tools_see(own: Path, place: s
             (home / name).write_text("hush")
         program(Path(folder))
         Path(folder, "password").write_text("hush")
-        hidden = [home, Path(folder, "password")]
+        hidden = [home, home / "token", Path(folder, "password")]
         sandbox = sandbox_with(own, folder, home / "env" / "bin", hidden=hidden)
         own = home / "pilots"
         own.mkdir()
@@ -176,6 +176,12 @@ def test_what_is_hidden_is_masked_in_a_folder_that_tools_see(own: Path, place: s
         assert say(sandbox, own, tried, path=folder, times=2).split() == [
             *("hello", f"{home}:", "pilots", f"{own}:", "job")
         ]
+
+
+def test_masks_in_masks_are_left_out_unless_they_lie_in_what_is_visible_again() -> None:
+    visible = VisiblePaths({path: path for path in ("/opt", "/opt/home/env")})
+    hidden = ["/opt/home", "/opt/home/token", "/opt/home/env/key", "/srv/token"]
+    assert visible.masks(hidden) == ["/opt/home", "/opt/home/env/key"]
 
 
 def test_sluices_own_installation_is_visible_in_a_folder_that_is_hidden(tmp_path: Path) -> None:
