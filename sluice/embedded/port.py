@@ -9,6 +9,8 @@ from sluice.embedded.readiness import READY_PATH
 from sluice.http_clients import http_client
 
 _PATIENCE = 2.0
+LOOPBACK = "127.0.0.1"
+_LOOPBACKS = (LOOPBACK, "::1")
 
 
 class PortTaken(OSError):
@@ -23,17 +25,43 @@ class PortTaken(OSError):
         self.by_sluice = by_sluice
 
 
+def find_loopback() -> str | None:
+    """Return the address that this machine reaches itself by: ``::1`` only without IPv4.
+
+    None: there is no loopback interface that is up.
+    """
+    return next(filter(_can_connect, _LOOPBACKS), None)
+
+
+def http_address(host: str, port: int) -> str:
+    """Return the URL of the server on a port of a host."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 async def require_free_port(host: str, port: int) -> None:
     """Raises ``PortTaken``; ``OSError`` where this process may not listen there."""
     try:
-        with socket.create_server((host, port)) as server:
+        with socket.create_server((host, port), family=_family(host)) as server:
             _require_reachable(host, server)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise OSError(
                 error.errno, f"cannot listen on {host}:{port}: {error.strerror}"
             ) from error
-        raise PortTaken(host, port, by_sluice=await _is_sluice(f"http://{host}:{port}")) from None
+        raise PortTaken(host, port, by_sluice=await _is_sluice(http_address(host, port))) from None
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _can_connect(host: str) -> bool:
+    try:
+        with socket.create_server((host, 0), family=_family(host)) as server:
+            _require_reachable(host, server)
+    except OSError:
+        return False
+    return True
 
 
 def _require_reachable(host: str, server: socket.socket) -> None:

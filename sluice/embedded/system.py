@@ -23,7 +23,7 @@ from sluice.embedded.access import Access
 from sluice.embedded.home import Home
 from sluice.embedded.moved_home import follow_moved_home
 from sluice.embedded.pilots import PilotProcesses
-from sluice.embedded.port import require_free_port
+from sluice.embedded.port import http_address, require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.readiness import OK, PILOTS, READY_PATH, REFUSED, STARTING
 from sluice.embedded.remains import end_remains
@@ -193,7 +193,7 @@ class EmbeddedSystem:
         )
         server.refusals.count_in(services["wfms.operator"].metrics)
         await self._begin(server)
-        self.url = f"http://{self.options.host}:{server.port}"
+        self.url = http_address(self.options.host, server.port)
         if access is not None:
             await self._begin(access.at(self.url))
         await self._register_storages(DmsClient(links.http("dms")))

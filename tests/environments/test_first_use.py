@@ -7,7 +7,7 @@ environment, except those that are about where the clone lies or which Python ma
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,12 +26,14 @@ PATIENCE = 900
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """``before``: shell commands in the mount namespace, as root; ``during``: commands just before
-    the first use, as its user. ``variables``: of the environment."""
+    the first use, as its user. ``variables``: of the environment. ``unshare``: options for further
+    namespaces."""
 
     before: str = ""
     during: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
     user: int = 0
+    unshare: Sequence[str] = ()
 
 
 ROWS = {
@@ -55,10 +57,17 @@ ROWS = {
     "variables of libpq": Surroundings(
         variables={"PGHOST": "192.0.2.1", "PGSSLMODE": "require", "PGUSER": "nobody"}
     ),
+    "IPv6 only": Surroundings(
+        before='python3 "$CLONE/tests/environments/ipv6_only.py"', unshare=("--net",)
+    ),
     "500 MB of disk": Surroundings(before='mount -t tmpfs -o size=500m none "$PLACE"'),
     "read-only clone": Surroundings(
         before='mount --bind "$CLONE" "$CLONE"; mount -o remount,ro,bind "$CLONE"'
     ),
+    "home below /opt": Surroundings(
+        before="mount -t tmpfs none /opt; mkdir /opt/place", during="export PLACE=/opt/place"
+    ),
+    "clone and home in the home folder": Surroundings(during='export HOME="$(dirname "$CLONE")"'),
     "clone by a symbolic link": Surroundings(
         during='ln -s "$CLONE" "$PLACE/link"; export CLONE="$PLACE/link"'
     ),
@@ -148,7 +157,11 @@ def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
     script = (
         f"set -e\n{surroundings.before}\nexec {as_user}bash -c '{surroundings.during}\n'\"$SCRIPT\""
     )
-    said = run(["unshare", "--mount", "bash", "-c", script], cwd=clone, environment=environment)
+    said = run(
+        ["unshare", "--mount", *surroundings.unshare, "bash", "-c", script],
+        cwd=clone,
+        environment=environment,
+    )
     assert "     14 the\n" in said
     assert "lines: 3 " in said
     assert said.count("  finished  ") == 2

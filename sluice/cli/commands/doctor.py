@@ -21,6 +21,7 @@ import typer
 from sluice.cli.options import HomeOption, JsonOption
 from sluice.cli.output import out, print_json, print_table
 from sluice.embedded.home import DEFAULT_HOME
+from sluice.embedded.port import LOOPBACK, find_loopback
 from sluice.proxies import without_password
 
 #: Bytes that a new system takes in its home folder, and below which a disk is told of.
@@ -96,39 +97,29 @@ def _packages() -> Iterator[MachineFinding]:
 
 
 def _loopback() -> MachineFinding:
-    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
-        try:
-            with socket.socket(family) as probe:
-                probe.bind((address, 0))
-        except OSError:
-            if family is socket.AF_INET:
-                continue
-            return MachineFinding(
-                "loopback",
-                Severity.ERROR,
-                "no address of this machine's own",
-                "a system cannot listen: bring the interface up (`ip link set lo up`)",
-            )
-        if family is socket.AF_INET:
-            return MachineFinding("loopback", Severity.OK, address)
-    return MachineFinding(
-        "loopback",
-        Severity.ERROR,
-        "::1 only",
-        "`sluice up` listens on 127.0.0.1: give the loopback interface that address",
-    )
+    address = find_loopback()
+    if address is None:
+        what = "no address of this machine's own"
+        follows = "a system cannot listen: bring the interface up (`ip link set lo up`)"
+        return MachineFinding("loopback", Severity.ERROR, what, follows)
+    return MachineFinding("loopback", Severity.OK, address)
 
 
 def _port() -> MachineFinding:
     named = os.environ.get("SLUICE_PORT", "")
     port = int(named) if named.isdecimal() else _PORT
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        taken = port != 0 and probe.connect_ex(("127.0.0.1", port)) == 0
-    if taken:
+    if port != 0 and _answers(find_loopback() or LOOPBACK, port):
         other = "if it is no system of yours, choose another with `sluice up --port`"
         return MachineFinding("port", Severity.NOTE, f"{port} is in use", other)
     return MachineFinding("port", Severity.OK, f"{port} is free")
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 def _disk(home: Path) -> MachineFinding:

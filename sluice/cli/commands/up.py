@@ -134,6 +134,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         return
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
 
+    from sluice.embedded.port import LOOPBACK, find_loopback  # noqa: PLC0415 - the command alone
     from sluice.embedded.system import (  # noqa: PLC0415 - imports every service
         Conduct,
         EmbeddedSystem,
@@ -145,7 +146,9 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     share = None if CORES in os.environ else max(1, (os.cpu_count() or 1) // max(pilots, 1))
     system = EmbeddedSystem(
         place,
-        SystemOptions("127.0.0.1", port, pilots, slots or share, roots, auth=not no_auth),
+        SystemOptions(
+            find_loopback() or LOOPBACK, port, pilots, slots or share, roots, auth=not no_auth
+        ),
         tell=lambda sentence: err.print(f"warning: {sentence}"),
     )
     terminal = sys.stdout.isatty()

@@ -1,23 +1,39 @@
-"""What is said where a system cannot be reached."""
+"""Where a system listens, and what is said where it cannot be reached."""
 
 import subprocess
 import sys
 
-#: Looks at a port of a machine whose loopback interface is down.
+from tests.architecture.sources import ROOT
+
+#: Leaves `::1` as the only address.
+PREPARE = str(ROOT / "tests" / "environments" / "ipv6_only.py")
+
+#: Looks for a free port on a machine whose loopback interface is down.
 LOOK = """
 import asyncio
-from sluice.embedded.port import require_free_port
-try:
-    asyncio.run(require_free_port("127.0.0.1", 0))
-except OSError as error:
-    print(error)
+from sluice.embedded.port import LOOPBACK, find_loopback, require_free_port
+print(find_loopback())
+asyncio.run(require_free_port(find_loopback() or LOOPBACK, 0))
 """
 
 
-def test_machine_without_a_loopback_interface_is_told_of() -> None:
+def in_new_network(script: str) -> subprocess.CompletedProcess[str]:
     without_network = ["unshare", "--user", "--map-root-user", "--net"]
-    done = subprocess.run(
-        [*without_network, sys.executable, "-c", LOOK], capture_output=True, text=True, check=True
+    return subprocess.run(
+        [*without_network, sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert "cannot listen on 127.0.0.1:0: nobody can connect" in done.stdout
-    assert "ip link set lo up" in done.stdout
+
+
+def test_machine_without_a_loopback_interface_is_told_of() -> None:
+    done = in_new_network(LOOK)
+    assert done.stdout == "None\n"
+    assert "cannot listen on 127.0.0.1:0: nobody can connect" in done.stderr
+    assert "ip link set lo up" in done.stderr
+
+
+def test_system_listens_on_ipv6_where_the_machine_has_no_ipv4() -> None:
+    done = in_new_network(f"from runpy import run_path; run_path({PREPARE!r}){LOOK}")
+    assert (done.stdout, done.stderr) == ("::1\n", "")
