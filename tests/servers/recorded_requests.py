@@ -3,8 +3,8 @@
 import asyncio
 import ssl
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -99,18 +99,18 @@ def recording_proxy(target: int = 0) -> Iterator[Proxy]:
     proxy, ready, stop = Proxy(), threading.Event(), threading.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError):
+        async with _closing(writer):
             head = await reader.readuntil(b"\r\n\r\n")
             proxy.heads.append(head)
             if head.startswith(b"CONNECT "):
                 writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
                 back, forth = await asyncio.open_connection("127.0.0.1", target)
-                await asyncio.gather(
-                    _pipe(reader, forth, proxy.passed), _pipe(back, writer, bytearray())
-                )
+                async with _closing(forth):
+                    await asyncio.gather(
+                        _pipe(reader, forth, proxy.passed), _pipe(back, writer, bytearray())
+                    )
             else:
                 writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-        writer.close()
 
     async def run() -> None:
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
@@ -126,6 +126,17 @@ def recording_proxy(target: int = 0) -> Iterator[Proxy]:
     finally:
         stop.set()
         thread.join()
+
+
+@asynccontextmanager
+async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
+    """Close the connection at the end, also where its other side ended it before."""
+    with suppress(OSError, asyncio.IncompleteReadError):
+        try:
+            yield
+        finally:
+            writer.close()
+            await writer.wait_closed()
 
 
 async def _pipe(

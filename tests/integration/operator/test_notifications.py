@@ -53,12 +53,22 @@ async def mailbox() -> AsyncIterator[tuple[Mailbox, str]]:
     """Gives a mail server's mailbox, and its address as Apprise writes it."""
     box = Mailbox()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: SMTP(box, loop=loop), "127.0.0.1", 0)
+    connections: list[SMTP] = []
+
+    def connection() -> SMTP:
+        connections.append(SMTP(box, loop=loop))
+        return connections[-1]
+
+    server = await loop.create_server(connection, "127.0.0.1", 0)
     host, port = server.sockets[0].getsockname()
     query = "from=sluice@example.org&to=shift@example.org&mode=insecure&format=text"
     yield box, f"mailto://{host}:{port}?{query}"
     server.close()
     await server.wait_closed()
+    for one in connections:
+        if one.transport is not None:
+            one.transport.abort()
+    await eventually(lambda: all(one.transport is None for one in connections))
 
 
 def unmatched(number: int) -> Unmatched:
