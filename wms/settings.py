@@ -65,6 +65,8 @@ class WmsSettings(SealingSettings):
     split_parallel: int = Field(default=3, ge=1, le=16)
     #: Seconds between two looks for leases that have run out.
     expiry_period: float = Field(default=1.0, gt=0)
+    #: Seconds between two looks whether storages have room for what waits to be written to them.
+    room_period: float = Field(default=5.0, gt=0)
     #: Seconds between two steps of the rank formula.
     rank_period: float = Field(default=30.0, gt=0)
     #: Who decides which pilot loads which tool that stays loaded: `sluice` (each pilot by what it

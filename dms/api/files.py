@@ -11,11 +11,10 @@ from dms.usecases.list_files import list_files, read_file
 from dms.usecases.look_at_files import look_at_files
 from dms.usecases.register_files import register_files
 from sluice.contracts.access import CallingService, Role
+from sluice.contracts.claimed_files import FoundFaults, LookAtFiles
 from sluice.contracts.datasets import (
     File,
     FilePage,
-    FoundFaults,
-    LookAtFiles,
     NewFiles,
     Registered,
 )

@@ -7,11 +7,13 @@ from fastapi import APIRouter, Query, Response
 from dms.usecases.context import DmsContext
 from dms.usecases.enable_storage import disable_storage, enable_storage
 from dms.usecases.list_storages import list_storages, measure_storages
+from dms.usecases.note_room_needed import note_room_needed
 from dms.usecases.register_storage import register_storage
 from dms.usecases.watch_water_marks import find_on_storage, set_marks
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.datasets import DatasetUids, NewStorage, Storage, WaterMarks
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.room import RoomNeeded, StorageRoom
 from sluice.contracts.states import StorageType
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
@@ -22,6 +24,7 @@ def storages_router(context: DmsContext) -> APIRouter:
     _add_registration(router, context)
     _add_reading(router, context)
     _add_use(router, context)
+    _add_room(router, context)
     _add_marks(router, context)
     return router
 
@@ -87,6 +90,16 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
         """Takes a storage into use again, if it could be registered today: it gets new data sets.
         Repeating it is fine."""
         return await enable_storage(context, name)
+
+
+def _add_room(router: APIRouter, context: DmsContext) -> None:
+    @router.put("/{name}/needed", responses=errors(NotFound, NotAvailable))
+    @allow(CallingService.WMS)
+    async def needed(name: str, room: RoomNeeded) -> StorageRoom:
+        """Notes that jobs wait for room on the storage, or wait no more, and says what is free
+        there now. Until a minute after it was said last the storage is shown as full. Repeating it
+        is fine."""
+        return await note_room_needed(context, name, room.needed)
 
 
 def _add_marks(router: APIRouter, context: DmsContext) -> None:

@@ -481,3 +481,15 @@ ALTER TABLE datasets
     ADD COLUMN lost text;
 
 UPDATE alembic_version SET version_num='dms0018' WHERE alembic_version.version_num = 'dms0017';
+
+-- Running upgrade dms0018 -> dms0019
+
+CREATE TABLE room_needed (
+    storage_id uuid PRIMARY KEY REFERENCES storages (id) ON DELETE CASCADE,
+    -- Bytes that the storage has no room for, as the WMS said last.
+    needed bigint NOT NULL CHECK (needed >= 0),
+    -- What was said long ago no longer holds.
+    told_at timestamptz NOT NULL DEFAULT now()
+);
+
+UPDATE alembic_version SET version_num='dms0019' WHERE alembic_version.version_num = 'dms0018';

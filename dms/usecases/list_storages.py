@@ -1,13 +1,17 @@
 """Which storages there are, best first."""
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from math import isfinite
 from uuid import UUID
 
 from dms.db import storages as sql
+from dms.db.room_needed import room_needed
 from dms.db.water_marks import Level, levels
 from dms.usecases.context import DmsContext
 from sluice.contracts.datasets import Storage
+from sluice.contracts.numbers import size_text
+from sluice.contracts.room import MIN_FREE
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
 
@@ -16,6 +20,9 @@ Objections = Mapping[UUID, str]
 #: URL of a local storage → bytes that are free there, as it was looked at last. No request waits
 #: for a look.
 Room = Mapping[str, float]
+
+#: For so long a storage is full since somebody found no room there for what was to be written.
+TOLD = timedelta(minutes=1)
 
 
 async def list_storages(
@@ -33,7 +40,13 @@ async def list_storages(
     async with database.connection() as connection:
         known = await sql.select_storages(connection, type_, disabled=True)
         found = await levels(connection)
-    listed = [_with_warning(storage, objections, found.get(storage.id)) for storage in known]
+        needed = await room_needed(connection, age=TOLD)
+    listed = [
+        _with_warning(storage, objections, found.get(storage.id)).model_copy(
+            update={"full": _full(storage, context.watch.free, needed.get(storage.id))}
+        )
+        for storage in known
+    ]
     best = _with_room([storage for storage in listed if storage.in_use], room)
     return [
         *(storage for storage, _ in best),
@@ -46,7 +59,7 @@ async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> 
     data sets lie there."""
     async with context.database.connection() as connection:
         counts = await sql.count_datasets(connection)
-    rooms = {storage.id: _free(storage, context.watch.free) for storage in storages}
+    rooms = {storage.id: free_on(storage, context.watch.free) for storage in storages}
     return [
         storage.model_copy(
             update={
@@ -82,11 +95,36 @@ async def storages_by_room(
 
 def _with_room(storages: list[Storage], room: Room) -> list[tuple[Storage, float]]:
     return sorted(
-        ((storage, _free(storage, room)) for storage in storages), key=lambda pair: -pair[1]
+        ((storage, free_on(storage, room)) for storage in storages), key=lambda pair: -pair[1]
     )
 
 
-def _free(storage: Storage, room: Room) -> float:
-    """One that was not looked at yet has what it is said to have."""
+def _full(storage: Storage, room: Room, needed: int | None) -> str | None:
+    """Return how full the storage is, the end of a sentence; None: it has room, as far as known.
+
+    Args:
+        storage: Without what is told in lists alone.
+        room: Bytes that are free on local file systems, by URL.
+        needed: Bytes that work has found no room for lately.
+    """
+    if needed is None and not is_full(storage, room):
+        return None
+    free = free_on(storage, room)
+    said = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"
+    if storage.capacity is not None:
+        said += f" of {size_text(storage.capacity)}"
+    return f"{said}, {size_text(needed)} needed" if needed else said
+
+
+def is_full(storage: Storage, room: Room) -> bool:
+    """Is the capacity used up, or next to nothing free on the file system?"""
+    if storage.room is not None and storage.room <= 0:
+        return True
+    return room.get(storage.url, MIN_FREE) < MIN_FREE
+
+
+def free_on(storage: Storage, room: Room) -> float:
+    """Return the bytes that still fit. A storage that was not looked at yet has what its capacity
+    leaves."""
     declared = float("inf") if storage.room is None else float(storage.room)
     return min(declared, room.get(storage.url, declared))

@@ -11,7 +11,7 @@ from dms.usecases.check_files import CHUNK, fault_at
 from dms.usecases.check_links import require_no_link
 from dms.usecases.context import DmsContext
 from sluice import storage
-from sluice.contracts.datasets import ClaimedFile
+from sluice.contracts.claimed_files import ClaimedFile
 from sluice.contracts.problems import NotAvailable
 from sluice.storage import StorageError, StorageUnavailable
 

@@ -101,7 +101,11 @@ class StorageWatch:
     async def see(self, url: str) -> None:
         """Effect: what is free on this storage is known, where it answers."""
         if url not in self._free:
-            await self._folders([url])
+            await self.look_at(url)
+
+    async def look_at(self, url: str) -> None:
+        """Look at a storage now: ``room`` and ``free`` say what was found."""
+        await self._folders([url])
 
     async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
         """Where a local folder lies, without links. Raises ``StorageRefused`` unless ``url`` lies

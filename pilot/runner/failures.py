@@ -2,13 +2,14 @@
 
 from pilot.sandbox.held_sandbox import SandboxError
 from pilot.users.programs import UserError
+from sluice.contracts.room import FullStorage
 from sluice.contracts.states import ErrorClass
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
 
 
 class AttemptError(Exception):
     """Ends the attempt as failed. ``exit_code``: the tool's, where it ended by itself.
-    ``gpu_full``: its GPU had no memory left."""
+    ``gpu_full``: its GPU had no memory left. ``no_room``: the storage that was full."""
 
     def __init__(
         self,
@@ -17,12 +18,14 @@ class AttemptError(Exception):
         *,
         exit_code: int | None = None,
         gpu_full: bool = False,
+        no_room: FullStorage | None = None,
     ) -> None:
         super().__init__(message)
         self.error_class = error_class
         self.message = message
         self.exit_code = exit_code
         self.gpu_full = gpu_full
+        self.no_room = no_room
 
 
 class StoppedError(Exception):
@@ -61,11 +64,13 @@ def stage_in_error(name: str, error: StorageError) -> AttemptError:
     )
 
 
-def stage_out_error(name: str, error: StorageError) -> AttemptError:
+def stage_out_error(name: str, error: StorageError, *, needed: int = 0) -> AttemptError:
+    """``needed``: bytes of all outputs of the job."""
     if isinstance(error, StorageFull):
         return AttemptError(
             ErrorClass.NO_ROOM,
             f"no room for output file {name!r}: the storage at {error.url} is full",
+            no_room=FullStorage(storage=error.url, needed=needed),
         )
     return AttemptError(
         ErrorClass.STAGE_OUT_FAILED, f"output file {name!r} could not be written: {error}"

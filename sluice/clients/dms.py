@@ -12,8 +12,8 @@ from sluice.clients.base import API
 from sluice.clients.dms_pieces import PieceCalls
 from sluice.clients.paging import MOST_FILES, each_file, each_known
 from sluice.clients.quotas import QuotaCalls
+from sluice.contracts.claimed_files import ClaimedFile, FoundFaults, LookAtFiles
 from sluice.contracts.datasets import (
-    ClaimedFile,
     CloseDataset,
     Dataset,
     DatasetPage,
@@ -22,9 +22,7 @@ from sluice.contracts.datasets import (
     EndTime,
     File,
     FilePage,
-    FoundFaults,
     Frame,
-    LookAtFiles,
     NewDataset,
     NewFile,
     NewFiles,
@@ -42,6 +40,7 @@ from sluice.contracts.datasets import (
 )
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import ServiceError, Unprocessable
+from sluice.contracts.room import RoomNeeded, StorageRoom
 from sluice.contracts.standing import Collected, CollectFiles, CutAnswer, CutSlice
 from sluice.contracts.standing_list import Standing, StandingList
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
@@ -304,6 +303,16 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def unmark_storage(self, name: str) -> Storage:
         """It has no water marks from here on. Raises ``NotFound``."""
         return await self.call("DELETE", f"{API}/storages/{quote(name)}/marks", answer=Storage)
+
+    async def need_room(self, name: str, needed: int | None) -> StorageRoom:
+        """Say that jobs wait for room on a storage; None: none waits any more. Answers with what is
+        free there now. Raises ``NotFound``."""
+        return await self.call(
+            "PUT",
+            f"{API}/storages/{quote(name)}/needed",
+            body=RoomNeeded(needed=needed),
+            answer=StorageRoom,
+        )
 
     async def on_storage(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
         """Of the data sets those that lie there. Raises ``NotFound``."""

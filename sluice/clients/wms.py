@@ -28,6 +28,7 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
+from sluice.contracts.room import RoomWaitList
 from sluice.contracts.secrets import SecretValues
 from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
 from sluice.contracts.states import TaskState
@@ -90,6 +91,11 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         answers."""
         path, params = f"{API}/unschedulable", {"limit": limit}
         return await self.call("GET", path, answer=UnschedulableList, params=params)
+
+    async def room_waits(self) -> RoomWaitList:
+        """Storages that jobs wait for. Raises ``NotFound`` where a release before this one
+        answers."""
+        return await self.call("GET", f"{API}/room-waits", answer=RoomWaitList)
 
     async def boost(self, wanted: Boosts) -> Boosted:
         """The tasks that are ranked higher for now, all of them. Raises ``NotFound`` where the WMS

@@ -217,28 +217,6 @@ class NewFiles(Contract):
     files: Annotated[list[NewFile], Field(max_length=10_000), AfterValidator(_small)]
 
 
-class ClaimedFile(Contract):
-    """A file that somebody says is there."""
-
-    url: StorageUrl
-    size: Annotated[int, Field(ge=0)]
-    checksum: Checksum
-
-
-class LookAtFiles(Contract):
-    """``content``: read them, and compare with the checksums; else the sizes are compared, as far
-    as they lie on file systems."""
-
-    files: Annotated[list[ClaimedFile], Field(max_length=10_000)]
-    content: bool = False
-
-
-class FoundFaults(Contract):
-    """What is wrong with each file, in their order; None: nothing."""
-
-    faults: list[str | None]
-
-
 class File(NewFile):
     id: int
     dataset_uid: UUID
@@ -308,6 +286,8 @@ class Storage(NewStorage):
     #: Why an enabled one gets no new data sets all the same; told in the list of all storages
     #: alone.
     warning: Annotated[str | None, Field(exclude_if=absent)] = None
+    #: Told there as well: how full it is, the end of a sentence; absent: it has room.
+    full: Annotated[str | None, Field(exclude_if=absent)] = None
     #: Told there as well, of one that has marks; and since when it has been filling.
     marks: Annotated[WaterMarks | None, Field(exclude_if=absent)] = None
     filling_since: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
@@ -336,6 +316,8 @@ class Storage(NewStorage):
             return f"gets no new data sets ({self.warning})"
         if self.read_only:
             return "is read-only"
+        if self.full is not None:
+            return f"is full ({self.full})"
         if self.room is not None and self.room <= 0:
             return f"is full ({self.used} of {self.capacity} bytes)"
         return None

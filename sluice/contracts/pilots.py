@@ -29,6 +29,7 @@ from sluice.contracts.resources import (
     Labels,
     NamedAmounts,
 )
+from sluice.contracts.room import FullStorage
 from sluice.contracts.states import (
     AttemptOutcome,
     AttemptPhase,
@@ -302,6 +303,8 @@ class AttemptReport(Contract):
     gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1, exclude_if=absent)] = None
     #: There may be checkpoints of the job: the answer is to say whether it has ended.
     checkpoint: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    #: Of an attempt that failed with ``no_room`` since a storage was full.
+    no_room: Annotated[FullStorage | None, Field(exclude_if=absent)] = None
 
 
 class Report(Contract):

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.attention import WorkCounts
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.room import RoomWaitList
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import (
     BY_REQUEST,
@@ -34,6 +35,7 @@ from wms.usecases.boost_tasks import boost_tasks
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.check_schedulability import check_schedulability, list_unschedulable
 from wms.usecases.context import WmsContext
+from wms.usecases.list_room_waits import list_room_waits
 from wms.usecases.prioritise_task import prioritise_task
 
 JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
@@ -167,6 +169,19 @@ def unschedulable_router(context: WmsContext) -> APIRouter:
         """Lists tasks with ready jobs that fit no node, none that is there and none that can be
         launched, the oldest first."""
         return await list_unschedulable(context, limit=limit, sight=sight)
+
+    return router
+
+
+def room_router(context: WmsContext) -> APIRouter:
+    router = api_router("/api/v1/room-waits", tags=["tasks"])
+
+    @router.get("")
+    @allow(Role.VIEWER, CallingService.OPERATOR)
+    async def room_waits(sight: Seen) -> RoomWaitList:
+        """Lists the storages that jobs wait for, as they have no room for what these write, the one
+        that they wait for longest first."""
+        return await list_room_waits(context, sight=sight)
 
     return router
 

@@ -7,11 +7,12 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 from wms.db.limits import holders, with_limits
 from wms.db.pilots import active_nodes, node_of
+from wms.db.room_waits import TaskWait, room_waits
 from wms.db.statement import statement
 from wms.db.steps import priority_of_task
 from wms.db.tasks import demands
 from wms.domain.capacity import blocked
-from wms.domain.explanations import StepBefore, WaitingFacts
+from wms.domain.explanations import MissingRoom, StepBefore, WaitingFacts
 from wms.domain.matching import PilotNode
 
 SELECT_PAUSED = statement("""
@@ -78,6 +79,13 @@ async def ready_job(connection: Connection, job: int) -> ReadyJob | None:
     return None if row is None else ReadyJob(**row)
 
 
+def _missing_room(waits: Sequence[TaskWait]) -> MissingRoom | None:
+    if not waits:
+        return None
+    (wait,) = waits
+    return MissingRoom(wait.name or wait.url, wait.needed, wait.free, wait.open)
+
+
 async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
     before = await connection.fetchrow(_SELECT_BEFORE, task)
     waiting = await with_limits(connection, await demands(connection))
@@ -92,4 +100,5 @@ async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
         holders={name: await holders(connection, name, most=_MOST_HOLDERS) for name in scarce},
         priority=await priority_of_task(connection, task),
         before=None if before is None else StepBefore(**before),
+        room=_missing_room(await room_waits(connection, [task])),
     )

@@ -18,9 +18,10 @@ RETURNING uid
 
 _SELECT_TO_RANK = statement("""
 -- Live tasks whose rank is $1 old: two instances do not age a task twice. In order of uid: see the
--- lock rule.
+-- lock rule. A task that waits for room on a storage does not age: another rank would not help.
 SELECT uid, rank, base_rank + boost AS base_rank, total, failed_attempts,
     CASE WHEN ready > 0
+        AND NOT EXISTS (SELECT FROM room_waits WHERE task_uid = uid)
         THEN extract(epoch FROM now() - coalesce(served_at, created_at))::float ELSE 0 END AS waited
 FROM tasks
 WHERE state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
@@ -59,7 +60,7 @@ SELECT boost, boost_reason FROM tasks WHERE uid = $1 AND ended_at IS NULL AND bo
 @dataclass(frozen=True, slots=True)
 class TaskToRank:
     """``base_rank``: with what is added for now. ``waited``: seconds since one of its ready jobs
-    was given away; 0 where it has none."""
+    was given away; 0 where it has none, or waits for room on a storage."""
 
     uid: UUID
     rank: float

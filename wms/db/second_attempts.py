@@ -17,10 +17,12 @@ from wms.db.statement import statement
 
 _CLAIM = statement("""
 -- Pilot $4, which never had it, gets job $2 of task $1, too, for a lease of $5: where it is still
--- attempt $3 that runs, beside which fewer than $6 were tried, and none of the task's jobs waits.
+-- attempt $3 that runs, beside which fewer than $6 were tried, and no job of the task waits,
+-- nor the task for room.
 WITH task AS MATERIALIZED (
     SELECT uid FROM tasks
     WHERE uid = $1 AND ready = 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
+        AND NOT EXISTS (SELECT FROM room_waits WHERE task_uid = $1)
     FOR NO KEY UPDATE
 ), job AS MATERIALIZED (
     SELECT * FROM jobs

@@ -20,6 +20,7 @@ from sluice.contracts.needs import Needs
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Connection
+from wms.db.room_waits import CLOSED_FOR_ROOM, WAITS_FOR_ROOM
 from wms.db.statement import statement
 from wms.db.steps import PRIORITY, TASKS_WITH_PRIORITY
 from wms.domain.matching import Demand
@@ -49,11 +50,13 @@ DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS ra
     coalesce(t.turn_at, t.created_at) AS turn_at, t.ready,
     coalesce(t.needs, t.spec - ARRAY['executable', 'args'])::text AS needs,
     extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
-    CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by"""
+    CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by,
+    {WAITS_FOR_ROOM} AS is_trial"""
 
-#: Only live tasks are looked at, and no job. Steps that are switched off have a negative priority.
+#: Only live tasks are looked at, and no job. Steps that are switched off have a negative priority;
+#: those whose storage is full get none.
 IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready > 0
-    AND {PRIORITY} >= 0"""
+    AND {PRIORITY} >= 0 AND NOT {CLOSED_FOR_ROOM}"""
 
 _SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM {TASKS_WITH_PRIORITY} WHERE {IN_DEMAND}")
 
@@ -217,6 +220,7 @@ def demand_of(row: Any) -> Demand:
         step=row["step"],
         group=row["owner_group"],
         priority=row["priority"],
+        is_trial=row["is_trial"],
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sluice.contracts.needs import Needs
-from sluice.contracts.numbers import counted, in_full
+from sluice.contracts.numbers import counted, in_full, size_text
 from sluice.contracts.resources import named_in_words
 from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.steps import StepPriority, off_in_words
@@ -47,6 +47,20 @@ class KeptJobs:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingRoom:
+    """The storage that a task's jobs write to is full.
+
+    ``storage``: its name, or its URL. ``needed``: bytes that the largest attempt asked for, 0 where
+    none was made. ``free``: bytes, None: not known. ``is_tried``: one job may start, as a trial.
+    """
+
+    storage: str
+    needed: int
+    free: int | None
+    is_tried: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WaitingFacts:
     """What a task's waiting depends on: the other tasks with ready jobs, the pilots that take jobs,
     seconds until the next of its jobs may be tried again (None: none pauses), how many of its
@@ -65,6 +79,8 @@ class WaitingFacts:
     before: StepBefore | None = None
     kept: KeptJobs | None = None
     distrusted: Sequence[str] = ()
+    #: None: its storages have room, as far as is known.
+    room: MissingRoom | None = None
 
 
 def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
@@ -97,10 +113,14 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
     if flying:
         held = f", {task.held} held" if task.held else ""
         off = "" if (why := why_off(facts)) is None else f"; {why}"
+        if task.ready and not off and facts.room is not None:
+            off = f"; the others wait for room: {why_no_room(facts.room)}"
         passed = _passed_over(facts) if task.ready and not off else ""
         return f"In work: {done}, {flying} with pilots, {task.ready} ready{held}{off}{passed}."
     if task.ready == 0:
         return _explain_none_ready(task, facts, done)
+    if facts.room is not None:
+        return f"{_wait_for_room(facts.room)} ({task.ready} ready, {done})."
     if facts.paused >= task.ready:
         return (
             f"Backing off: {counted(task.ready, 'job')} will be tried again, the first in"
@@ -108,6 +128,24 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
         )
     why = why_waiting(task, facts)
     return f"{why} ({task.ready} ready, {done}){_passed_over(facts)}."
+
+
+def why_no_room(room: MissingRoom) -> str:
+    """Say what is missing where, and what to do."""
+    said = f"storage {room.storage} is full"
+    if room.needed:
+        said += f": a job needs {size_text(room.needed)}"
+        if room.free is not None:
+            said += f", {size_text(room.free)} free"
+    elif room.free is not None:
+        said += f": {size_text(room.free)} free"
+    if room.is_tried:
+        return f"{said}; one job is tried now"
+    return f"{said}; make room there, and they go on by themselves"
+
+
+def _wait_for_room(room: MissingRoom) -> str:
+    return f"Waiting for room: {why_no_room(room)}"
 
 
 def _passed_over(facts: WaitingFacts) -> str:
@@ -276,6 +314,8 @@ def job_explanation(  # noqa: PLR0911 - one sentence for each state
     tries = f"{job.attempt} of at most {retry}" if job.attempt <= retry else str(job.attempt)
     last = f"{job.error_class}: {job.message}" if job.error_class else job.message
     match job.state:
+        case JobState.READY if facts.room is not None:
+            return f"{_wait_for_room(facts.room)}."
         case JobState.READY if next_in is not None and next_in > 0:
             return (
                 f"Backing off for another {next_in:.1f} s after attempt {tries}, which ended with"

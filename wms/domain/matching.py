@@ -26,7 +26,8 @@ class Demand:
     one was given away. ``kept_by``: the pilot that is kept free for one. ``turn_at``: when its turn
     began, where it shares that with the task before, whose files it takes as they come. ``limits``:
     on what it needs that is counted over all nodes, as they are now, by name. ``priority``: an
-    administrator's, of its step; it is part of ``rank``."""
+    administrator's, of its step; it is part of ``rank``. ``is_trial``: one job may start, to see
+    whether its storage has room again."""
 
     uid: UUID
     rank: float
@@ -43,6 +44,7 @@ class Demand:
     step: str = ""
     group: str = EVERYONE
     priority: float = 0.0
+    is_trial: bool = False
 
     @property
     def ram(self) -> int:

@@ -16,14 +16,15 @@ MAX_DELAY = 3600.0
 @dataclass(frozen=True, slots=True)
 class RetryRule:
     """``counts``: against the task's ``retry``. ``pauses``: the next attempt waits (back-off);
-    otherwise ``delay`` seconds. ``memory``: the next one asks for so many times the memory; where
-    no node has it, no retry helps. ``hopeless``: no retry helps. ``unless``: by this word a
-    template has it tried again all the same. ``loss``: the node's fault; several in a row hold the
-    job."""
+    otherwise ``delay`` seconds, doubled with each attempt up to ``longest``. ``memory``: the next
+    one asks for so many times the memory; where no node has it, no retry helps. ``hopeless``: no
+    retry helps. ``unless``: by this word a template has it tried again all the same. ``loss``: the
+    node's fault; several in a row hold the job."""
 
     counts: bool = True
     pauses: bool = True
     delay: float = 0.0
+    longest: float = 0.0
     memory: float = 1.0
     hopeless: bool = False
     unless: Hopeless | None = None
@@ -38,7 +39,7 @@ RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.STAGE_IN_FAILED: RetryRule(),
     ErrorClass.CHECKSUM_MISMATCH: RetryRule(),
     ErrorClass.STAGE_OUT_FAILED: RetryRule(),
-    ErrorClass.NO_ROOM: RetryRule(counts=False, pauses=False, delay=5.0),
+    ErrorClass.NO_ROOM: RetryRule(counts=False, pauses=False, delay=5.0, longest=600.0),
     ErrorClass.PILOT_LOST: RetryRule(counts=False, pauses=False, loss=True),
     ErrorClass.CANCELED: RetryRule(counts=False, pauses=False, loss=True),
     ErrorClass.INTERNAL: RetryRule(),
@@ -65,6 +66,8 @@ class History:
     ram: int = 0
     gpu: int | None = None
     shared: bool = False
+    #: Attempts at the job so far, whether or not they counted.
+    attempts: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def after_error(
     delay = (
         pause_after(failures, first=limits.backoff, longest=MAX_DELAY)
         if rule.pauses
-        else rule.delay
+        else pause_after(history.attempts, first=rule.delay, longest=max(rule.delay, rule.longest))
     )
     if note:  # tried again all the same, as the template says
         ram, gpu = None, None

@@ -14,6 +14,7 @@ from wms.usecases.lose_pilots import lose_pilots
 from wms.usecases.place_pilots import place_pilots
 from wms.usecases.split_task import split_waiting_tasks
 from wms.usecases.update_ranks import update_ranks
+from wms.usecases.watch_room import watch_room
 
 
 def split_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> list[Loop]:
@@ -32,7 +33,7 @@ def split_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> l
     )
 
 
-def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
+def maintenance_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> list[Loop]:
     async def expire() -> bool:
         return await expire_leases(context)
 
@@ -55,6 +56,10 @@ def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
         await place_pilots(context, period=settings.placement_period)
         return False
 
+    async def watch() -> bool:
+        await watch_room(context, dms)
+        return False
+
     metrics = context.metrics
     rounds = Loop("placement", place, period=settings.placement_period, metrics=metrics)
     return [
@@ -66,6 +71,7 @@ def maintenance_loops(context: WmsContext, settings: WmsSettings) -> list[Loop]:
             period=max(settings.expiry_period, settings.pilot_unseen / 4),
             metrics=metrics,
         ),
+        Loop("room", watch, period=settings.room_period, metrics=metrics),
         Loop("rank", rank, period=settings.rank_period, metrics=metrics),
         Loop("workers", learn, period=settings.learn_period, metrics=metrics),
         Loop("times", count, period=settings.times_period, metrics=metrics),

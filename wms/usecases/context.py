@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from uuid import UUID
 
 from sluice.contracts.times import Timeline
 from sluice.servicekit.database import Database
@@ -60,6 +61,10 @@ class WmsContext:
     kinds: CountedLately[dict[str, KindFacts]] = field(default_factory=CountedLately)
     distrust: CountedLately[Distrust] = field(default_factory=CountedLately)
     ends: SeenEnds = field(default_factory=SeenEnds)
+    #: Tasks whose jobs wait for room on a storage, as far as this instance knows.
+    waiting_for_room: set[UUID] = field(default_factory=set)
+    #: URL → name of the storages of which the DMS was told that jobs wait for room there.
+    room_needed: dict[str, str] = field(default_factory=dict)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
     rank_weights: RankWeights = field(default_factory=RankWeights)
     #: Of what is loaded where.

@@ -26,6 +26,8 @@ class AttemptEnding:
     exit_code: int | None = None
     peak_memory: float | None = None
     full_gpu: int | None = None
+    #: The task waits until the storage that was full has room.
+    waits_for_storage: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ def attempt_verdict(
         max(ram, math.ceil(end.peak_memory or 0)),
         end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
         shared=gpus is not None and gpus.share < 1,
+        # The task itself waits for room on its storage: its jobs have no need to.
+        attempts=1 if end.waits_for_storage else job.attempt,
     )
     match end.outcome:
         case AttemptOutcome.FINISHED:

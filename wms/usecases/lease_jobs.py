@@ -14,6 +14,7 @@ from sluice.servicekit.database import Connection
 from wms.db.leases import ClaimedJob, MostOfAJob, claim_jobs, keep_free, larger_need
 from wms.db.limits import lock_named, spend, with_limits
 from wms.db.pilots import SeenPilot, touch_and_look
+from wms.db.room_waits import take_trial
 from wms.db.shares import with_shares
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import shared_inputs_json
@@ -166,12 +167,8 @@ class _Giving:
                 self.scarce.update(scarce)  # kept for it from now on, over all nodes
             return True
         offered = self.room.offer(demand)
-        if offered and self.doubts is not None:
-            offered = await self.doubts.most(self.connection, demand, wanted=offered)
-            if not offered:
-                return True
-        if offered and demand.kept_by != self.pilot:
-            offered = await self.choice.most(demand, wanted=offered)
+        if offered:
+            offered = await self._most(demand, offered)
             if not offered:
                 return True
         waits = None if offered else demand
@@ -192,6 +189,16 @@ class _Giving:
             if len(jobs) < offered:
                 waits = await self._larger(demand)
         return waits is None or not await self._keep_free(waits)
+
+    async def _most(self, demand: Demand, offered: int) -> int:
+        """Return how many of the jobs that the pilot has room for it may get."""
+        if self.doubts is not None:
+            offered = await self.doubts.most(self.connection, demand, wanted=offered)
+        if offered and demand.kept_by != self.pilot:
+            offered = await self.choice.most(demand, wanted=offered)
+        if offered and demand.is_trial:
+            return int(await take_trial(self.connection, demand.uid))
+        return offered
 
     @property
     def _most_ram(self) -> int:

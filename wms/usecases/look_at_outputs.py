@@ -6,7 +6,7 @@ from types import MappingProxyType
 import structlog
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import ClaimedFile
+from sluice.contracts.claimed_files import ClaimedFile
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import AttemptOutcome

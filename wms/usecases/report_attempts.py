@@ -19,11 +19,13 @@ from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, ReaderCame, lock_tasks_and_readers
 from wms.domain.matching import PilotNode, largest_gpu
 from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
+from wms.domain.retry_rules import Verdict
 from wms.domain.tokens import possible
 from wms.domain.tree_merge import level_of, placed
 from wms.usecases.context import WmsContext
 from wms.usecases.judge_attempt import AttemptEnding, Largest, attempt_verdict
 from wms.usecases.look_at_outputs import NO_FAULTS, OutputFaults
+from wms.usecases.note_room import full_storage, note_room
 from wms.usecases.settle_attempts import settle_attempts
 
 
@@ -86,6 +88,8 @@ async def _report(
         settled = await settle_attempts(
             transaction, locked, known=known, attempts=ended, pilot=pilot
         )
+        if await note_room(context, connection, ended, first, known=known):
+            settled.delays.add(0.0)
         before = await outcomes_reported(connection, list(first.keys() - mine.keys()), pilot=pilot)
         over = await jobs_ended(connection, [key[0] for key in first if first[key].checkpoint])
     settled.announce(context)
@@ -192,11 +196,7 @@ def _ended(
     duration = (
         None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
     )
-    full_gpu = report.gpu_memory or None
-    end = AttemptEnding(outcome, error, report.exit_code, report.peak_memory, full_gpu)
-    most_gpu = None if around.nodes is None else largest_gpu(known.task.needs, around.nodes)
-    largest = Largest(around.most_ram, most_gpu)
-    verdict = attempt_verdict(known, job, end, losses=around.losses, largest=largest)
+    verdict = _verdict(known, job, report, ended=(outcome, error), around=around)
     return EndedAttempt(
         job=job,
         outcome=outcome,
@@ -211,6 +211,27 @@ def _ended(
         duration=None if duration is None else max(duration, 0.0),
         files=files,
     )
+
+
+def _verdict(
+    known: KnownTask,
+    job: JobInFlight,
+    report: AttemptReport,
+    *,
+    ended: tuple[AttemptOutcome, ErrorClass | None],
+    around: _Circumstances,
+) -> Verdict:
+    """Return what becomes of the job; ``ended``: with what outcome and class of error."""
+    end = AttemptEnding(
+        *ended,
+        report.exit_code,
+        report.peak_memory,
+        report.gpu_memory or None,
+        waits_for_storage=full_storage(known.task, report) is not None,
+    )
+    most_gpu = None if around.nodes is None else largest_gpu(known.task.needs, around.nodes)
+    largest = Largest(around.most_ram, most_gpu)
+    return attempt_verdict(known, job, end, losses=around.losses, largest=largest)
 
 
 def _storable(exit_code: int | None) -> int | None:

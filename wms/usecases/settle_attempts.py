@@ -27,7 +27,8 @@ from wms.usecases.grow_tree import grow_tree
 from wms.usecases.release_files import release_files
 from wms.usecases.seen_ends import WorkEnd
 
-#: Attempts that did not succeed; one canceled or handed back is none of them.
+#: Attempts that did not succeed; one canceled or handed back is none of them, nor is one that found
+#: no room: neither the job nor its tool is in trouble.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 
@@ -126,14 +127,14 @@ async def settle_attempts(
 
 
 def _ends(attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]) -> Iterator[WorkEnd]:
-    """What is learnt of workers. A failure for which the input is at fault says nothing of them;
-    and one that vanishes has failed once, however many jobs it ran."""
+    """What is learnt of workers. A failure for which the input or a full disk is at fault says
+    nothing of them; and one that vanishes has failed once, however many jobs it ran."""
     vanished = set[tuple[WorkKind, UUID]]()
     works = {uid: WorkKind(found.task.template, found.task.step) for uid, found in known.items()}
     for attempt in attempts:
         job, work = attempt.job, works[attempt.job.task_uid]
         if attempt.outcome is AttemptOutcome.FAILED:
-            if attempt.error is not ErrorClass.TOOL_REFUSED:
+            if attempt.error not in {ErrorClass.TOOL_REFUSED, ErrorClass.NO_ROOM}:
                 yield WorkEnd(work, job.pilot, None)
         elif attempt.outcome is AttemptOutcome.LOST:
             if job.started_at is not None and (work, job.pilot) not in vanished:
@@ -228,7 +229,11 @@ class _Change:
         for attempt in attempts:
             change.deltas[attempt.job.state] -= 1
             change.deltas[attempt.verdict.state] += 1
-            change.failed_attempts += attempt.outcome in _UNSUCCESSFUL and not attempt.is_beside
+            change.failed_attempts += (
+                attempt.outcome in _UNSUCCESSFUL
+                and not attempt.is_beside
+                and attempt.error is not ErrorClass.NO_ROOM
+            )
             if attempt.verdict.state is JobState.FAILED:
                 change.errors[(attempt.error or ErrorClass.INTERNAL).value] += 1
                 change.last_error = _sentence(attempt)

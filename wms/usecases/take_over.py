@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import ClaimedFile, File, NewFile
+from sluice.contracts.claimed_files import ClaimedFile
+from sluice.contracts.datasets import File, NewFile
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState
 from sluice.contracts.tasks import TakenOver, TaskOutput

@@ -141,6 +141,7 @@ class AttemptRun:
                     error.message,
                     error.exit_code,
                     error.gpu_full,
+                    error.no_room,
                 )
             case OSError():
                 failure = node_error(error)
@@ -182,8 +183,9 @@ class AttemptRun:
                 raise
             files += produced
         self._note_placed([file.url for file in files])
-        self._note_phase(AttemptPhase.STAGE_OUT, _bytes_of(files, job_files))
-        self._outputs = stage_out(files, job_files)
+        size = _bytes_of(files, job_files)
+        self._note_phase(AttemptPhase.STAGE_OUT, size)
+        self._outputs = stage_out(files, job_files, needed=size)
 
     def _require_sandbox(self) -> None:
         """Raises ``AttemptError`` where the job may not run without, and this node has none."""

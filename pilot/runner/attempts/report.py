@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pilot.domain.model import StopReason
 from pilot.runner.attempts.job_log import Story
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile
+from sluice.contracts.room import FullStorage
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from sluice.visible_text import visible_line
 
@@ -21,6 +22,7 @@ class AttemptResult:
     message: str = ""
     exit_code: int | None = None
     gpu_full: bool = False
+    no_room: FullStorage | None = None
 
     def __str__(self) -> str:
         return str(self.outcome) + (
@@ -70,6 +72,7 @@ def report_of(
         log=log,
         peak_memory=None if ended is None or ended.memory is None else round(ended.memory, 1),
         gpu_memory=0 if end.gpu_full else None,
+        no_room=end.no_room,
         cpu_seconds=None if ended is None or ended.cpu is None else round(ended.cpu, 4),
     )
 

@@ -156,8 +156,11 @@ def taken(file: Produced, job_files: JobFiles) -> Iterator[OpenJobFile]:
         ) from error
 
 
-def stage_out(files: Sequence[Produced], job_files: JobFiles) -> list[OutputFile]:
-    """Writes all files to their storages, or none. Raises ``AttemptError``."""
+def stage_out(
+    files: Sequence[Produced], job_files: JobFiles, *, needed: int = 0
+) -> list[OutputFile]:
+    """Write all files to their storages, or none. ``needed``: bytes of them all. Raises
+    ``AttemptError``."""
     stored: list[OutputFile] = []
     for file in files:
         name = os.path.basename(file.url)
@@ -166,7 +169,7 @@ def stage_out(files: Sequence[Produced], job_files: JobFiles) -> list[OutputFile
                 result = put_open(found.descriptor, file.url, given=found.given)
         except StorageError as error:
             remove_outputs([output.url for output in stored])
-            raise stage_out_error(name, error) from error
+            raise stage_out_error(name, error, needed=needed) from error
         except (AttemptError, OSError):
             remove_outputs([output.url for output in stored])
             raise

@@ -33,12 +33,12 @@ def list_storages(
     kind: Annotated[StorageType | None, typer.Option("--type", help="Only of this type.")] = None,
 ) -> None:
     """The storages that data sets lie on: those that get new ones first, by their free space."""
-    found = system.ask(lambda c: c.dms.storages(kind, everything=True))
+    found = system.ask(lambda c: c.dms.storages(kind, everything=True, measured=True))
     if system.as_json:
         print_json(found)
         return
     print_table(
-        ["name", "type", "state", "url", "used", "capacity", "marks"],
+        ["name", "type", "state", "url", "used", "free", "capacity", "marks"],
         [
             (
                 s.name,
@@ -46,6 +46,7 @@ def list_storages(
                 _state(s),
                 s.url,
                 human_bytes(s.used),
+                None if s.free is None else human_bytes(s.free),
                 s.capacity and human_bytes(s.capacity),
                 _marks(s.marks),
             )
@@ -56,6 +57,11 @@ def list_storages(
     for storage in found:
         if storage.warning is not None:
             err.print(f"{storage.name} gets no new data sets: {storage.warning}")
+        if storage.full is not None and storage.enabled:
+            err.print(
+                f"{storage.name} is full ({storage.full}): jobs that write there wait until there"
+                " is room"
+            )
         if storage.filling_since is not None:
             since = f"since {local_time(storage.filling_since)}"
             err.print(
@@ -219,6 +225,8 @@ def _marks(marks: WaterMarks | None) -> str:
 
 def _state(storage: Storage) -> str:
     state = "enabled" if storage.in_use else "refused" if storage.enabled else "disabled"
+    if storage.in_use and storage.full is not None:
+        state = "full"
     return f"{state}, read-only" if storage.read_only else state
 
 

@@ -6,12 +6,13 @@ from uuid import UUID
 
 from sluice.contracts.attention import Notice, Subject, Weight
 from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import Dataset, Stalled
+from sluice.contracts.datasets import Dataset, Stalled, Storage
 from sluice.contracts.intake import Tie
 from sluice.contracts.labels import chain_of, label
 from sluice.contracts.numbers import size_text
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import Unprocessable
+from sluice.contracts.room import RoomWait
 from sluice.contracts.states import (
     ChainDatasetStatus,
     ChainState,
@@ -294,6 +295,42 @@ def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
             )
         )
     return notices
+
+
+def of_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[Notice]:
+    """Return one notice for each full storage.
+
+    Args:
+        storages: All that there are, as far as the DMS tells.
+        waits: The storages that jobs wait for, as far as the WMS tells.
+    """
+    waiting = {wait.url: wait for wait in waits}
+    full = {one.url: one for one in storages if one.full is not None and one.enabled}
+    notices = []
+    for url in dict.fromkeys((*waiting, *full)):
+        wait = waiting.get(url)
+        text = f"Storage {full[url].name if url in full else (wait and wait.name) or url} is full"
+        if wait is None:
+            text += f" ({full[url].full}): make room there, or add another storage of its type"
+        else:
+            jobs = f"{count_text(wait.jobs, 'job')} {'waits' if wait.jobs == 1 else 'wait'}"
+            text += f"{_missing_text(wait)}: {jobs} for room. Make room there: they go on by"
+            text += " themselves"
+        since = None if wait is None else wait.since
+        notices.append(Notice(text=text, weight=Weight.ERROR, since=since, page="storages"))
+    return notices
+
+
+def _missing_text(wait: RoomWait) -> str:
+    free = "" if wait.free is None else f"{size_text(wait.free)} free"
+    if not wait.needed:
+        return f" ({free})" if free else ""
+    missing = wait.needed - (wait.free or 0)
+    said = f"a job needs {size_text(wait.needed)}"
+    if free:
+        said += f", {free}"
+        said += f", {size_text(missing)} missing" if missing > 0 else ""
+    return f" ({said})"
 
 
 def of_queues(dead: Mapping[str, int]) -> list[Notice]:

@@ -14,7 +14,9 @@ class StorageLine:
     def state(self) -> str:
         if not self.storage.enabled:
             return "disabled"
-        return "enabled" if self.storage.in_use else "refused"
+        if not self.storage.in_use:
+            return "refused"
+        return "enabled" if self.storage.full is None else "full"
 
     @property
     def most(self) -> int | None:

@@ -55,14 +55,16 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
     """At most ``limit`` notices, as ``notices.select_notices`` chooses, of each kind the newest.
     Effect: none. What a service that does not answer would have said is missing, and a notice says
     so."""
-    (of_chains, counted), (of_wms, work, pilots), of_dms, of_intake = await asyncio.gather(
+    (of_chains, counted), (of_wms, work, pilots), of_dms, of_intake, full = await asyncio.gather(
         _chains(context, limit),
         _wms(context, limit),
         _dms(context.dms, limit),
         _intake(context),
+        _full_storages(context),
     )
     found = [
         *notices.of_queues(context.queues.dead_lately),
+        *full,
         *of_wms.notices,
         *of_intake,
         *of_dms.notices,
@@ -176,6 +178,20 @@ async def _dms(dms: DmsClient, limit: int) -> _Part:
         )
         return _Part([notices.of_trouble(text)])
     return _Part([]) if found is None else _Part(notices.of_stalled(found.stalled), found.more)
+
+
+async def _full_storages(context: OperatorContext) -> list[Notice]:
+    """Tell of storages without room, as far as the services say; others say who does not answer."""
+    storages, waits = await asyncio.gather(
+        context.dms.storages(everything=True), context.wms.room_waits(), return_exceptions=True
+    )
+    for answer in (storages, waits):
+        if isinstance(answer, BaseException) and not isinstance(answer, ServiceError):
+            raise answer
+    return notices.of_storages(
+        [] if isinstance(storages, BaseException) else storages,
+        [] if isinstance(waits, BaseException) else waits.waits,
+    )
 
 
 async def _datasets(

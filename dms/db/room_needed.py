@@ -1,0 +1,28 @@
+"""Statements on the room that is missing on storages."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.servicekit.database import Connection
+
+_PUT = """
+INSERT INTO room_needed (storage_id, needed) VALUES ($1, $2)
+ON CONFLICT (storage_id) DO UPDATE SET needed = excluded.needed, told_at = now()
+"""
+
+_DELETE = "DELETE FROM room_needed WHERE storage_id = $1"
+
+_SELECT = "SELECT storage_id, needed FROM room_needed WHERE told_at > now() - $1::interval"
+
+
+async def put_needed(connection: Connection, storage: UUID, needed: int) -> None:
+    await connection.execute(_PUT, storage, needed)
+
+
+async def delete_needed(connection: Connection, storage: UUID) -> None:
+    await connection.execute(_DELETE, storage)
+
+
+async def room_needed(connection: Connection, *, age: timedelta) -> dict[UUID, int]:
+    """Return the bytes that are missing, by storage, as far as somebody said so within ``age``."""
+    return {row["storage_id"]: row["needed"] for row in await connection.fetch(_SELECT, age)}

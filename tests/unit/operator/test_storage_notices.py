@@ -1,0 +1,50 @@
+"""Notices of storages without room."""
+
+from uuid import uuid4
+
+from sluice.contracts.attention import Weight
+from sluice.contracts.datasets import Storage
+from sluice.contracts.room import RoomWait
+from sluice.contracts.states import StorageType
+from tests.unit.operator.test_notices import texts
+from tests.unit.operator.test_progress import NOW
+from wfms.operator.domain import notices
+
+
+def test_a_full_storage_has_one_notice_with_what_is_missing_and_who_waits() -> None:
+    storage = Storage(
+        id=uuid4(),
+        name="work",
+        type=StorageType.INTERMEDIATE,
+        url="file:///work",
+        enabled=True,
+        used=0,
+        full="4.0 MB free, 10.0 MB needed",
+    )
+    wait = RoomWait(
+        url=storage.url,
+        name="work",
+        needed=10_000_000,
+        free=4_000_000,
+        since=NOW,
+        jobs=4,
+        tasks=[uuid4()],
+    )
+    [notice] = notices.of_storages([storage], [wait])
+    assert notice.text == (
+        "Storage work is full (a job needs 10.0 MB, 4.0 MB free, 6.0 MB missing): 4 jobs wait for"
+        " room. Make room there: they go on by themselves"
+    )
+    assert (notice.weight, notice.page, notice.since) == (Weight.ERROR, "storages", NOW)
+    assert texts(notices.of_storages([storage], [])) == [
+        "Storage work is full (4.0 MB free, 10.0 MB needed): make room there, or add another"
+        " storage of its type"
+    ]
+    unknown = wait.model_copy(update={"name": "", "needed": 0, "free": None, "jobs": 1})
+    assert texts(notices.of_storages([], [unknown])) == [
+        "Storage file:///work is full: 1 job waits for room. Make room there: they go on by"
+        " themselves"
+    ]
+    with_room = storage.model_copy(update={"full": None})
+    disabled = storage.model_copy(update={"enabled": False})
+    assert notices.of_storages([with_room, disabled], []) == []

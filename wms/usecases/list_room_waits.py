@@ -1,0 +1,32 @@
+"""Lists the storages that jobs wait for, as they have no room."""
+
+from collections import defaultdict
+
+from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.room import RoomWait, RoomWaitList
+from wms.db.room_waits import TaskWait, room_waits
+from wms.usecases.context import WmsContext
+
+
+async def list_room_waits(context: WmsContext, *, sight: Sight = ALL) -> RoomWaitList:
+    """Return one entry for each storage, the one that jobs wait for longest first."""
+    async with context.database.connection() as connection:
+        found = await room_waits(connection)
+    by_url: dict[str, list[TaskWait]] = defaultdict(list)
+    for wait in found:
+        if sight.is_member(wait.owner_group):
+            by_url[wait.url].append(wait)
+    return RoomWaitList(
+        waits=[
+            RoomWait(
+                url=url,
+                name=waits[0].name,
+                needed=max(wait.needed for wait in waits),
+                free=waits[0].free,
+                since=waits[0].since,
+                jobs=sum(wait.ready for wait in waits),
+                tasks=[wait.task_uid for wait in waits],
+            )
+            for url, waits in by_url.items()
+        ]
+    )

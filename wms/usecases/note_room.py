@@ -1,0 +1,69 @@
+"""Notes which tasks wait for room on a storage, and which do no more, as reports tell."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from uuid import UUID
+
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.tasks import Task
+from sluice.servicekit.database import Connection
+from wms.db.attempts import EndedAttempt
+from wms.db.room_waits import end_room_waits, put_room_waits
+from wms.db.task_cache import KnownTask
+from wms.usecases.context import WmsContext
+
+
+def full_storage(task: Task, report: AttemptReport) -> str | None:
+    """Return the URL of the task's storage that the attempt found full; None: it found none."""
+    if report.error_class is not ErrorClass.NO_ROOM or report.no_room is None:
+        return None
+    url = report.no_room.storage
+    return next(
+        (
+            output.dat_stor_url
+            for output in task.outputs
+            if url == output.dat_stor_url or url.startswith(f"{output.dat_stor_url}/")
+        ),
+        None,
+    )
+
+
+async def note_room(
+    context: WmsContext,
+    connection: Connection,
+    attempts: Iterable[EndedAttempt],
+    reports: Mapping[tuple[int, int], AttemptReport],
+    *,
+    known: Mapping[UUID, KnownTask],
+) -> bool:
+    """Let tasks wait whose attempts found a storage full, and those no more that stored outputs.
+
+    Args:
+        context: What the WMS works with.
+        connection: In whose transaction the tasks are locked.
+        attempts: That have ended.
+        reports: What pilots said of them, by job and attempt.
+        known: The tasks.
+
+    Returns:
+        Whether a task waits no more: its jobs may be given to pilots.
+    """
+    stored: dict[UUID, datetime] = {}
+    found: dict[UUID, tuple[str, int]] = {}
+    for attempt in attempts:
+        uid = attempt.job.task_uid
+        report = reports[attempt.job.id, attempt.job.attempt]
+        if attempt.outcome is AttemptOutcome.FINISHED:
+            stored[uid] = max(attempt.job.leased_at, stored.get(uid, attempt.job.leased_at))
+        elif (url := full_storage(known[uid].task, report)) and report.no_room is not None:
+            found[uid] = (url, max(report.no_room.needed, found.get(uid, ("", 0))[1]))
+    for uid in found:
+        stored.pop(uid, None)
+    await put_room_waits(connection, found)
+    context.waiting_for_room.update(found)
+    # Most reports come while no task waits.
+    waited = context.waiting_for_room & stored.keys()
+    ended = await end_room_waits(connection, {uid: stored[uid] for uid in waited})
+    context.waiting_for_room.difference_update(ended)
+    return bool(ended)
