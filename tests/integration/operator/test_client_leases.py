@@ -153,3 +153,35 @@ async def test_expired_lease_is_not_renewed(operator: Operator) -> None:
             uid,
         )
     assert await lease(operator, owned(template, chain), uid) == 409
+
+
+async def test_nobody_ends_what_another_group_owns(operator: Operator) -> None:
+    """Whatever a person's role: what a lease names is ended with the rights of the service."""
+    template, chain = await a_run(operator, "one")
+    operator.links.apps["wfms.operator"] = operator.service.app
+    chain = chain.model_copy(update={"owner": "anna", "group": "alpha", "shared_with": ["beta"]})
+    operator.neighbours.chains[chain.uid] = chain
+    dataset = operator.neighbours.datasets[chain.dataset_uid]
+    operator.neighbours.datasets[dataset.uid] = dataset.model_copy(
+        update={"owner": "anna", "group": "alpha"}
+    )
+    other = await operator.client.store_run_template(
+        NewTemplate(name="two", cwl=f"{LINEAR}# two\n", group="alpha")
+    )
+
+    async def renew(person: Person, **owned: UUID) -> int:
+        http = operator.links.http_of(person, "wfms.operator")
+        body = {kind: [str(uid)] for kind, uid in owned.items()}
+        return (await http.put(f"/api/v1/client-leases/{uuid4()}", json=body)).status_code
+
+    stranger = Person("bea", Role.SHIFT, ("beta",))
+    assert await renew(stranger, chains=chain.uid) == 403
+    assert await renew(stranger, datasets=dataset.uid) == 403
+    assert await renew(stranger, run_templates=other.id) == 404
+    assert await renew(stranger, run_templates=template.id) == 200, "it is everybody's"
+    for member in (
+        Person("anna", Role.SUBMITTER, ("alpha",)),
+        Person("al", Role.SHIFT, ("alpha",)),
+    ):
+        assert await renew(member, chains=chain.uid, datasets=dataset.uid) == 200
+        assert await renew(member, run_templates=other.id) == 200

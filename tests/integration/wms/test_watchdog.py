@@ -67,10 +67,10 @@ async def test_busy_pilot_stays_with_its_kind_until_a_round_moves_it(watched: St
     assert await leases(watched, pilot, "layout") == ["layout"], "the other policy says read here"
     assert await place_pilots(watched.context, period=PERIOD) == 1
     assert await leases(watched, pilot, "layout") == ["read"]
-    assert await place_pilots(watched.context, period=PERIOD) == 0, "one move in a period"
+    assert await place_pilots(watched.context, period=PERIOD) == 0, "it has an order already"
 
 
-async def test_one_pilot_moves_in_a_round_and_only_after_its_unlock_time(watched: Stage) -> None:
+async def test_one_pilot_moves_in_a_period_and_only_after_its_unlock_time(watched: Stage) -> None:
     await two_stages(watched, layout=9, read=90)
     await removed(watched)
     fresh = await with_tool(watched, "layout", since=datetime.now(UTC))
@@ -80,6 +80,9 @@ async def test_one_pilot_moves_in_a_round_and_only_after_its_unlock_time(watched
     [placed] = await placed_pilots(watched)
     assert placed in others
     assert placed != fresh
+    assert await place_pilots(watched.context, period=PERIOD) == 0, "one move in a period"
+    await watched.execute("UPDATE pilots SET placed_at = now() - interval '1 minute'")
+    assert await place_pilots(watched.context, period=PERIOD) == 1
 
 
 async def test_idle_pilot_takes_the_kind_of_highest_priority_when_it_asks(watched: Stage) -> None:

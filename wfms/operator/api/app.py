@@ -16,6 +16,7 @@ from wfms.operator.api.access import check_access, views_and_policies
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.downloads import downloads_router, images_router
 from wfms.operator.api.errors import answer_errors
+from wfms.operator.api.fair_threads import FairThreads
 from wfms.operator.api.origin import refuse_foreign_requests
 from wfms.operator.api.pages.blueprint import pages_blueprint
 from wfms.operator.api.pages.rendering import error_page, prepare_rendering
@@ -66,7 +67,8 @@ def create_application(
     app.openapi = lambda: document(routes, beside=made())  # type: ignore[method-assign] # FastAPI's own way to another document
     wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=settings.threads)
     app.state.policies |= views_and_policies(flask)
-    app.mount("/", cast(ASGIApp, wsgi))  # a2wsgi spells the same protocol in types of its own
+    # a2wsgi spells the same protocol in types of its own
+    app.mount("/", FairThreads(cast(ASGIApp, wsgi), threads=settings.threads))
     return app
 
 

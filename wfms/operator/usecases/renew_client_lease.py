@@ -4,11 +4,14 @@ from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.access import Role
+from sluice.contracts.chains import Chain
 from sluice.contracts.client_leases import RenewClientLease, RenewedLease
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, Forbidden, NotFound
 from sluice.servicekit.access.principal import Person
 from wfms.operator.db import client_leases
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.read_run_templates import read_run_template
 
 
 class LeaseEnded(Conflict):
@@ -34,9 +37,9 @@ async def renew_client_lease(
     """Make or renew a lease, which owns what the client names now.
 
     Raises:
-        Forbidden: A chain or data set is another person's, and this one may not end it.
+        Forbidden: A chain or data set is another person's or group's, and this one may not end it.
         LeaseEnded: The lease has expired.
-        NotFound: A chain or data set does not exist.
+        NotFound: There is no such chain, data set or one-off template, or this person sees none.
     """
     async with context.database.connection() as connection:
         known = await client_leases.find_lease(connection, uid, by.name)
@@ -68,11 +71,16 @@ async def _require_own(
     by: Person,
 ) -> None:
     """Look at what is new in the lease: the service ends it with its own rights."""
-    if by.role.includes(Role.SHIFT):
-        return
+    for template in set(owned.run_templates) - set(known.run_templates if known else ()):
+        await read_run_template(context.database, template)
     chains = set(owned.chains) - set(known.chains if known else ())
     datasets = set(owned.datasets) - set(known.datasets if known else ())
-    owners = [(await context.chains.chain(chain)).owner for chain in chains]
-    owners += [(await context.dms.dataset(dataset)).owner for dataset in datasets]
-    if any(owner != by.name for owner in owners):
-        raise Forbidden(f"{by} may not own this: it takes the role shift, or to have made it")
+    things: list[Chain | Dataset] = [await context.chains.chain(chain) for chain in chains]
+    things += [await context.dms.dataset(dataset) for dataset in datasets]
+    for thing in things:
+        may_end = by.role.includes(Role.SHIFT) or thing.owner == by.name
+        if not may_end or not by.sight.is_member(thing.group):
+            raise Forbidden(
+                f"{by} may not own {thing.uid}: it takes the role shift, or to have made it, and to"
+                f" be in its group {thing.group}"
+            )
