@@ -1,9 +1,10 @@
 """What a step asks of people: said by the template."""
 
+import operator
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from sluice.contracts.base import Contract, absent
 from sluice.contracts.wording import Spelling, in_words
@@ -29,6 +30,20 @@ def _each_once(answers: list[str]) -> list[str]:
     return answers
 
 
+#: A language tag, such as pl or pt-BR (BCP 47).
+LanguageTag = Annotated[
+    str,
+    Field(max_length=35, pattern=r"^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{1,8})*$"),
+    Spelling(
+        "a language",
+        first="[a-zA-Z]",
+        other="[a-zA-Z0-9-]",
+        most=35,
+        rule="is a tag such as pl, en or pt-BR",
+    ),
+]
+
+
 class Show(StrEnum):
     """How an item is shown."""
 
@@ -49,7 +64,9 @@ class Ask(Contract):
     the Operation's port that gets a file of items whose answers are known (JSON Lines, each an item
     with ``answer``), of which every ``gold_every``-th shown is one. ``link``: days for which a link
     may open the page to whoever has it, without signing in; None: only to who is signed in.
-    ``instructions``: shown first; ``help``: whenever it is asked for."""
+    ``instructions``: shown first; ``help``: whenever it is asked for. ``language``: of the texts
+    here, and of the page around them where it has that language. ``labels``: what the buttons say;
+    files keep the answer's own name."""
 
     question: Annotated[str, Field(min_length=1, max_length=300)]
     answers: Annotated[
@@ -67,3 +84,17 @@ class Ask(Contract):
     ] = None
     instructions: Annotated[str, Field(max_length=10_000)] = ""
     help: Annotated[str, Field(max_length=10_000)] = ""
+    language: Annotated[LanguageTag | None, Field(exclude_if=absent)] = None
+    labels: Annotated[dict[AnswerName, AnswerName], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
+
+    @model_validator(mode="after")
+    def _labels_are_of_answers(self) -> Self:
+        unknown = sorted(self.labels.keys() - set(self.answers))
+        if unknown:
+            raise in_words(f"labels name {unknown[0]!r}, which is none of the answers")
+        names = [self.labels.get(answer, answer) for answer in self.answers]
+        if len({name.casefold() for name in names}) < len(names):
+            raise in_words("two answers have the same label")
+        return self

@@ -1,6 +1,7 @@
 """Steps that people do: what the service that asks takes from the WMS and gives back, and what a
 browser gets and sends."""
 
+import operator
 from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
@@ -8,7 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.ask import AnswerName, Ask
-from sluice.contracts.base import Contract, StorageUrl, Timestamp
+from sluice.contracts.base import Contract, StorageUrl, Timestamp, absent
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.pilots import OutputFile
@@ -95,7 +96,8 @@ class TakenAnswers(Contract):
 
 class AskPage(Contract):
     """What a page has to know before it asks. ``over``: nothing is asked here any more.
-    ``wording``: other where anything is asked otherwise."""
+    ``wording``: other where anything is asked otherwise. ``language`` and ``labels``: as in
+    ``Ask``."""
 
     question: str
     answers: list[str]
@@ -104,6 +106,8 @@ class AskPage(Contract):
     undo: bool
     over: bool
     wording: str
+    language: Annotated[str | None, Field(exclude_if=absent)] = None
+    labels: Annotated[dict[str, str], Field(exclude_if=operator.not_)] = Field(default_factory=dict)
 
 
 class ShownItem(Contract):

@@ -11,7 +11,7 @@ id: annotate
 label: People say which times are those of masses
 doc: |
   Each item is shown to people until two say the same. Items whose answers are known tell who looks
-  from who does not. Other runners refuse the step: there its answers are given as files.
+  from who does not. The page is in Polish. Other runners refuse the step: there its answers are given as files.
 requirements:
   ScatterFeatureRequirement: {}
 inputs:
@@ -30,22 +30,15 @@ outputs:
 steps:
   ask:
     sluice:ask:
-      question: Czy zaznaczona godzina to początek mszy? · Is the marked time the beginning of a mass?
+      language: pl
+      question: Czy zaznaczona godzina to początek mszy?
+      labels: {"yes": Tak, "no": Nie}
       instructions: >-
         Widzisz fragment strony parafii, a w nim zaznaczoną godzinę. Czy o tej godzinie zaczyna się
         msza święta, w niedzielę albo w dzień powszedni? Godziny kancelarii, spowiedzi, różańca,
-        nabożeństw, prób i spotkań, numery, daty i ceny to „nie” (no).
-
-
-        You see a piece of a parish's page, with a time marked in it. Does a mass begin at this
-        time, on Sundays or on weekdays? Hours of the office, of confession, of the rosary and
-        other services, of rehearsals and meetings, numbers, dates and prices are “no”.
+        nabożeństw, prób i spotkań, numery, daty i ceny to „nie”.
       help: >-
         Msza w jednym dniu roku, na przykład w Wigilię, to „nie”: pytamy o stały porządek.
-
-
-        A mass on one day of the year, as on Christmas Eve, is “no”: we ask for what is so every
-        week.
       agree: 2
       gold: gold
       link: 30

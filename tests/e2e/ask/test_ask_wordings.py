@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Locator, expect
 
-from tests.e2e.ask.conftest import AskSite, answer, item_of
+from tests.e2e.ask.conftest import PHONE, AskSite, answer, item_of, press
 
 pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
 
@@ -43,3 +43,96 @@ async def test_an_answer_that_waits_here_outlives_another_question(ask_site: Ask
         await expect(page.get_by_role("heading", level=1)).to_have_text("Is it a mass?")
         await answer(page, "no")
         await ask_site.has("good", "no")
+
+
+POLISH = {
+    "language": "pl",
+    "labels": {"yes": "Tak", "no": "Nie"},
+    "question": "Czy to msza?",
+    "instructions": "Patrz na godzinę.",
+}
+
+
+async def test_page_is_in_the_language_of_the_template(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:5], **POLISH)
+    async with ask_site.person() as person:
+        page = await person.open()
+        await expect(page.locator("html")).to_have_attribute("lang", "pl")
+        await expect(page.get_by_role("heading", level=1)).to_have_attribute("lang", "pl")
+        await expect(page.get_by_role("heading", name="Zanim zaczniesz")).to_be_visible()
+        await page.get_by_role("button", name="Zaczynam").click()
+        await page.get_by_role("button", name="Tak").wait_for()
+        await answer(page, "Tak")
+        await press(page, "t", "n")
+        await ask_site.has("yes", "yes", "no")
+        undo = page.get_by_role("button", name="Cofnij „Nie”")
+        await expect(undo).to_have_attribute("aria-keyshortcuts", "C")
+        await page.keyboard.press("c")
+        await expect(page.get_by_role("button", name="Cofnij „Tak”")).to_be_visible()
+        await expect(page.locator("#given")).to_have_text("2 odpowiedzi")
+        await page.keyboard.press("p")
+        await expect(page.get_by_role("dialog")).to_contain_text("Warto wiedzieć")
+        await page.get_by_role("button", name="Zamknij").click()
+        await person.context.set_offline(True)
+        await answer(page, "Nie")
+        await expect(page.get_by_role("status").first).to_contain_text("Brak połączenia.")
+        english = await page.evaluate(
+            "() => [...document.querySelectorAll('[data-text]')].map((each) => each.innerText)"
+        )
+        assert not {"Undo", "Help", "Begin", "Close", "Keys"} & set(english)
+
+
+async def test_language_without_a_catalogue_leaves_the_page_in_english(ask_site: AskSite) -> None:
+    await ask_site.lay(HOURS[:1], language="cs", question="Je to mše?")
+    async with ask_site.person() as person:
+        page = await person.open()
+        await expect(page.get_by_role("heading", level=1)).to_have_attribute("lang", "cs")
+        await expect(page.get_by_role("button", name="Help")).to_be_visible()
+        await expect(page.locator("html")).to_have_attribute("lang", "en")
+
+
+async def at_end(pane: Locator) -> bool:
+    found = "(pane) => pane.scrollTop + pane.clientHeight >= pane.scrollHeight - 1"
+    return bool(await pane.evaluate(found))
+
+
+async def long_instructions(ask_site: AskSite) -> None:
+    words = "\n\n".join(
+        f"{number}. Look at the hour, and at what stands by it." * 3 for number in range(30)
+    )
+    await ask_site.lay(HOURS[:2], instructions=words)
+
+
+async def test_long_instructions_have_to_be_read_to_the_end(ask_site: AskSite) -> None:
+    await long_instructions(ask_site)
+    async with ask_site.person(**PHONE) as person:
+        page = await person.open()
+        begin = page.get_by_role("button", name="Begin")
+        await expect(begin).to_be_visible()
+        await expect(begin).to_be_in_viewport()
+        await expect(begin).to_be_disabled()
+        await expect(page.get_by_text("Read to the end to begin")).to_be_visible()
+        pane = page.locator("#instructions-pane")
+        await pane.evaluate("(pane) => pane.scrollTo(0, pane.scrollHeight / 3)")
+        await expect(begin).to_be_disabled()
+        await pane.evaluate("(pane) => pane.scrollTo(0, pane.scrollHeight)")
+        await expect(begin).to_be_enabled()
+        await begin.tap()
+        await expect(item_of(page)).to_contain_text("Sunday at 0:00")
+
+
+async def test_instructions_are_read_by_keys(ask_site: AskSite) -> None:
+    await long_instructions(ask_site)
+    async with ask_site.person() as person:
+        page = await person.open()
+        begin = page.get_by_role("button", name="Begin")
+        await expect(begin).to_be_disabled()
+        pane = page.locator("#instructions-pane")
+        await page.keyboard.press("Tab")
+        await expect(pane).to_be_focused()
+        await page.keyboard.press("End")
+        await expect(begin).to_be_enabled()
+        assert await at_end(pane)
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await expect(item_of(page)).to_contain_text("Sunday at 0:00")

@@ -1,7 +1,12 @@
 """What the page is made of fits together, and to the other pages."""
 
+import json
 import re
+import subprocess
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import wfms
 
@@ -45,3 +50,48 @@ def test_what_its_scripts_look_up_is_on_the_page() -> None:
     }
     assert looked_up
     assert looked_up <= ids
+
+
+def catalogue(language: str) -> dict[str, Any]:
+    """Read the texts of a language, and the plural forms that it needs, as node.js reads them."""
+    script = (
+        f"import texts from {json.dumps(str(PAGE / f'texts_{language}.js'))};"
+        f" const forms = new Intl.PluralRules({json.dumps(language)}).resolvedOptions();"
+        " console.log(JSON.stringify({ texts, forms: forms.pluralCategories }));"
+    )
+    command = ["node", "--input-type=module", "--experimental-default-type=module", "-e", script]
+    return dict(json.loads(subprocess.check_output(command)))
+
+
+LANGUAGES = sorted(path.stem.removeprefix("texts_") for path in PAGE.glob("texts_*.js"))
+
+
+def placeholders(text: object) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", text if isinstance(text, str) else json.dumps(text)))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language_has_every_text_with_its_placeholders_and_plural_forms(
+    language: str,
+) -> None:
+    english, own = catalogue("en")["texts"], catalogue(language)
+    assert own["texts"].keys() == english.keys()
+    for name, text in own["texts"].items():
+        assert placeholders(text) == placeholders(english[name]), name
+        assert isinstance(text, str) == isinstance(english[name], str), name
+        if not isinstance(text, str):
+            assert set(text) == set(own["forms"]), name
+            assert all("{count}" in form for form in text.values()), name
+
+
+def test_every_text_of_the_page_is_in_the_catalogue_and_used() -> None:
+    names = catalogue("en")["texts"].keys()
+    scripts = [path.read_text() for path in PAGE.glob("*.js") if path.stem[:5] != "texts"]
+    used = set(re.findall(r'data-(?:text|label)="([^"]+)"', (PAGE / "page.html").read_text()))
+    for script in scripts:
+        for call in re.findall(r'\btext\(([^{}]*?"[^)]*)', script):
+            used.update(re.findall(r'"([^"]+)"', call))
+    keys = {name for name in names if name.startswith("key ")}
+    assert used | {"marked"} == names - keys, "marked is said by the style sheet"
+    html = (PAGE / "page.html").read_text()
+    assert {f"key {name}" for name in re.findall(r'data-key="([^"]+)"', html)} == keys

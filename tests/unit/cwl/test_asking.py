@@ -70,6 +70,29 @@ def test_all_that_can_be_said_is_in_the_plan() -> None:
     )
 
 
+def test_language_and_labels_are_in_the_plan() -> None:
+    said = "{question: To msza?, gold: known, language: pl, labels: {yes: Tak, no: Nie}}"
+    asked = plan_of(asking(("{question: Is it sharp?, gold: known}", said))).step("check").needs.ask
+    assert asked is not None
+    assert (asked.language, asked.labels) == ("pl", {"yes": "Tak", "no": "Nie"})
+    assert Ask(question="Q").model_dump().keys().isdisjoint({"language", "labels"}), "as before"
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ("labels: {maybe: Może}", "labels name 'maybe', which is none of the answers"),
+        ("labels: {yes: Tak, no: tak}", "two answers have the same label"),
+        ("labels: {yes: 'No'}", "two answers have the same label"),
+        ("labels: {yes: ''}", "an answer is 1 to 40 characters"),
+        ("language: Polish language", "a language is a tag such as pl"),
+    ],
+)
+def test_wrong_language_and_labels_are_refused(said: str, message: str) -> None:
+    edit = ("gold: known}", f"gold: known, {said}}}")
+    assert message in " ".join(found for _, _, found in refused(edit))
+
+
 def test_no_node_is_asked_for_anything_whatever_holds_for_all_steps() -> None:
     for_all = (
         "doc: Counts",

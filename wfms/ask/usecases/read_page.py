@@ -1,4 +1,4 @@
-"""What a page of questions has to know before it asks."""
+"""Read what the page has to know before it asks."""
 
 from sluice.contracts.asking import AskPage
 from wfms.ask.db.lending import is_anything_open
@@ -7,7 +7,7 @@ from wfms.ask.usecases.context import AskContext
 
 
 async def read_page(context: AskContext, visitor: Visitor) -> AskPage:
-    """Precondition: none. Effect: none."""
+    """Return what the visitor is asked, and how."""
     ask = visitor.ask
     async with context.database.connection() as connection:
         over = not await is_anything_open(connection, visitor.desk(context))
@@ -19,4 +19,6 @@ async def read_page(context: AskContext, visitor: Visitor) -> AskPage:
         undo=ask.undo,
         over=over,
         wording=visitor.wording,
+        language=ask.language,
+        labels=ask.labels,
     )

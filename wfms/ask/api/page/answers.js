@@ -19,12 +19,12 @@ export class Answers {
   }
 
   // With the item itself, until its fate is known: it may be wanted back.
-  give(shown, answer, seconds) {
+  give(shown, answer, label, seconds) {
     const item = shown.id;
     this.serial = Math.max(this.serial + 1, Date.now());
     this.store.write(`answer ${item}`, { item, answer, seconds, shown, serial: this.serial });
     const back = this.history().filter((one) => one.item !== item);
-    this.store.write("history", [...back, { item, answer }].slice(-STEPS_BACK));
+    this.store.write("history", [...back, { item, answer, label }].slice(-STEPS_BACK));
   }
 
   // From now on the service may have it, whether it says so or not.

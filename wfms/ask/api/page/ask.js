@@ -12,6 +12,7 @@ import { Service } from "./service.js";
 import { Stage } from "./stage.js";
 import { Store } from "./store.js";
 import { Tab } from "./tabs.js";
+import { choose, text } from "./texts.js";
 
 const TOO_QUICK = 200; // ms: nobody has seen an item yet; the second of two taps
 const ADDRESS = new URLSearchParams(window.location.search);
@@ -20,6 +21,8 @@ const base = window.location.pathname.replace(/\/+$/, "");
 class AskingPage {
   constructor() {
     this.store = new Store(base);
+    // Until the template's language is known: as the last time, or as the browser prefers.
+    choose(this.store.read("language"), ...navigator.languages);
     this.answers = new Answers(this.store);
     this.items = new Items(this.store);
     this.looked = new Looked();
@@ -67,12 +70,16 @@ class AskingPage {
     }
   }
 
-  fill(about) {
+  fill(answered) {
+    const { language = "", labels = {} } = answered;
+    const about = { ...answered, language, labels: answered.answers.map((answer) => labels[answer] ?? answer) };
+    choose(language || "en");
+    this.store.write("language", language || "en");
     this.about = about;
     this.trouble = null;
     this.over = about.over;
     this.items.wording = about.wording;
-    this.keys = keysOf(about.answers);
+    this.keys = keysOf(about.answers, about.labels);
     this.stage.name(about, base);
     this.dock.fill(about, this.keys);
     this.help.fill(about, this.keys);
@@ -129,7 +136,7 @@ class AskingPage {
     if (this.stage.screen !== "asking" || !item || shown?.item !== item || !shown.done) return;
     if (performance.now() - shown.at < TOO_QUICK) return;
     const { seconds } = this.looked;
-    this.answers.give(item, this.about.answers[index], seconds);
+    this.answers.give(item, this.about.answers[index], this.about.labels[index], seconds);
     this.items.answered(seconds);
     this.dock.flash(index);
     this.stage.say("");
@@ -141,13 +148,13 @@ class AskingPage {
     if (!this.about?.undo) return;
     if (!this.tab.asks) return this.lost();
     const last = this.answers.stepBack();
-    if (!last) return this.stage.say("There is nothing left to take back.", "passing");
+    if (!last) return this.stage.say(text("nothing to undo"), "passing");
     const kept = this.answers.get(last.item);
     const item = this.items.recent.get(last.item) || kept?.shown;
     this.answers.drop(last.item);
     this.over = false;
     if (item) this.items.first(item);
-    else this.stage.say("Taking back …", "passing");
+    else this.stage.say(text("taking back"), "passing");
     if (!kept || kept.tried || !item) this.answers.takeBack(last.item, !kept);
     this.sender.nudge();
     this.render();
@@ -159,7 +166,7 @@ class AskingPage {
     // Known by another name from now on: what the earlier one was given is not asked of this one.
     if (fates.some((one) => one.fate === "unknown")) {
       for (const item of [...this.items.held]) this.items.drop(item.id);
-      this.stage.say("This browser was not known any more: its last answers could not be counted.", "passing");
+      this.stage.say(text("browser not known"), "passing");
     }
     if (wording !== this.about.wording) return this.reworded();
     const hold = this.tab.asks;
@@ -193,7 +200,7 @@ class AskingPage {
   notUndone(id) {
     this.answers.drop(id);
     this.items.drop(id);
-    this.stage.say("That answer can’t be taken back any more: it counts as you gave it.", "passing");
+    this.stage.say(text("too late to undo"), "passing");
     this.render();
   }
 
@@ -213,7 +220,7 @@ class AskingPage {
   }
 
   pictureFailed() {
-    this.stage.say("The image did not come. Trying again …");
+    this.stage.say(text("image did not come"));
     clearTimeout(this.pictureTimer);
     this.pictureTimer = setTimeout(() => this.items.current && this.view.show(this.items.current, true), 3000);
   }

@@ -1,5 +1,7 @@
 // The buttons below an item: answers, and the way back.
 
+import { text } from "./texts.js";
+
 const FLASH = 160; // ms
 const SHORT = 24; // characters that a button has room for beside others
 const WORD = 10; // of them without a break
@@ -14,25 +16,26 @@ export class Dock {
     this.back.addEventListener("click", undo);
   }
 
-  fill({ answers, undo }, keys) {
+  fill({ labels, language, undo }, keys) {
     this.back.hidden = !undo;
-    this.answers.dataset.count = answers.length;
-    const isLong = (answer) => answer.length > SHORT || answer.split(/[\s-]+/).some((word) => word.length > WORD);
-    this.answers.classList.toggle("long", answers.some(isLong));
-    this.answers.classList.toggle("many", answers.length > FEW);
-    this.buttons = answers.map((answer, index) => this.button(answer, index, keys[index]));
+    this.labels = labels;
+    this.answers.dataset.count = labels.length;
+    const isLong = (label) => label.length > SHORT || label.split(/[\s-]+/).some((word) => word.length > WORD);
+    this.answers.classList.toggle("long", labels.some(isLong));
+    this.answers.classList.toggle("many", labels.length > FEW);
+    this.buttons = labels.map((label, index) => this.button(label, language, index, keys[index]));
     this.answers.replaceChildren(...this.buttons);
   }
 
-  button(answer, index, keys) {
+  button(label, language, index, keys) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "answer";
     button.setAttribute("aria-keyshortcuts", keys.map((key) => key.toUpperCase()).join(" "));
     const words = document.createElement("span");
-    words.lang = "";
+    words.lang = language;
     words.dir = "auto";
-    words.textContent = answer;
+    words.textContent = label;
     const cap = document.createElement("kbd");
     cap.textContent = keys[0];
     cap.setAttribute("aria-hidden", "true");
@@ -48,7 +51,7 @@ export class Dock {
   }
 
   update({ last, able }) {
-    this.label.textContent = last ? `Undo “${last.answer}”` : "Undo";
+    this.label.textContent = last ? text("undo answer", { answer: last.label ?? last.answer }) : text("undo");
     this.back.setAttribute("aria-disabled", String(!last));
     for (const button of this.buttons || []) button.setAttribute("aria-disabled", String(!able));
   }

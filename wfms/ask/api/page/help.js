@@ -1,5 +1,7 @@
 // Instructions, help and keys, whenever they are asked for.
 
+import { command, text } from "./texts.js";
+
 const element = (id) => document.getElementById(id);
 
 export class Help {
@@ -40,15 +42,16 @@ export class Help {
   }
 
   fill(about, keys) {
-    element("help-question").textContent = about.question;
-    for (const [id, text] of [["help-instructions", about.instructions], ["help-text", about.help]]) {
-      element(id).textContent = text;
-      element(id).hidden = !text.trim();
+    for (const [id, words] of [["help-question", about.question], ["help-instructions", about.instructions], ["help-text", about.help]]) {
+      element(id).textContent = words;
+      element(id).lang = about.language;
+      element(id).hidden = !words.trim();
     }
     element("help-undo").hidden = !about.undo;
-    const rows = about.answers.map((answer, index) => [keys[index], answer]);
-    if (about.undo) rows.push([["u", "Backspace"], "Undo"]);
-    rows.push([["h", "?"], "Help"], [["z"], "A small image closer"]);
+    element("help-undo").textContent = text("undo explained", { undo: text("undo") });
+    const rows = about.labels.map((label, index) => [keys[index], label]);
+    if (about.undo) rows.push([[command("undo"), "Backspace"], text("undo")]);
+    rows.push([[command("help"), "?"], text("help")], [[command("closer")], text("image closer")]);
     element("keys").replaceChildren(...rows.flatMap(([some, what]) => [term(some), told(what)]));
   }
 }

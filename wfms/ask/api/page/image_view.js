@@ -1,5 +1,7 @@
 // An image as large as the window lets it be, with its box drawn over it; closer on demand.
 
+import { text } from "./texts.js";
+
 const LARGEST = 4; // times its own size
 const BOX_PART = 0.4; // of the window, when looked at closer
 const WORTH = 1.25; // closer by less is not offered
@@ -8,8 +10,8 @@ export function viewImage(item) {
   const view = document.createElement("div");
   view.className = "picture";
   const image = document.createElement("img");
-  image.alt = item.title ? `Image: ${item.title}` : "Image";
-  if (item.box) image.alt += ", with a box around what is meant";
+  image.alt = item.title ? text("image named", { title: item.title }) : text("image");
+  if (item.box) image.alt += `, ${text("with a box")}`;
   view.append(image);
   const box = document.createElement("div");
   box.className = "box";

@@ -1,72 +1,69 @@
 // What the page says where it does not show an item, and in between: each a plain sentence with what to do.
 
-const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+import { text } from "./texts.js";
 
-const thanks = (given) => (given ? `Thank you: you gave ${count(given, "answer")}.` : "Thank you for looking in.");
+const thanks = (given) => (given ? text("thanks", { count: given }) : text("thanks for looking in"));
 
-function keptNote(kept) {
-  if (!kept) return "";
-  return `${count(kept, "answer")} of yours ${kept === 1 ? "is" : "are"} kept in this browser and sent as soon as it can be done.`;
-}
+const keptNote = (kept) => (kept ? text("kept", { count: kept }) : "");
 
 export function stoppedScreen(error, kept) {
   const more = keptNote(kept);
+  const again = [text("try again"), "reload"];
   switch (error.status) {
     case 401:
-      return {
-        title: "You are not signed in",
-        text: "Open the link that you were given once more, and whole. If you have an account here, sign in and open this page from there.",
-        more,
-        button: ["Try again", "reload"],
-        link: ["Sign in", "/"],
-      };
+      return { title: text("not signed in"), text: text("not signed in text"), more, button: again, link: [text("sign in"), "/"] };
     case 410:
-      return { title: "This link has ended", text: "Ask the one who sent it to you for a new one, and open that.", more, button: ["Try again", "reload"] };
+      return { title: text("link ended"), text: text("link ended text"), more, button: again };
     case 404:
-      return { title: "Nothing is asked here", text: "Look whether the address is right, or ask the one who sent it to you.", more };
-    default:
-      return {
-        title: "This did not work",
-        text: sentence(error.status ? error.message : "This page has met a fault of its own."),
-        more: more || "Try again; if it stays so, tell the one who sent you here.",
-        button: ["Try again", "reload"],
-      };
+      return { title: text("nothing asked"), text: text("nothing asked text"), more };
+    default: {
+      const said = error.status ? text("service said", { message: sentence(error.message) }) : text("own fault");
+      return { title: text("did not work"), text: said, more: more || text("try again or tell"), button: again };
+    }
   }
 }
 
 export function elsewhereScreen() {
-  return { title: "You went on in another tab", text: "One tab asks at a time. Answer there, or go on here.", button: ["Go on here", "take"] };
+  return { title: text("another tab"), text: text("another tab text"), button: [text("go on here"), "take"] };
 }
 
 export function overScreen(given, kept) {
-  return { title: "That was all", text: `Nothing is asked here any more. ${thanks(given)}`, more: keptNote(kept) || "Should something new come while this page is open, it is shown.", button: ["Look again", "look"] };
+  return {
+    title: text("that was all"),
+    text: text("that was all text", { thanks: thanks(given) }),
+    more: keptNote(kept) || text("should something come"),
+    button: [text("look again"), "look"],
+  };
 }
 
 export function waitingScreen(given) {
   return {
-    title: "Nothing for you right now",
-    text: `${thanks(given)} Others are at what is left.`,
-    more: "This page looks again by itself; you may leave it open, or close it.",
-    button: ["Look now", "look"],
+    title: text("nothing right now"),
+    text: text("nothing right now text", { thanks: thanks(given) }),
+    more: text("looks by itself"),
+    button: [text("look now"), "look"],
   };
 }
 
 export function awayScreen(trouble, kept) {
-  const title = trouble.status ? "The service does not answer just now" : "No connection";
-  const text = trouble.status === 429 ? "Too many ask at once. This page goes on by itself." : "This page tries again by itself.";
-  return { title, text, more: keptNote(kept), button: ["Try now", "look"] };
+  return {
+    title: text(trouble.status ? "no answer" : "no connection"),
+    text: text(trouble.status === 429 ? "too many" : "tries by itself"),
+    more: keptNote(kept),
+    button: [text("try now"), "look"],
+  };
 }
 
 // While answering goes on.
 export function troubleNotice(trouble, kept) {
-  const what = kept ? `${count(kept, "answer")} ${kept === 1 ? "is" : "are"} kept here and sent later.` : "You can go on.";
-  if (trouble.status === 429) return `A moment, please: too many ask at once. ${what}`;
-  return trouble.status ? `The service does not answer just now. ${what}` : `No connection. ${what}`;
+  const what = kept ? text("kept here", { count: kept }) : text("you can go on");
+  if (trouble.status === 429) return text("too many notice", { what });
+  return text(trouble.status ? "no answer notice" : "no connection notice", { what });
 }
 
-export const givenWords = (given) => (given ? `${count(given, "answer")} given` : "");
+export const givenWords = (given) => (given ? text("given", { count: given }) : "");
 
-function sentence(text) {
-  const trimmed = text.trim();
+function sentence(words) {
+  const trimmed = words.trim();
   return /[.!?…]$/.test(trimmed) ? trimmed : `${trimmed}.`;
 }

@@ -2,6 +2,8 @@
 
 import { awayScreen, elsewhereScreen, givenWords, overScreen, stoppedScreen, troubleNotice, waitingScreen } from "./screens.js";
 
+import { Reading } from "./reading.js";
+
 const element = (id) => document.getElementById(id);
 const PASSING = 6000; // ms
 const PATIENT = 4000; // ms, until loading is said to be slow
@@ -10,6 +12,7 @@ export class Stage {
   constructor() {
     this.screen = "loading";
     this.calls = new Map();
+    this.reading = new Reading();
     element("begin").addEventListener("click", () => this.call("begin"));
     element("state-button").addEventListener("click", () => this.call(this.action));
     element("state-undo").addEventListener("click", () => this.call("undo"));
@@ -28,8 +31,9 @@ export class Stage {
     const [template, step] = base.split("/").slice(-2).map(decodeURIComponent);
     document.title = `${about.question} · ${template} ${step} · Sluice`;
     element("question").textContent = about.question;
+    for (const id of ["question", "instructions-text", "item-title", "item-body"]) element(id).lang = about.language;
     element("question").hidden = false;
-    element("instructions-text").textContent = about.instructions.trim();
+    this.reading.fill(about.instructions.trim());
   }
 
   // The screen that the state of the page asks for, put on.
@@ -68,6 +72,7 @@ export class Stage {
     const lost = active !== document.body && element(this.screen).contains(active);
     for (const id of ["loading", "instructions", "asking", "state"]) element(id).hidden = id !== screen;
     document.body.dataset.screen = this.screen = screen;
+    if (screen === "instructions") this.reading.look();
     // Never left on what is gone; a state is always read out.
     if (screen === "state") element("state-title").focus({ preventScroll: true });
     else if (lost) element(screen === "asking" ? "pane" : `${screen}-title`)?.focus({ preventScroll: true });

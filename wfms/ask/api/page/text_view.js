@@ -1,10 +1,12 @@
 // A text with its marked place; of a very long one what is around it, and the rest on demand.
 
+import { text } from "./texts.js";
+
 const AROUND = 4_000; // characters on each side
 
 // Places are in characters as the service counts them: code points, not UTF-16 units.
-function cut(text, mark) {
-  const all = Array.from(text);
+function cut(words, mark) {
+  const all = Array.from(words);
   const [begin, end] = mark ? mark.map((place) => Math.min(Math.max(place, 0), all.length)) : [0, 0];
   const from = Math.max(0, begin - AROUND);
   const to = Math.min(all.length, Math.max(begin, end) + AROUND);
@@ -18,12 +20,12 @@ function cut(text, mark) {
   };
 }
 
-function more(text, words) {
+function more(words, label) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "more";
-  button.textContent = words;
-  button.addEventListener("click", () => button.replaceWith(text));
+  button.textContent = label;
+  button.addEventListener("click", () => button.replaceWith(words));
   return button;
 }
 
@@ -32,7 +34,7 @@ export function viewText(item) {
   const view = document.createElement("p");
   view.className = "text";
   view.dir = "auto";
-  if (early) view.append(more(early, "Show what stands before"));
+  if (early) view.append(more(early, text("show before")));
   view.append(before);
   let place = null;
   if (item.mark) {
@@ -41,6 +43,6 @@ export function viewText(item) {
     view.append(place);
   }
   view.append(after);
-  if (late) view.append(more(late, "Show what follows"));
+  if (late) view.append(more(late, text("show after")));
   return { view, place, ready: Promise.resolve() };
 }
