@@ -64,7 +64,8 @@ class NewLink(Contract):
 
 class AskLink(Contract):
     """``url``: with its key, which is told once; left out afterwards. ``person``: who alone it is
-    for."""
+    for. ``browsers``: that came by it last; those of one origin count once among the ``votes``.
+    ``answers``: that these browsers gave."""
 
     uid: UUID
     person: Annotated[str | None, Field(exclude_if=absent)] = None
@@ -73,6 +74,9 @@ class AskLink(Contract):
     until: Timestamp
     ended_at: Timestamp | None = None
     url: Annotated[str | None, Field(exclude_if=absent)] = None
+    browsers: int = 0
+    votes: int = 0
+    answers: int = 0
 
     def opens(self, now: Timestamp) -> bool:
         return self.ended_at is None and now < self.until
@@ -87,7 +91,7 @@ class AskDevice(Contract):
     often it agreed with the others, likewise. ``score``: above ``limit`` it is excluded by itself.
     ``seconds``: that half of its answers took at most. ``set_by``: who has decided about it.
     ``alike``: other browsers of the step that came from the same origin, with which it has one
-    vote on an item."""
+    vote on an item. ``link``: by which it came last."""
 
     uid: UUID
     person: str | None = None
@@ -104,6 +108,7 @@ class AskDevice(Contract):
     reason: str = ""
     set_by: str | None = None
     alike: int = 0
+    link: UUID | None = None
 
 
 class AskDevices(Contract):

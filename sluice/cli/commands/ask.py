@@ -90,7 +90,8 @@ def make_link(
 def list_links(
     system: System, template: TemplateArgument, step: StepArgument, *, group: GroupOption = None
 ) -> None:
-    """Links to the page of a step, the newest first, without their keys."""
+    """List the links to the page of a step, the newest first, without their keys: how many browsers
+    came by each, how many votes they have on an item, and how many answers they gave."""
 
     async def read(connection: Connection) -> list[AskLink]:
         of = await find_asking(connection, template, step, group=group)
@@ -102,11 +103,11 @@ def list_links(
         return
     now = datetime.now(UTC)
     print_table(
-        ["link", "for", "made by", "made", "until", "state"],
+        ["link", "for", "made by", "made", "until", "state", "browsers", "votes", "answers"],
         [
             (str(link.uid)[:8], link.person or "whoever has it", link.made_by,
              local_time(link.made_at), local_time(link.until),
-             "open" if link.opens(now) else "ended")
+             "open" if link.opens(now) else "ended", link.browsers, link.votes, link.answers)
             for link in found
         ],
         empty="no link: sluice ask link makes one",
@@ -135,7 +136,8 @@ def list_devices(
 ) -> None:
     """Browsers that answered a step, those first that seem to answer without looking: how many
     answers were right where these are known (gold), how many agree with the others', how long half
-    of them took at most, and the score, above whose limit they are excluded by themselves."""
+    of them took at most, and the score, above whose limit they are excluded by themselves. "link":
+    by which a browser came; "same vote": other browsers that share its vote on an item."""
 
     async def read(connection: Connection) -> list[AskDevice]:
         of = await find_asking(connection, template, step, group=group)
@@ -145,7 +147,19 @@ def list_devices(
     if system.as_json:
         print_json(found)
         return
-    columns = ["browser", "who", "answers", "gold", "agrees", "seconds", "score", "standing", "why"]
+    columns = [
+        "browser",
+        "who",
+        "link",
+        "same vote",
+        "answers",
+        "gold",
+        "agrees",
+        "seconds",
+        "score",
+        "standing",
+        "why",
+    ]
     print_table(columns, [_device_row(each) for each in found], empty="nobody has answered yet")
 
 
@@ -219,6 +233,8 @@ def _device_row(device: AskDevice) -> tuple[object, ...]:
     return (
         str(device.uid)[:8],
         device.person or device.browser[:40],
+        str(device.link)[:8] if device.link else "",
+        device.alike,
         device.given,
         gold,
         peers,

@@ -13,6 +13,7 @@ from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import AT_ONCE, GROUP, STEP, TEMPLATE, Asking, asking_on
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import OneVote
+from wfms.ask.usecases.make_link import links_to
 from wfms.ask.usecases.read_progress import read_devices
 
 SIX = [f"item {number}".encode() for number in range(6)]
@@ -58,6 +59,21 @@ async def test_browsers_that_look_alike_are_shown(asking: Asking) -> None:
         ("Firefox", 1),
         ("Safari", 0),
     ]
+
+
+async def test_browsers_votes_and_answers_behind_each_link_are_shown(asking: Asking) -> None:
+    asking.task(SIX, agree=3)
+    await asking.take_in()
+    await asking.key()
+    key = await asking.key()
+    for agent in ("Firefox", "Firefox", "Safari"):
+        await (await asking.browser(key, agent=agent)).answer_all("yes")
+    place = AskingPlace(TEMPLATE, STEP, GROUP)
+    latest, earlier = await links_to(asking.context, place)
+    assert (latest.browsers, latest.votes, latest.answers) == (3, 2, 12)
+    assert (earlier.browsers, earlier.votes, earlier.answers) == (0, 0, 0)
+    devices = await read_devices(asking.context, place)
+    assert {device.link for device in devices} == {latest.uid}
 
 
 @pytest.mark.parametrize(("one_vote", "second"), [(OneVote.ADDRESS, 0), (OneVote.OFF, 6)])

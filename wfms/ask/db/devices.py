@@ -23,8 +23,17 @@ WHERE digest = $1 FOR NO KEY UPDATE
 """
 
 LINKS_OF_STEP = """
-SELECT uid, template, step, owner_group, person, made_by, made_at, until, ended_at FROM links
-WHERE template = $1 AND step = $2 AND owner_group = $3 ORDER BY made_at DESC LIMIT 200
+-- With the browsers behind each; those of one origin have one vote.
+SELECT l.uid, l.template, l.step, l.owner_group, l.person, l.made_by, l.made_at, l.until,
+    l.ended_at, d.browsers, d.votes, d.answers
+FROM (SELECT * FROM links
+    WHERE template = $1 AND step = $2 AND owner_group = $3 ORDER BY made_at DESC LIMIT 200) AS l
+LEFT JOIN LATERAL (
+    SELECT count(*) AS browsers,
+        count(DISTINCT coalesce(encode(origin, 'hex'), uid::text)) AS votes,
+        coalesce(sum(given), 0)::bigint AS answers
+    FROM devices WHERE template = $1 AND step = $2 AND owner_group = $3 AND link_uid = l.uid
+) AS d ON true ORDER BY l.made_at DESC
 """
 
 END_LINK = "UPDATE links SET ended_at = now() WHERE uid = $1 AND ended_at IS NULL RETURNING 1"
@@ -130,7 +139,7 @@ COUNTS = "UPDATE shown SET counts = $2 WHERE device_uid = $1 AND counts <> $2"
 
 DEVICES = """
 SELECT d.uid, d.template, d.step, d.person, d.browser, d.first_at, d.last_at, d.given, d.evidence,
-    d.score, d.standing, d.reason, d.set_by, coalesce(t.seconds, 0) AS seconds,
+    d.link_uid, d.score, d.standing, d.reason, d.set_by, coalesce(t.seconds, 0) AS seconds,
     (SELECT count(*) FROM devices AS o WHERE o.origin = d.origin AND o.uid <> d.uid) AS alike
 FROM devices AS d LEFT JOIN LATERAL (
     SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS seconds FROM shown
@@ -161,6 +170,9 @@ class StoredLink:
     made_at: datetime
     until: datetime
     ended_at: datetime | None
+    browsers: int = 0
+    votes: int = 0
+    answers: int = 0
 
     @property
     def place(self) -> AskingPlace:

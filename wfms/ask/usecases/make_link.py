@@ -70,4 +70,7 @@ def told(link: StoredLink) -> AskLink:
         made_at=link.made_at,
         until=link.until,
         ended_at=link.ended_at,
+        browsers=link.browsers,
+        votes=link.votes,
+        answers=link.answers,
     )

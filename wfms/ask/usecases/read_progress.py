@@ -84,6 +84,7 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
         reason=row["reason"],
         set_by=row["set_by"],
         alike=row["alike"],
+        link=row["link_uid"],
     )
 
 
