@@ -32,6 +32,7 @@ from sluice.servicekit.access.policy import Other, RoutePolicy, allow, policy, p
 from sluice.servicekit.audit.requests import AuditedRequests
 from sluice.servicekit.database import PASSING, UNSTORABLE, Database, not_now, unstorable
 from sluice.servicekit.json_numbers import JsonNumbers
+from sluice.servicekit.known_queries import KnownQuery, query_parameters
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.not_found import methods_at, unserved
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
@@ -127,7 +128,8 @@ def _behind_policy(route: BaseRoute, owners: OwnersGuard | None) -> BaseRoute:
     if not isinstance(route, Route):
         raise TypeError(f"{route!r} is no route that a policy could stand before")
     declared = policy_of(route.endpoint, route=_name_of(route))
-    route.app = GuardedRoute(route.app, declared, route.path, owners)
+    answering = KnownQuery(route.app, query_parameters(route))
+    route.app = GuardedRoute(answering, declared, route.path, owners)
     return route
 
 

@@ -183,7 +183,7 @@ async def test_an_unknown_query_parameter_is_refused_with_those_that_there_are(
     assert answer.status_code == 422
     [finding] = answer.json()["findings"]
     known = "name" if address in {"datasets", "pilots", "storages"} else "none"
-    assert finding["message"].startswith("query.sate: there is no such parameter here; there is: ")
+    assert finding["message"].startswith("query.sate: there is no such parameter here: ")
     assert known in finding["message"]
 
 

@@ -43,6 +43,7 @@ from sluice.contracts.secrets import Secret
 from sluice.contracts.states import StorageType, TaskState
 from sluice.contracts.tasks import Task
 from sluice.contracts.templates import Template, TemplateList
+from sluice.servicekit.access.principal import THIS_PROCESS, set_principal
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
@@ -212,6 +213,7 @@ class World:
 
     def client(self, service: str) -> httpx.AsyncClient:
         async def app(scope: Any, receive: Any, send: Any) -> None:
+            set_principal(scope, THIS_PROCESS)
             await self.links.apps[service](scope, receive, send)
 
         self.http[service] = FragileHttp(for_anybody(app), self.fuse)

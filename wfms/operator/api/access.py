@@ -34,7 +34,7 @@ def check_access(flask: Flask, owner: Owner) -> None:
         endpoint = request.endpoint
         if endpoint is None:  # nothing is served there, which is told as such
             return
-        principal, path = _principal(), request.view_args or {}
+        principal, path = principal_now(), request.view_args or {}
         require(policies[endpoint], principal, path)
         if only_own(policies[endpoint], principal) and request.url_rule is not None:
             person = caller()
@@ -48,23 +48,24 @@ def check_access(flask: Flask, owner: Owner) -> None:
 def caller() -> Person:
     """Precondition: of a request that only people may send. Whoever may do everything without being
     anybody counts as an administrator."""
-    principal = _principal()
+    principal = principal_now()
     return principal if isinstance(principal, Person) else Person(str(principal), Role.ADMIN)
 
 
 def person_who_asks() -> Person | None:
     """None: nobody that is known, or not a person."""
-    principal = _principal()
+    principal = principal_now()
     return principal if isinstance(principal, Person) else None
 
 
 def is_asked_by_service() -> bool:
     """Return whether a service asks for itself, and no person."""
-    principal = _principal()
+    principal = principal_now()
     return isinstance(principal, ServiceCaller) and principal.behalf is None
 
 
-def _principal() -> Principal | None:
+def principal_now() -> Principal | None:
+    """Return who sends the request that is being answered, or None."""
     return principal_of(request.environ.get("asgi.scope", {}))
 
 

@@ -15,7 +15,7 @@ from sluice.contracts.problems import (
     Unprocessable,
 )
 from sluice.servicekit.openapi import remove_unused_schemas
-from wfms.operator.api.rest.route import Route
+from wfms.operator.api.rest.route import UPLOADED_AS, Route
 from wfms.operator.domain.errors import TooLarge, UnknownMedia
 
 _ROOT = "/api/v1"
@@ -108,6 +108,11 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
         }
         for kind, name in _PART.findall(route.rule)
     ]
+    if route.uploads:
+        found += [
+            {"name": name, "in": "query", "required": False, "schema": {"type": "string"}}
+            for name in UPLOADED_AS
+        ]
     query = route.query or route.passed_on
     if query is not None:
         schema = query.model_json_schema(ref_template=_REF)

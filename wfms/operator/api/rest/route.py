@@ -13,7 +13,8 @@ from sluice.contracts.base import Contract
 from sluice.contracts.problems import Finding, ServiceError
 from sluice.contracts.wording import sentence_of
 from sluice.servicekit.access.policy import RoutePolicy, policy, under
-from wfms.operator.api.access import caller
+from sluice.servicekit.known_queries import require_known_query
+from wfms.operator.api.access import caller, principal_now
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.domain.errors import RequestRefused
@@ -37,6 +38,9 @@ class Answered:
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
 
+
+#: Query parameters of a route that takes a bare text or archive.
+UPLOADED_AS = ("name", "main")
 
 #: Called on the event loop with the parts of the path by name, ``query`` and ``body`` where the
 #: route declares them.
@@ -84,9 +88,11 @@ def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
 
 
 def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
+    known = _query_parameters(route)
+
     @under(route.access)
     def serve(**path: Any) -> Response:
-        _require_known_query(route)
+        require_known_query(principal_now(), request.args, known)
         arguments: dict[str, Any] = dict(path)
         if route.query is not None:
             arguments["query"] = parse_query(route.query)
@@ -101,19 +107,11 @@ def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
     return serve
 
 
-def _require_known_query(route: Route) -> None:
-    """Raises ``RequestRefused``: a misspelt parameter is an error, and not passed over."""
+def _query_parameters(route: Route) -> frozenset[str]:
     asked = route.query or route.passed_on
-    known = {*(asked.model_fields if asked else ()), *(("name", "main") if route.uploads else ())}
-    unknown = sorted(request.args.keys() - known)
-    if unknown:
-        there = ", ".join(sorted(known)) if known else "none"
-        raise RequestRefused(
-            [
-                Finding(message=f"query.{name}: there is no such parameter here; there is: {there}")
-                for name in unknown
-            ]
-        )
+    return frozenset(
+        {*(asked.model_fields if asked else ()), *(UPLOADED_AS if route.uploads else ())}
+    )
 
 
 async def _call(view: View, arguments: dict[str, Any]) -> Contract | Answered | None:

@@ -1,0 +1,78 @@
+"""Refuses requests with query parameters that a route does not have."""
+
+from collections.abc import Collection, Iterable
+from urllib.parse import parse_qsl
+
+from fastapi.dependencies.utils import get_flat_params
+from fastapi.params import Cookie, Header, Path
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sluice.contracts.problems import Finding, Unprocessable
+from sluice.servicekit.access.principal import (
+    THIS_PROCESS,
+    Principal,
+    ServiceCaller,
+    principal_of,
+)
+
+
+class UnknownQuery(Unprocessable):
+    slug, title = "invalid-request", "The request does not have the right form"
+
+    def __init__(self, unknown: Iterable[str], known: Collection[str]) -> None:
+        there = f"use {', '.join(sorted(known))}" if known else "this address has none"
+        findings = [
+            Finding(message=f"query.{name}: there is no such parameter here: {there}")
+            for name in sorted(unknown)
+        ]
+        super().__init__("; ".join(each.message for each in findings), findings=findings)
+
+
+def require_known_query(
+    principal: Principal | None, given: Iterable[str], known: Collection[str]
+) -> None:
+    """Raise an error where a request has a query parameter that its route does not have.
+
+    Requests of other services, and of this process, pass: during an upgrade a service of the next
+    release may send a parameter that this release does not know yet, and reads an answer without it
+    (ADR 47).
+
+    Args:
+        principal: Who sends the request.
+        given: Names in the query of the request.
+        known: Names that the route reads.
+
+    Raises:
+        UnknownQuery: a misspelt parameter is an error, or its default would answer.
+    """
+    unknown = set(given).difference(known)
+    is_service = isinstance(principal, ServiceCaller) or principal is THIS_PROCESS
+    if unknown and not is_service:
+        raise UnknownQuery(unknown, known)
+
+
+def query_parameters(route: BaseRoute) -> frozenset[str]:
+    """Return the names of the query parameters that a route reads and its document has."""
+    if not isinstance(route, APIRoute):
+        return frozenset()
+    return frozenset(
+        field.alias
+        for field in get_flat_params(route.dependant)
+        if not isinstance(field.field_info, Path | Header | Cookie)
+    )
+
+
+class KnownQuery:
+    """ASGI application of one route, which answers requests with known query parameters alone."""
+
+    def __init__(self, app: ASGIApp, known: Collection[str]) -> None:
+        self._app = app
+        self._known = known
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if query := scope["query_string"]:
+            pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+            require_known_query(principal_of(scope), (name for name, _ in pairs), self._known)
+        await self._app(scope, receive, send)

@@ -1,0 +1,63 @@
+"""Every service refuses query parameters that its OpenAPI document does not have."""
+
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from scripts.docs.services import app_of
+from sluice.contracts.access import CallingService
+from sluice.embedded.services import SERVICES
+from sluice.servicekit.access.principal import ANYBODY, ServiceCaller, set_principal
+from sluice.servicekit.known_queries import query_parameters
+
+
+@pytest.mark.parametrize("service", SERVICES)
+async def test_every_service_refuses_unknown_query_parameters(service: str) -> None:
+    answer = await _ask(service, ANYBODY, "/healthz?lmit=3")
+    assert answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY
+    [finding] = answer.json()["findings"]
+    assert finding["message"] == (
+        "query.lmit: there is no such parameter here: this address has none"
+    )
+
+
+async def test_the_refusal_names_the_parameters_that_there_are() -> None:
+    answer = await _ask("dms", ANYBODY, "/api/v1/stalled?lmit=3")
+    assert answer.json()["detail"] == ("query.lmit: there is no such parameter here: use limit")
+
+
+async def test_services_of_the_next_release_may_send_more() -> None:
+    answer = await _ask("dms", ServiceCaller(CallingService.OPERATOR), "/healthz?lmit=3")
+    assert answer.is_success
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_the_openapi_document_has_every_query_parameter(service: str) -> None:
+    app = app_of(service)
+    paths: dict[str, Any] = app.openapi()["paths"]
+    for route in app.routes:
+        if not isinstance(route, APIRoute):
+            assert not isinstance(route, Route) or route.path == app.openapi_url, route.path
+            continue
+        if route.path not in paths:
+            continue  # health, and pictures of pages
+        for method in route.methods or ():
+            told = paths[route.path][method.lower()].get("parameters", [])
+            names = {each["name"] for each in told if each["in"] == "query"}
+            assert names == query_parameters(route), f"{method} {route.path}"
+
+
+async def _ask(service: str, principal: Any, path: str) -> httpx.Response:
+    app = app_of(service)
+
+    async def asked(scope: Scope, receive: Receive, send: Send) -> None:
+        set_principal(scope, principal)
+        await app(scope, receive, send)
+
+    transport = httpx.ASGITransport(asked)
+    async with httpx.AsyncClient(transport=transport, base_url="http://service") as http:
+        return await http.get(path)
