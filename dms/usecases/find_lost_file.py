@@ -1,4 +1,4 @@
-"""Finds out why an upload fails again and again: a file may not be as it was registered."""
+"""Find out why an upload fails again and again: a file may not be as it was registered."""
 
 import os
 from functools import partial
@@ -11,7 +11,7 @@ from dms.domain.failures import LASTING, LASTING_ON_EMPTY_STORAGE
 from dms.domain.places import Root
 from dms.usecases.check_folder import require_same_folder
 from dms.usecases.context import DmsContext
-from sluice.storage import StorageError, StorageUnavailable, local_path
+from sluice.storage import ChecksumMismatch, StorageError, StorageUnavailable, local_path
 
 #: Files looked at in one go.
 PAGE = 200
@@ -21,11 +21,19 @@ class UploadLost(StorageError):
     """The upload cannot succeed: a file is not as it was registered."""
 
 
-async def find_lost_file(context: DmsContext, claim: DatasetClaim) -> UploadLost | None:
+async def find_lost_file(
+    context: DmsContext, claim: DatasetClaim, error: Exception
+) -> UploadLost | None:
     """Return why the upload cannot succeed, or None where another try may.
 
     A storage that does not answer loses nothing. An empty one may only be unmounted, so it is
     believed later than one that has files.
+
+    Args:
+        context: Of the DMS.
+        claim: The data set whose upload failed.
+        error: What the upload failed with: a file that was just read with another content is not
+            read again.
     """
     if claim.failures + 1 < LASTING:
         return None
@@ -43,13 +51,16 @@ async def find_lost_file(context: DmsContext, claim: DatasetClaim) -> UploadLost
             if file.storage_id is None or file.path is None:
                 return UploadLost(claim.name, f"no copy of file {file.name!r} is left")
             root = roots[file.storage_id]
+            url = root.url_of(file.path)
+            if isinstance(error, ChecksumMismatch) and error.url == url:
+                return UploadLost(url, f"file {file.name!r} has another content: {error.reason}")
             look = partial(_fault, file, root, patient=claim.failures < LASTING_ON_EMPTY_STORAGE)
             try:
                 fault = await context.reads.run(root.url, look)
             except StorageUnavailable:
                 return None
             if fault is not None:
-                return UploadLost(root.url_of(file.path), f"file {file.name!r} {fault}")
+                return UploadLost(url, f"file {file.name!r} {fault}")
         after = files[-1].seq, files[-1].name
 
 

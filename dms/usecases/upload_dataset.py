@@ -65,7 +65,7 @@ async def upload_dataset(context: DmsContext, claim: DatasetClaim) -> None:
     try:
         await _upload(context, claim)
     except (StorageError, NoStorage) as error:
-        if (lost := await find_lost_file(context, claim)) is not None:
+        if (lost := await find_lost_file(context, claim, error)) is not None:
             raise lost from error
         raise
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -121,9 +121,19 @@ async def test_a_damaged_copy_is_never_taken_for_the_file(dms: Dms) -> None:
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
 
 
-async def test_an_upload_that_cannot_succeed_ends_with_its_reason(dms: Dms) -> None:
+def with_another_content(path: Path) -> None:
+    path.write_bytes(b"x" * path.stat().st_size)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [(Path.unlink, "is not there"), (with_another_content, "has another content: expected sha256")],
+)
+async def test_an_upload_that_cannot_succeed_ends_with_its_reason(
+    dms: Dms, spoil: Callable[[Path], None], reason: str
+) -> None:
     uid, files = await dms.filled("result", 3)
-    dms.path("result", files[1].name).unlink()
+    spoil(dms.path("result", files[1].name))
     await dms.apply(UploadDataset(uid=uid))
     for failure in range(5):
         [told] = await dms.client.uploads_of([uid])
@@ -132,7 +142,7 @@ async def test_an_upload_that_cannot_succeed_ends_with_its_reason(dms: Dms) -> N
         assert await upload_once(dms.context)
     [told] = await dms.client.uploads_of([uid])
     assert told.lost is not None
-    assert f"file {files[1].name!r} is not there" in told.lost
+    assert f"file {files[1].name!r} {reason}" in told.lost
     assert not await upload_once(dms.context), "it is not tried again by itself"
     assert (await dms.client.stalled()).stalled == [], "its failed chain tells"
     [plain] = await dms.client.datasets_of([uid])

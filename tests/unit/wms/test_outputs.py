@@ -122,6 +122,16 @@ def test_what_is_not_as_the_task_says_is_refused(
     assert fault.value.error is error
 
 
+def test_one_url_named_for_two_outputs_is_refused() -> None:
+    """The catalogue registers a URL once, so one output would lack its file."""
+    given = task()
+    outputs = known_task(given).outputs
+    [place] = outputs.values()
+    twice = report(written(None), written(None, port="p"))
+    with pytest.raises(InvalidReport, match=r"reported the file at file:///store/out/.* twice"):
+        check_report(given, {**outputs, "p": place}, twice, seq=SEQ, inputs=[])
+
+
 def test_a_file_whose_name_the_catalogue_refuses_is_refused_first() -> None:
     """Else the message that registers it would be, with the files of other jobs."""
     given, name = task(), f"{attempt_prefix(SEQ, 1)}-{'ü' * 123}"
