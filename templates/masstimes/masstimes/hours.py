@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from masstimes.folding import folded
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-#: As people write minutes: ``:30``, ``.oo``, ``³⁰``, ``oo``, ``°°``, ``,30``, `` 30``, ``-30``.
+#: As people write minutes: ``:30``, ``.oo``, ``³⁰``, ``oo``, `` oo``, ``°°``, ``,30``, ``-30``.
 _MINUTES = (
-    rf"[:.]\ ?(?:oo|[0-5]\d)|[:.,]?\ ?[{_RAISED[:6]}][{_RAISED}]|[:.]?(?:oo|[°ºᵒ]{{2}})"
+    rf"[:.]\ ?(?:oo|[0-5]\d)|[:.,]?\ ?[{_RAISED[:6]}][{_RAISED}]|[:.]?[\ \xa0]?(?:oo\b|[°ºᵒ]{{2}})"
     r"|,(?:00|15|30|45)|[-\ \xa0](?:00|15|30|45)(?!\ ?\d)"
 )
 _HOUR = r"(?:0?[6-9]|1\d|2[0-2])"

@@ -1,5 +1,6 @@
 """How many times the programs find on sites that people wrote by hand."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def measures(kind: str, folder: Path, *, orders: Path, classified: Path | None) 
     return found
 
 
-@pytest.mark.parametrize("kind", ["tuned", "kept"])
+@pytest.mark.parametrize("kind", ["tuned", "kept", "styles"])
 def test_nine_of_ten_times_are_found_and_right(kind: str, tmp_path: Path) -> None:
     candidates, orders = run_programs(kind, tmp_path)
     sites = json.loads(truth(kind).read_text())["sites"].values()
@@ -51,3 +52,38 @@ def test_nine_of_ten_times_are_found_and_right(kind: str, tmp_path: Path) -> Non
     found = measures(kind, tmp_path, orders=orders, classified=None)["rules"]
     assert found["recall"] >= 0.9
     assert found["precision"] >= 0.9
+
+
+#: Domain, day and time → single days, season and months.
+WHEN = {
+    ("jawornik", "sunday", "12:30"): ("", "oprócz lipca i sierpnia", "1-6 9-12"),
+    ("jawornik", "weekday", "16:30"): ("wed", "", ""),
+    ("lipnica", "sunday", "18:00"): ("", "oprócz lipca i sierpnia", "1-6 9-12"),
+    ("lipnica", "weekday", "16:15"): ("thu", "", ""),
+    ("stary-dwor", "sunday", "19:30"): ("", "tylko w wakacje", "7-8"),
+    ("zawada", "holiday", "10:00"): ("", "", ""),
+    ("dabrowka", "sunday", "07:00"): ("", "", ""),
+    ("dabrowka", "sunday", "08:30"): ("", "Od września do czerwca", "1-6 9-12"),
+    ("dabrowka", "weekday", "19:00"): ("", "Lipiec i sierpień", "7-8"),
+    ("skrzyszow", "weekday", "18:30"): ("wed", "", ""),
+    ("tarnowiec", "weekday", "18:00"): ("mon tue wed fri sat", "", ""),
+    ("lubienie", "weekday", "19:00"): ("", "VII–VIII", "7-8"),
+    ("wielgie", "weekday", "18:30"): ("wed", "", ""),
+    ("rybno", "weekday", "07:00"): ("thu", "Okres zimowy", ""),
+    ("rybno", "sunday", "07:00"): ("", "", ""),
+}
+
+
+def test_single_weekdays_and_seasons_of_a_page_are_in_the_table(tmp_path: Path) -> None:
+    _, orders = run_programs("styles", tmp_path)
+    measures("styles", tmp_path, orders=orders, classified=None)
+    with (tmp_path / "t.csv").open(newline="") as file:
+        found = {
+            (row["domain"].removesuffix(".example"), row["day"], row["time"]): (
+                row["days"],
+                row["season"],
+                row["months"],
+            )
+            for row in csv.DictReader(file)
+        }
+    assert {key: found.get(key) for key in WHEN} == WHEN

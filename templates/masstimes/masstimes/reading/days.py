@@ -9,6 +9,7 @@ from typing import Literal
 Day = Literal["sunday", "weekday", "holiday", "unknown"]
 
 WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_COLUMNS = (*WEEK, "weekday", "holiday", "sunday")
 _NAMES = (
     r"poniedzial\w*|\bpon\b|\bpn\b", r"wtor\w*|\bwt\b", r"\bsrod[aeyu]\b|\bsr\b",
     r"czwart(?:ek|ki|ku|kow|kiem)\b|\bczw\b|\bcz\b", r"piat(?:ek|ki|ku|kow|kiem|kami)\b|\bpt\b",
@@ -31,18 +32,23 @@ _DAY = re.compile(
     + "|".join(f"(?P<{name}>{pattern})" for name, pattern in zip(WEEK, _NAMES, strict=True))
     + rf"|(?P<sunday>{_SUNDAY})"
 )
-_WITHOUT = re.compile(r"(?:oprocz|\bprocz|\bpoza|z\s+wyjatkiem)\s+(?:\w+\s+)?$")
+_WITHOUT = re.compile(r"(?:oprocz|\bprocz|\bpoza|\bza?\s+wyjatkiem|wyjawszy)\s+(?:\w+\s+)?$")
+_AND = re.compile(r"^\w*\s*(?:,|\bi\b|\boraz\b|\blub\b)\s*(?:w\s+)?$")
 _RANGE = re.compile(r"^[.\s]*(?:-|–|—|\bdo\b)[\s]*$")
 
 _MONTHS = (
     "styczn", "lut", "marc", "kwie", "maj", "czerwc", "lip", "sierp", "wrze", "pazdz", "listop",
     "grud",
 )  # fmt: skip
+#: A month as a Roman number.
+_ROMAN = r"(?:viii|vii|vi|v|iv|ix|iii|ii|i|xii|xi|x)"
+_ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _SEASON = re.compile(
     r"\b(?:styczn(?:ia|iu|en)|lut(?:ego|ym|y)|mar(?:ca|cu|zec)|kwie(?:tnia|tniu|cien)|maj(?:a|u)?"
     r"|czerw(?:ca|cu|iec)|lip(?:ca|cu|iec)|sierp(?:nia|niu|ien)|wrze(?:snia|sniu|sien)"
     r"|pazdziernik\w*|listopad\w*|grud(?:nia|niu|zien)|wakac\w+|lato|lat(?:em|a)\b|letni\w*|zim[aey]"
     r"|zimow\w+|adwen\w+|wielki\w*\s+po(?:st|sc)\w*|wielkanoc\w*|ferie|feri[io]\w*|rok\w*\s+szkoln\w+)"
+    rf"|(?<=\(){_ROMAN}\s*[-–—]\s*{_ROMAN}(?=\))"
 )
 #: What a season's words stand between.
 _EDGE = re.compile(r"[();|•\n]|,\s(?=[a-z]*\s*\d)|\d[\d:.⁰-⁹¹²³]*|\s[-–—]\s")
@@ -61,20 +67,37 @@ UNKNOWN = Days()
 
 def days_in(text: str) -> Days:
     """Return the days that a folded text names together; those behind ``oprócz`` are left out."""
+    return _days(*_named(text))
+
+
+def except_days(days: Days, text: str) -> Days:
+    """Return ``days`` without those that a folded text names behind ``oprócz``."""
+    found, without = _named(text)
+    if found or not without or days.day != "weekday":
+        return days
+    names = _split(days.names) or set(WEEK[:6])
+    return Days("weekday", _joined([day for day in WEEK if day in names - without]))
+
+
+def _named(text: str) -> tuple[list[str], set[str]]:
+    """Return the days that a folded text names, and those that it leaves out."""
     found: list[str] = []
     without: set[str] = set()
     last: re.Match[str] | None = None
+    left_out: re.Match[str] | None = None
     for each in _DAY.finditer(text):
         name = str(each.lastgroup)
-        if _WITHOUT.search(text[max(0, each.start() - 40) : each.start()]):
+        is_next = left_out is not None and _AND.match(text[left_out.end() : each.start()])
+        if is_next or _WITHOUT.search(text[max(0, each.start() - 40) : each.start()]):
             without.add(name)
+            left_out = each
             continue
         span = last is not None and _RANGE.match(text[last.end() : each.start()])
         if span and found[-1] in WEEK and name in WEEK[WEEK.index(found[-1]) :]:
             found.extend(WEEK[WEEK.index(found[-1]) + 1 : WEEK.index(name)])
         found.append(name)
         last = each
-    return _days(found, without)
+    return found, without
 
 
 def _days(found: list[str], without: set[str]) -> Days:
@@ -93,11 +116,17 @@ def _days(found: list[str], without: set[str]) -> Days:
 
 def joined_days(texts: list[str]) -> str:
     """Return all days that texts as ``mon-fri`` and ``sat`` name together."""
+    named = _split(" ".join(texts))
+    return _joined([day for day in WEEK if day in named])
+
+
+def _split(names: str) -> set[str]:
+    """Return the single days of a text as ``mon-fri sun``."""
     named: set[str] = set()
-    for part in " ".join(texts).split():
+    for part in names.split():
         first, _, last = part.partition("-")
         named.update(WEEK[WEEK.index(first) : WEEK.index(last or first) + 1])
-    return _joined([day for day in WEEK if day in named])
+    return named
 
 
 def _joined(days: list[str]) -> str:
@@ -110,7 +139,10 @@ def _joined(days: list[str]) -> str:
 
 def columns_in(text: str) -> tuple[Days, ...]:
     """Return the days of the columns that a folded table header names; empty for one kind alone."""
+    names = [str(each.lastgroup) for each in _DAY.finditer(text)]
     found = [days_in(each[0]) for each in _DAY.finditer(text)]
+    if len(names) > 2 and sorted(set(names), key=_COLUMNS.index) == names and "sun" in names:
+        return tuple(found)
     columns = tuple(days for days in dict.fromkeys(found) if days != UNKNOWN)
     kinds = {days.day for days in columns}
     return columns if {"sunday", "weekday"} <= kinds and len(columns) == len(kinds) else ()
@@ -138,6 +170,10 @@ def months_of(season: str) -> str:
     from masstimes.reading.words import in_place  # noqa: PLC0415 - words know no days
 
     text = in_place(season)
+    if roman := re.fullmatch(rf"({_ROMAN})\s*[-–—]\s*({_ROMAN})", text.strip()):
+        first, last = (_ROMANS.index(number) + 1 for number in roman.groups())
+        span = {(first - 1 + step) % 12 + 1 for step in range((last - first) % 12 + 1)}
+        return _spans(sorted(span))
     if "rok" in text and "szkoln" in text:
         return "1-6 9-12"
     found = [(m.start(), 7) for m in re.finditer("wakac", text)]
@@ -152,6 +188,31 @@ def months_of(season: str) -> str:
     if months and re.search(r"oprocz|\bpoza\b|wyjatk|\bnie\b|\bbez\b|\bbrak\b|procz", text):
         months = [number for number in range(1, 13) if number not in months]
     return _spans(sorted(set(months)))
+
+
+def joined_seasons(seasons: list[tuple[str, str]]) -> tuple[str, str]:
+    """Return the season and months of a mass of which several places tell, each with its own.
+
+    Places that name all months together, or summer and winter, mean the whole year: both are empty.
+    """
+    named = list(dict.fromkeys(season for season, _ in seasons))
+    if "" in named:
+        return "", ""
+    joined = "; ".join(named)
+    months = _month_numbers(" ".join(months for _, months in seasons))
+    if not all(months for _, months in seasons):
+        is_all = re.search(r"\bzim", joined, re.I) and re.search(r"\b(?:lat|let)", joined, re.I)
+        return ("", "") if is_all else (joined, "")
+    return ("", "") if len(months) == 12 else (joined, _spans(sorted(months)))
+
+
+def _month_numbers(spans: str) -> set[int]:
+    """Return the months of a text as ``1-6 9-12``."""
+    months: set[int] = set()
+    for part in spans.split():
+        first, _, last = part.partition("-")
+        months.update(range(int(first), int(last or first) + 1))
+    return months
 
 
 def _spans(months: list[int]) -> str:

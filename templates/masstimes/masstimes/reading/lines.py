@@ -13,6 +13,7 @@ from masstimes.reading.days import (
     Days,
     columns_in,
     days_in,
+    except_days,
     months_of,
     names_when_at_end,
     season_in,
@@ -40,7 +41,7 @@ _VERSE = re.compile(
 _SENTENCE = re.compile(r"[a-z]{4}\.\s")
 _SPAN = re.compile(r"^\s*(?:[-–—]|do)\s*$")
 _BEFORE_BARE = re.compile(r"(?:godz\w*\.?|\bo|\bi|\boraz|[,;:(]|\d|^)\s*$")
-_AFTER_BARE = re.compile(r"^\s*(?:$|[,;.)(\d]|i\s|oraz\s|[-–]\s|w\s|msz)")
+_AFTER_BARE = re.compile(r"^\s*(?:$|[,;.)(\d]|i\s|oraz\s|[-–]\s|w\s|msz|rano\b|wiecz|po\s+pol)")
 _NONE = re.compile(r"\bnie\s+ma\b|\bbrak\b|nie\s+odprawi\w+|nie\s+jest\s+odprawi\w+|\bbez\s+msz")
 
 
@@ -77,13 +78,16 @@ class _Section:
     topic: Topic | None
     days: Days = UNKNOWN
     season: str = ""
+    held: str = ""  # the season of a heading that names no days: it holds for all days below
     misses: int = 0
     is_headed: bool = False  # the days stand in a heading, not beside hours
     columns: tuple[Days, ...] = ()  # the header of a table names Sundays and weekdays
 
-    def begin(self, topic: Topic | None, days: Days = UNKNOWN, season: str = "") -> None:
-        """Forget what headings above said."""
-        self.topic, self.days, self.season = topic, days, season
+    def begin(
+        self, topic: Topic | None, days: Days = UNKNOWN, season: str = "", held: str = ""
+    ) -> None:
+        """Forget what headings above said, apart from the season that is ``held``."""
+        self.topic, self.days, self.season, self.held = topic, days, season or held, held
         self.misses, self.is_headed, self.columns = 0, days != UNKNOWN, ()
 
 
@@ -130,10 +134,12 @@ def _take_heading(line: str, plain: str, section: _Section, default: Topic | Non
     named, days, season = topics(plain), days_in(plain), season_in(plain, line)
     is_short = len(plain) <= _HEADING
     if is_short and (named or days != UNKNOWN):
-        section.begin(named[0][1] if named else section.topic, days, season)
+        held = section.held if not named and not season else ""
+        held = season if days == UNKNOWN else held
+        section.begin(named[0][1] if named else section.topic, days, season, held)
         section.columns = columns_in(plain)
     elif is_short and season:
-        section.season, section.misses = season, 0
+        section.season, section.held, section.misses = season, season, 0
     elif plain.lstrip().startswith("#"):
         section.begin(default)
     else:
@@ -166,9 +172,9 @@ class _Line:
                 topic = self._label_topic(label, named, number)
             label_days = days_in(label)
             if label_days != UNKNOWN:
-                days, season = label_days, ""
+                days, season = label_days, section.held
                 if number == 0 and (not section.is_headed or not days.names):
-                    section.days, section.season, section.columns = days, "", ()
+                    section.days, section.season, section.columns = days, section.held, ()
             if label_season := season_in(label, self._line[label_start:begin]):
                 season = label_season
             yield self._reading(
@@ -207,6 +213,7 @@ class _Line:
             note_days.day == "sunday" and "msz" in note and days.names
         ):
             days = note_days
+        days = except_days(days, note)
         if note_season := season_in(note, shown):
             season = note_season
         if _NONE.search(self._plain[max(0, begin - 60) : begin]) and not season_in(note, shown):

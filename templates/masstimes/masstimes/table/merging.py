@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from masstimes.reading.days import Day, joined_days
+from masstimes.reading.days import Day, joined_days, joined_seasons
 from masstimes.table.days import mass_near, sentence_at
 
 _DAYS: dict[str, Day] = {"sundays": "sunday", "weekdays": "weekday", "holidays": "holiday"}
@@ -129,15 +129,15 @@ def _best(evidence: list[Evidence]) -> Evidence:
         key=lambda each: (-(each.probability or 0), not each.sentence, each.url, each.start),
     )
     ruled = [each for each in evidence if each.rules]
-    # A mass of all days, or of the whole year, is the wider one.
-    when = min(ruled or [best], key=lambda each: (each.season, each.days, each.url, each.start))
+    said = sorted(ruled or [best], key=lambda each: (each.url, each.start))
+    season, months = joined_seasons([(each.season, each.months) for each in said])
     return replace(
         best,
         rules=bool(ruled),
         classifier=any(each.classifier for each in evidence),
         days=_all_days(ruled or [best]),
-        season=when.season,
-        months=when.months,
+        season=season,
+        months=months,
     )
 
 
