@@ -43,6 +43,7 @@ class ChainsClient(QuotaCalls):
         dataset: UUID | None = None,
         template: str | None = None,
         attention: bool = False,
+        failures: bool = False,
         after: str | None = None,
         limit: int | None = None,
     ) -> ChainPage:
@@ -50,12 +51,13 @@ class ChainsClient(QuotaCalls):
 
         ``dataset``: those whose input it is; ``template``: those of any version of the template of
         this name (a chain service of the release before gives those of all); ``attention``: those
-        that need a person."""
+        that need a person; ``failures``: with the numbers of failed jobs."""
         params = {
             "state": state,
             "dataset": dataset,
             "template": template,
             "attention": attention or None,
+            "failures": failures or None,
             "after": after,
             "limit": limit,
         }
@@ -102,9 +104,14 @@ class ChainsClient(QuotaCalls):
         )
         return [chain for chain in page.chains if chain.ended_at is not None]
 
-    async def chain(self, uid: UUID) -> Chain:
-        """Raises ``NotFound``."""
-        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
+    async def chain(self, uid: UUID, *, failures: bool = False) -> Chain:
+        """Return a chain; with ``failures``, with the numbers of failed jobs.
+
+        Raises:
+            NotFound: There is none.
+        """
+        params = {"failures": failures or None}
+        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain, params=params)
 
     async def counts(self) -> ChainCounts:
         """Chains under way and those that need a person. Raises ``NotFound`` where a release before

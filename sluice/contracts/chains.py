@@ -140,6 +140,16 @@ class ChainCollection(Contract):
     reason: str = ""
 
 
+#: What finished although jobs of it failed, as its template allows.
+INCOMPLETE = "incomplete"
+
+
+def outcome_of(state: ChainState | StepState, *, failed_jobs: int) -> str:
+    """Return the state of a chain or step in a word."""
+    finished = state in {ChainState.FINISHED, StepState.FINISHED}
+    return INCOMPLETE if finished and failed_jobs else state.value
+
+
 class ChainStep(Contract):
     name: str
     state: StepState
@@ -148,15 +158,23 @@ class ChainStep(Contract):
     ended_at: Timestamp | None = None
     #: Why it failed or was canceled, in one sentence.
     reason: str = ""
+    #: Jobs that failed. Told where it is asked for.
+    failed_jobs: Annotated[int, Field(exclude_if=operator.not_)] = 0
     #: The chain whose task did it: its data sets were taken over.
     taken_from: UUID | None = Field(default=None, exclude_if=absent)
     #: The chain from whose task outputs of finished jobs are taken over.
     jobs_from: UUID | None = Field(default=None, exclude_if=absent)
 
+    @property
+    def outcome(self) -> str:
+        """Return the state in a word: what lacks results is not called finished."""
+        return outcome_of(self.state, failed_jobs=self.failed_jobs)
+
 
 class Chain(Contract):
-    """``reason``: why it failed, was or will be canceled; of one that uploads its output, why that
-    does not go on (so tells the operator service of a single chain). ``rerun_of``: the chain that
+    """``reason``: why it failed, was or will be canceled, or what one that finished lacks; of one
+    that uploads its output, why that does not go on (so tells the operator service of a single
+    chain). ``rerun_of``: the chain that
     was asked to run again. ``acknowledged``: who has seen that it failed."""
 
     uid: UUID
@@ -178,8 +196,8 @@ class Chain(Contract):
     #: Added to those of its steps.
     rank: Annotated[float, Field(exclude_if=operator.not_)] = 0.0
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
-    #: Of one that finished: jobs that failed, whose inputs stay until somebody decides. Told in the
-    #: list of finished chains that need attention.
+    #: Jobs that failed; in the list of finished chains that need attention, those whose inputs stay
+    #: until somebody decides. Told there, and where it is asked for.
     failed_jobs: Annotated[int, Field(exclude_if=operator.not_)] = 0
     owner: Owner = None
     group: OwnerGroup = EVERYONE
@@ -188,6 +206,11 @@ class Chain(Contract):
     collected: Annotated[list[ChainCollection], Field(exclude_if=operator.not_)] = Field(
         default_factory=list
     )
+
+    @property
+    def outcome(self) -> str:
+        """Return the state in a word: what lacks results is not called finished."""
+        return outcome_of(self.state, failed_jobs=self.failed_jobs)
 
 
 class ChainOutput(Contract):

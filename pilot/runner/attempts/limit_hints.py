@@ -33,10 +33,13 @@ class RefusedAmounts:
     largest_file: float
     shared_memory: float
 
-    def network_hint(self, said: str) -> str:
-        """Return what a tool needs that has no network and may have wanted one; empty where it did
-        not. Outside a sandbox tools have the node's network."""
-        if not self.shared_memory or not _NETWORK.search(said):
+    def network_hint(self, said: str, *, container: bool) -> str:
+        """Return what a tool needs that has no network and may have wanted one.
+
+        Empty where it did not want one, and outside of sandboxes and containers, where tools have
+        the node's network.
+        """
+        if not (self.shared_memory or container) or not _NETWORK.search(said):
             return ""
         return (
             "tools have no network unless they ask for it: 'requirements: {NetworkAccess:"

@@ -127,6 +127,7 @@ class Judge:
         containers are their engine's."""
         others = prepared.container is not None or error_class is ErrorClass.NO_ROOM
         hint = "" if others else self.refused.hint(code, sentence)
-        if not others and not prepared.network:
-            hint = hint or self.refused.network_hint(sentence)
+        if not hint and error_class is not ErrorClass.NO_ROOM and not prepared.network:
+            in_container = prepared.container is not None
+            hint = self.refused.network_hint(sentence, container=in_container)
         return f"{sentence} ({hint})" if hint else sentence

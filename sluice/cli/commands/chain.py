@@ -46,7 +46,10 @@ def list_chains(
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     after: AfterOption = None,
 ) -> None:
-    """Chains, the newest first."""
+    """Chains, the newest first.
+
+    One that finished although jobs of it failed is shown as incomplete; `--state finished` has it.
+    """
     page = system.ask(lambda c: c.operator.chains(state=state, after=after, limit=limit))
     if system.as_json:
         print_json(page.chains)
@@ -75,7 +78,7 @@ def show(
         dataset.uid: dataset
         for dataset in system.ask(lambda c: c.operator.datasets_of([d.uid for d in found.datasets]))
     }
-    out.print(f"{found.dataset_name} through {_version(found)}: {found.state.value}")
+    out.print(f"{found.dataset_name} through {_version(found)}: {found.outcome}")
     out.print(f"chain {found.uid}, since {local_time(found.created_at)}")
     if found.rank:
         out.print(f"rank: {in_full(found.rank)} is added to those of its steps")
@@ -93,7 +96,7 @@ def show(
         out.print(f"  {told.output}: {_collected(told)}")
     print_table(
         ["step", "state", "task", "reason"],
-        [(s.name, s.state.value, _task(found, s), _why(s)) for s in found.steps],
+        [(s.name, s.outcome, _task(found, s), _why(s)) for s in found.steps],
         empty="",
     )
     print_table(
@@ -293,7 +296,9 @@ def _task(chain: Chain, step: ChainStep) -> str:
 
 
 def _why(step: ChainStep) -> str:
-    return step.reason if step.taken_from is None else f"taken over from chain {step.taken_from}"
+    if step.taken_from is not None:
+        return f"taken over from chain {step.taken_from}"
+    return step.reason or (f"{counted(step.failed_jobs, 'job')} failed" if step.failed_jobs else "")
 
 
 def _version(chain: Chain) -> str:
@@ -305,7 +310,7 @@ def _row(chain: Chain) -> tuple[object, ...]:
         chain.uid,
         chain.dataset_name,
         _version(chain),
-        chain.state.value,
+        chain.outcome,
         _steps(chain),
         local_time(chain.created_at),
     )

@@ -55,7 +55,7 @@ async def _watch(
         return chain.state
     tell_failures(failed, where)
     reason = f": {chain.reason}" if chain.reason else ""
-    err.print(f"{chain.state.value}{reason}")
+    err.print(f"{chain.outcome}{reason}")
     if chain.state is ChainState.FINISHED:
         err.print(f"its results: sluice chain get {chain.uid}")
     return chain.state

@@ -47,7 +47,7 @@ from sluice.cli.watch.chain import failed_jobs, failures_json
 from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.bounds import MOST_TEXT
 from sluice.contracts.chain_requirements import DatasetFacts
-from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.chains import INCOMPLETE, Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.plan import Plan
@@ -312,6 +312,7 @@ async def _finish(
             {
                 "status": chain.state.value,
                 "reason": chain.reason,
+                "incomplete": chain.outcome == INCOMPLETE,
                 "chain": str(chain.uid),
                 "seconds": round(seconds, 3),
                 "outputs": [
@@ -324,6 +325,6 @@ async def _finish(
         tell_failures(failed, arguments.where)
         for output in outputs:
             out.print(f"{output.path}  {human_bytes(output.size)}")
-        if chain.state is not ChainState.FINISHED:
-            err.print(f"{chain.state.value}: {chain.reason}")
+        if chain.outcome != ChainState.FINISHED:
+            err.print(f"{chain.outcome}: {chain.reason}")
     return chain.state is ChainState.FINISHED

@@ -10,7 +10,7 @@ from sluice.cli.lookup import the_chain, the_task
 from sluice.cli.options import AfterOption, TaskArgument
 from sluice.cli.output import out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
-from sluice.contracts.chains import ChainTask
+from sluice.contracts.chains import ChainTask, outcome_of
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.states import StepState
 
@@ -130,4 +130,10 @@ def _row(task: ChainTask) -> tuple[object, ...]:
         if j
         else (0, 0, 0, 0, 0, 0)
     )
-    return (task.task_id, task.step, task.dataset_name, task.status.value, *counts)
+    return (
+        task.task_id,
+        task.step,
+        task.dataset_name,
+        outcome_of(task.status, failed_jobs=j.failed if j else 0),
+        *counts,
+    )

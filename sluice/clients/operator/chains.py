@@ -70,13 +70,16 @@ class ChainCalls(ServiceClient):
             "state": state,
             "name": name,
             "template": template,
+            "failures": True,
             "after": after,
             "limit": limit,
         }
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
     async def chain(self, uid: UUID) -> Chain:
-        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
+        """Return a chain with the numbers of failed jobs, where the service knows them."""
+        params = {"failures": True}
+        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain, params=params)
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
         """What the chain gives in the end. Raises ``NotFound``."""

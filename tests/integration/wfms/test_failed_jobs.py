@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.attention import Acknowledge
-from sluice.contracts.chains import Chain, RerunChain
+from sluice.contracts.chains import INCOMPLETE, Chain, RerunChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Retention
 from sluice.contracts.states import ChainState
@@ -94,3 +94,21 @@ async def test_an_input_is_deleted_by_default_only_where_it_is_a_copy(
     if not copied:
         rerun, new = await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
         assert (new, rerun.state) == (True, ChainState.IN_PROGRESS)
+
+
+async def test_a_chain_with_failed_jobs_is_incomplete_wherever_it_is_read(world: World) -> None:
+    _, chain = await finished_with_failure(world)
+    one = await world.chains.chain(chain.uid, failures=True)
+    [listed] = (await world.chains.chains(failures=True)).chains
+    for found in (one, listed):
+        assert (found.outcome, found.failed_jobs) == (INCOMPLETE, 1)
+        assert [step.outcome for step in found.steps] == ["finished", INCOMPLETE, "finished"]
+
+
+async def test_the_release_before_reads_a_chain_with_failed_jobs(world: World) -> None:
+    """It refuses fields that it does not know, and is told in the reason."""
+    _, chain = await finished_with_failure(world)
+    [listed] = (await world.chains.chains()).chains
+    for found in (await world.chains.chain(chain.uid), listed):
+        assert "failed_jobs" not in found.model_dump_json()
+        assert found.reason == "its results are incomplete: 1 job failed"

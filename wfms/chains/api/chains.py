@@ -119,22 +119,26 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)],
         sight: Seen,
+        *,
         template: str | None = None,
+        failures: bool = False,
         after: str | None = None,
     ) -> ChainPage:
         """Lists chains, newest first. `uid`: of these; `dataset`: those whose input it is; `uses`:
         those that have it as their input or as the value of a parameter; `template`: those of any
         version of the template of this name; `attention`: those that failed and that nobody has
         acknowledged, discarded or run again, and those with a step that cannot go on. `ended`: in
-        place of that, those that have ended, the last to end first, on one page."""
-        wanted = replace(query, sight=sight, template=template)
+        place of that, those that have ended, the last to end first, on one page. `failures`: with
+        the numbers of failed jobs."""
+        wanted = replace(query, sight=sight, template=template, failures=failures)
         return await read_chains(database, wanted, after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def one_chain(uid: UUID) -> Chain:
-        """Reads a chain with its steps and data sets."""
-        return await read_chain(database, uid)
+    async def one_chain(uid: UUID, *, failures: bool = False) -> Chain:
+        """Reads a chain with its steps and data sets. `failures`: with the numbers of failed
+        jobs."""
+        return await read_chain(database, uid, failures=failures)
 
 
 def _add_rank(router: APIRouter, context: ChainsContext) -> None:

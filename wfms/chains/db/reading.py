@@ -14,6 +14,7 @@ from sluice.contracts.chains import (
     ChainStep,
     ChainTask,
 )
+from sluice.contracts.numbers import counted
 from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
@@ -63,7 +64,7 @@ CHAINS_BY_END = CHAINS.replace(
 
 STEPS = f"""
 SELECT chain_uid, name, state, task_uid, started_at, ended_at, reason, taken_from, jobs_from,
-    state <> '{StepState.PENDING}' AS begun
+    failed_jobs, state <> '{StepState.PENDING}' AS begun
 FROM steps WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, ordinal
 """
 
@@ -117,7 +118,7 @@ class ChainQuery:
     """``uids``: of these; ``dataset``: those whose input it is; ``uses``: those that have it as
     their input or the value of a parameter; ``template``: those of any version of the template of
     this name; ``attention``: those that need a person. ``ended``: in place of that, those that have
-    ended, the last to end first, on one page."""
+    ended, the last to end first, on one page. ``failures``: with the numbers of failed jobs."""
 
     uids: Sequence[UUID] | None = None
     state: ChainState | None = None
@@ -126,6 +127,7 @@ class ChainQuery:
     template: str | None = None
     attention: bool = False
     ended: bool = False
+    failures: bool = False
     limit: int = 1
     sight: Sight = ALL
 
@@ -163,7 +165,11 @@ async def chains_page(
     datasets = await connection.fetch(DATASETS, uids)
     collected = await collections_of(connection, uids)
     last = int(rows[-1]["position"]) if len(rows) == query.limit and not query.ended else None
-    return [_chain(row, steps, datasets, collected.get(row["uid"], [])) for row in rows], last
+    chains = [
+        _chain(row, steps, datasets, collected.get(row["uid"], []), failures=query.failures)
+        for row in rows
+    ]
+    return chains, last
 
 
 def _chain(
@@ -171,24 +177,32 @@ def _chain(
     steps: Sequence[asyncpg.Record],
     datasets: Sequence[asyncpg.Record],
     collected: list[ChainCollection],
+    *,
+    failures: bool,
 ) -> Chain:
+    """Return a chain; with ``failures``, with the numbers of failed jobs."""
     fields = {
         key: value
         for key, value in row.items()
         if key not in {"position", "acknowledged_by", "acknowledged_at", "secrets"}
     }
-    seen = row["acknowledged_at"]
+    seen, own = row["acknowledged_at"], [step for step in steps if step["chain_uid"] == row["uid"]]
+    failed = sum(step["failed_jobs"] for step in own)
+    if failed and row["state"] == ChainState.FINISHED and not row["reason"]:
+        fields["reason"] = f"its results are incomplete: {counted(failed, 'job')} failed"
+    if failures:
+        fields.setdefault("failed_jobs", failed)
     return Chain(
         **fields,
         secrets=row["secrets"] or {},
         acknowledged=None if seen is None else Acknowledgement(by=row["acknowledged_by"], at=seen),
-        steps=[_step(step) for step in steps if step["chain_uid"] == row["uid"]],
+        steps=[_step(step, failures=failures) for step in own],
         datasets=[_dataset(dataset) for dataset in datasets if dataset["chain_uid"] == row["uid"]],
         collected=collected,
     )
 
 
-def _step(row: asyncpg.Record) -> ChainStep:
+def _step(row: asyncpg.Record, *, failures: bool) -> ChainStep:
     return ChainStep(
         name=row["name"],
         state=row["state"],
@@ -196,6 +210,7 @@ def _step(row: asyncpg.Record) -> ChainStep:
         started_at=row["started_at"],
         ended_at=row["ended_at"],
         reason=row["reason"],
+        failed_jobs=row["failed_jobs"] if failures else 0,
         taken_from=row["taken_from"],
         jobs_from=row["jobs_from"],
     )

@@ -23,10 +23,14 @@ class BadCursor(Unprocessable):
         )
 
 
-async def read_chain(database: Database, uid: UUID) -> Chain:
-    """Errors: ``UnknownChain``."""
+async def read_chain(database: Database, uid: UUID, *, failures: bool = False) -> Chain:
+    """Return a chain; with ``failures``, with the numbers of failed jobs.
+
+    Raises:
+        UnknownChain: There is none.
+    """
     async with database.connection() as connection:
-        chains, _ = await chains_page(connection, ChainQuery(uids=[uid]))
+        chains, _ = await chains_page(connection, ChainQuery(uids=[uid], failures=failures))
     if not chains:
         raise UnknownChain(uid)
     return chains[0]

@@ -4,7 +4,7 @@ them."""
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sluice.contracts.chains import Chain, ChainStep
+from sluice.contracts.chains import INCOMPLETE, Chain, ChainStep
 from sluice.contracts.numbers import counted
 from sluice.contracts.states import ChainState, StepState, TaskState
 from sluice.contracts.tasks import TaskStatus
@@ -119,7 +119,7 @@ class Shortfall:
     @property
     def label(self) -> str:
         """The state in a word: what lacks results is not shown as finished."""
-        return "incomplete"
+        return INCOMPLETE
 
     @property
     def tone(self) -> str:

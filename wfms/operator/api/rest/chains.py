@@ -2,7 +2,9 @@
 
 from uuid import UUID
 
-from sluice.contracts.base import Page
+from pydantic import Field
+
+from sluice.contracts.base import Contract, Page
 from sluice.contracts.chains import (
     Chain,
     ChainOutputs,
@@ -33,6 +35,13 @@ class ChainListRequest(Page):
     dataset: UUID | None = None
     name: str | None = None
     template: str | None = None
+    failures: bool = Field(default=False, description="With the numbers of failed jobs.")
+
+
+class OneChainQuery(Contract):
+    """What is told of a chain."""
+
+    failures: bool = Field(default=False, description="With the numbers of failed jobs.")
 
 
 class ChainRoutes:
@@ -56,7 +65,7 @@ class ChainRoutes:
             Route("GET", uid, self.read, VIEWERS,
                   "Reads a chain with its steps and data sets; of one that uploads, why that does "
                   "not go on.",
-                  answer=Chain, errors=(NotFound, NotAvailable)),
+                  answer=Chain, query=OneChainQuery, errors=(NotFound, NotAvailable)),
             Route("GET", uid + "/outputs", self.outputs, VIEWERS,
                   "Lists what a chain gives in the end: its workflow's outputs, each a data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
@@ -98,6 +107,7 @@ class ChainRoutes:
             state=query.state,
             dataset=dataset,
             template=query.template,
+            failures=query.failures,
             after=query.after,
             limit=query.limit,
         )
@@ -106,8 +116,9 @@ class ChainRoutes:
         chain, made = await request_chain(self._context, body)
         return Answered(chain, 201 if made else 200)
 
-    async def read(self, uid: UUID) -> Chain:
-        return await with_upload_waits(self._dms, await self._chains.chain(uid))
+    async def read(self, uid: UUID, query: OneChainQuery) -> Chain:
+        found = await self._chains.chain(uid, failures=query.failures)
+        return await with_upload_waits(self._dms, found)
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
         chain, outputs = await read_outputs(self._context, uid)

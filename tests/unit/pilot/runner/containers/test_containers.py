@@ -72,6 +72,17 @@ def test_the_network_is_there_for_a_tool_that_asks(runner: Runner, root: Path) -
     )
 
 
+def test_a_container_that_wanted_a_network_is_told_how_to_ask_for_it(
+    runner: Runner, root: Path
+) -> None:
+    script = "echo 'connect: Network is unreachable' >&2; exit 1"
+    report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
+    assert "tools have no network unless they ask for it" in failed(report)[1]
+    asked = shell(script, more=[{"class": "NetworkAccess", "networkAccess": True}])
+    report = run(runner, task(root, asked), [input_file(root / "in" / "b.dat")])
+    assert "tools have no network" not in failed(report)[1]
+
+
 def test_what_cwl_can_say_of_a_tool_holds_in_a_container(runner: Runner, root: Path) -> None:
     docker = {
         "class": "DockerRequirement",
