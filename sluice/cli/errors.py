@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from sluice.cli.output import err, print_problem
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.wording import names_value, sentence_of
+from sluice.os_errors import sentence_of as os_sentence
 from sluice.storage import BundleError, StorageError
 
 Result = TypeVar("Result")
@@ -28,6 +29,8 @@ def plain_errors(call: Callable[[], Result]) -> Result:
         for wrong in error.errors():
             value = "" if names_value(wrong) else f", not {str(wrong['input'])[:200]!r}"
             err.print(f"error: {'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}{value}")
-    except (OSError, StorageError, BundleError) as error:
+    except OSError as error:
+        err.print(f"error: {os_sentence(error)}")
+    except (StorageError, BundleError) as error:
         err.print(f"error: {error}")
     raise typer.Exit(1) from None

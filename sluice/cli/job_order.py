@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sluice.contracts.problems import Unprocessable
+from sluice.os_errors import reason_of
 
 #: Keys that a job order may have for runners. A workflow may have inputs of these names, too.
 RUNNER_KEYS = frozenset({"cwl:tool", "cwlVersion", "id", "$namespaces", "$schemas"})
@@ -25,7 +26,7 @@ def read_job_order(path: Path) -> dict[str, Any]:
     try:
         order = _read(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise Unprocessable(f"{path} cannot be read as YAML or JSON: {error}") from error
+        raise Unprocessable(f"{path} cannot be read as YAML or JSON: {reason_of(error)}") from error
     if not isinstance(order, dict):
         raise Unprocessable(
             f"{path} is no job order: it must be a mapping of the workflow's inputs to their values"

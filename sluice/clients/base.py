@@ -240,14 +240,17 @@ def _error_of(service: str, response: httpx.Response) -> ServiceError:
 
 
 def _problem_of(response: httpx.Response) -> Problem:
-    """The problem answered, or one made from whatever came instead (a proxy's page, a bare
-    status)."""
+    """Return the problem answered, or one made of what came instead.
+
+    The pages of proxies and what a program wrote are not shown; a plain line is.
+    """
     try:
         return Problem.model_validate_json(response.content)
     except ValidationError:
-        text = response.text.strip()
+        title, text = f"HTTP {response.status_code} {response.reason_phrase}", response.text.strip()
+        plain = text and text.isprintable() and "<" not in text and not text.startswith(("{", "["))
         return Problem(
-            title=response.reason_phrase or f"HTTP {response.status_code}",
+            title=title.strip(),
             status=response.status_code,
-            detail=text[:500],
+            detail=text[:500] if plain else f"the answer is {title.strip()}, without a reason",
         )

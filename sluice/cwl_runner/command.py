@@ -20,6 +20,7 @@ from sluice.cwl_runner.rest import Refused, Rest
 from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.single_tool import NotSimple, read_simple
 from sluice.embedded.home import DEFAULT_HOME, Home
+from sluice.os_errors import reason_of
 
 _ENDED = 128
 _WRONG = 2
@@ -70,7 +71,7 @@ def _session(url: str, folder: Path, given: argparse.Namespace) -> Iterator[Runn
             with lease:  # what closing leaves is ended when the lease has expired
                 session.close()
         except (Refused, OSError) as error:  # the outcome stands all the same
-            _fail(f"something of this run may be left on the system: {error}")
+            _fail(f"something of this run may be left on the system: {reason_of(error)}")
 
 
 def _parser() -> argparse.ArgumentParser:

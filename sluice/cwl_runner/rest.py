@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
 from sluice.credentials import headers_for
+from sluice.os_errors import reason_of
 from sluice.proxies import UnusableProxy, direct_connection_note, proxy_for, without_password
 
 _TIMEOUT = 60.0
@@ -72,7 +73,7 @@ class Rest:
         except (http.client.HTTPException, OSError) as error:
             self._connection.close()
             raise ConnectionError(
-                f"the system at {self.url} cannot be reached: {error}"
+                f"the system at {self.url} cannot be reached: {reason_of(error)}"
                 f"{direct_connection_note(self.url)}"
             ) from error
         except BaseException:  # an interrupt leaves an answer unread

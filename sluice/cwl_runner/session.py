@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sluice.backoff import pause_after
+from sluice.contracts.naming import delivered_name
 from sluice.contracts.states import JobState
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.rest import Refused, Rest
@@ -219,10 +220,10 @@ class RunnerSession:
             if self._files_dataset is None:
                 self._files_dataset = self._new_dataset(self._name)
             number = len(self._files)
-            name = f"{number:06d}-{os.path.basename(source.rstrip('/')) or 'root'}"
-            place = self._files[source] = (
-                f"{self._name}/{name if value['class'] == 'File' else f'{name}.tar'}"
-            )
+            own = os.path.basename(source.rstrip("/")) or "root"
+            ending = "" if value["class"] == "File" else ".tar"
+            name = delivered_name(f"{own}{ending}", start=f"{number:06d}-")
+            place = self._files[source] = f"{self._name}/{name}"
             entry = self._put(Path(source), place, seq=number, folder=value["class"] == "Directory")
             self._entries.append(entry)
             if entry["size"] >= _LARGE:

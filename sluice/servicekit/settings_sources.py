@@ -24,6 +24,7 @@ from pydantic_settings import (
 )
 
 from sluice.contracts.wording import sentence_of
+from sluice.os_errors import reason_of
 
 #: Environment variables that say where the other places are.
 SECRETS_DIR = "SLUICE_SECRETS_DIR"
@@ -170,7 +171,9 @@ def _settings_file() -> Iterator[SettingsPlace]:
         with open(path, encoding="utf-8") as file:
             lines = list(parse_stream(file))
     except (OSError, UnicodeDecodeError) as error:
-        raise WrongSettings([f"{SETTINGS_FILE}: the file {path} cannot be read: {error}"]) from None
+        raise WrongSettings(
+            [f"{SETTINGS_FILE}: the file {path} cannot be read: {reason_of(error)}"]
+        ) from None
     wrong = [
         line.original.line for line in lines if line.error or (line.key and line.value is None)
     ]
@@ -186,7 +189,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise WrongSettings([f"the secret {file} cannot be read: {error}"]) from None
+        raise WrongSettings([f"the secret {file} cannot be read: {reason_of(error)}"]) from None
 
 
 def _sentence(owner: type[LayeredSettings], prefix: str, error: ErrorDetails) -> str:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from sluice.contracts.simulation import KindTimes, SimulationResult
 from sluice.contracts.times import Spread
 from sluice.contracts.wording import sentence_of
+from sluice.os_errors import reason_of
 from wms.domain.policies import policy_of
 from wms.simulation.build import (
     build_arrivals,
@@ -36,7 +37,7 @@ def read_scenario(file: Path) -> Scenario:
     try:
         given = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise WrongScenario(f"{file}: cannot be read: {error}") from error
+        raise WrongScenario(f"{file}: cannot be read: {reason_of(error)}") from error
     except yaml.YAMLError as error:
         raise WrongScenario(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(given, dict):

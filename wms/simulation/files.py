@@ -6,6 +6,7 @@ from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
+from sluice.os_errors import reason_of
 from wms.simulation.errors import WrongScenario
 
 #: The first column of a table: when a page comes.
@@ -67,7 +68,7 @@ class Files:
         try:
             return file, file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise WrongScenario(f"arrivals: {file}: cannot be read: {error}") from error
+            raise WrongScenario(f"arrivals: {file}: cannot be read: {reason_of(error)}") from error
 
 
 def write_table(file: Path, stages: Sequence[str], rows: Sequence[Row]) -> None:

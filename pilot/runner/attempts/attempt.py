@@ -33,6 +33,7 @@ from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
+from sluice.os_errors import reason_of
 from sluice.storage import StorageError
 
 log = structlog.get_logger(__name__)
@@ -315,7 +316,7 @@ class AttemptRun:
             text = write_log(self._task, self._job, self._story, str(end), limit=limit)
             return stage_log(text, log_url(self._task, self._job)), ""
         except (StorageError, OSError) as error:
-            return None, f"its log could not be kept: {error}"
+            return None, f"its log could not be kept: {reason_of(error)}"
 
     def _keep(self, report: AttemptReport) -> str | None:
         """Name of the journal that the report is in; None: in none."""

@@ -29,6 +29,7 @@ from sluice.contracts.checkpoints import (
     quoted_path,
 )
 from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.os_errors import reason_of
 from sluice.storage import StorageError
 
 log = structlog.get_logger(__name__)
@@ -117,7 +118,7 @@ class Checkpoints:
             files = {_plain(file): partial(bring, file) for file in kept.files}
             self._states = restore(folder, files)
         except (StorageError, NoPlaceError, OSError) as error:
-            self._note(f"{what} cannot be used: {error}")
+            self._note(f"{what} cannot be used: {reason_of(error)}")
             return False
         self.went_on = f"went on from {what}, {_amount(len(kept.files), kept.size)}"
         self._note(self.went_on)
@@ -176,7 +177,7 @@ class Checkpoints:
         except TooManyError as error:
             self._note(f"no checkpoint was kept: there are {error.what}")
         except (StorageError, OSError) as error:
-            self._note(f"a checkpoint could not be kept: {error}")
+            self._note(f"a checkpoint could not be kept: {reason_of(error)}")
         except Exception as error:  # boundary of a thread: the job goes on without
             log.error("checkpoint.unexpected", exc_info=error)
             self._note(f"a checkpoint could not be kept: {type(error).__name__}")

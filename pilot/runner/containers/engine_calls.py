@@ -5,6 +5,7 @@ import subprocess
 from pilot.node.engines import Engine, engine_environment
 from pilot.runner.failures import AttemptError
 from sluice.contracts.states import ErrorClass
+from sluice.os_errors import reason_of
 
 _PATIENCE = 60.0
 
@@ -23,5 +24,5 @@ def call_engine(engine: Engine, *command: str) -> "subprocess.CompletedProcess[s
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        sentence = f"{engine.kind.label} does not answer on this node: {error}"
+        sentence = f"{engine.kind.label} does not answer on this node: {reason_of(error)}"
         raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence) from error

@@ -4,7 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -51,6 +51,7 @@ from sluice.contracts.chains import INCOMPLETE, Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.plan import Plan
+from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel
 from sluice.contracts.templates import Template
@@ -232,9 +233,9 @@ async def _follow(
         )
     except StepNeverFits as error:
         err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
-        chain = await connection.operator.cancel_chain(
-            chain.uid, Cancel(reason=f"`sluice run` gave up: {error}"[:MOST_TEXT])
-        )
+        with suppress(Conflict):  # it has ended meanwhile
+            reason = f"`sluice run` gave up: {error}"[:MOST_TEXT]
+            chain = await connection.operator.cancel_chain(chain.uid, Cancel(reason=reason))
         return await follow_with_bars(connection, chain, quiet=True)
 
 

@@ -15,6 +15,7 @@ from sluice.cli.system import System, with_system
 from sluice.contracts.numbers import counted
 from sluice.contracts.simulation import PolicyName, Replay, SimulationResult
 from sluice.contracts.times import Spread
+from sluice.os_errors import sentence_of
 
 #: The simulator, what makes scenarios of runs, and what draws the time lines of production: found
 #: by name.
@@ -168,7 +169,7 @@ def _write(what: str, file: Path, write: Callable[[], object]) -> None:
     try:
         write()
     except OSError as error:
-        err.print(f"error: {error}")
+        err.print(f"error: {sentence_of(error)}")
         raise typer.Exit(1) from None
     err.print(f"{what} in {file}")
 

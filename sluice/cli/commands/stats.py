@@ -14,6 +14,7 @@ from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.numbers import counted
 from sluice.contracts.times import Spread, StepTimes, WorkTimes
+from sluice.os_errors import sentence_of
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -152,6 +153,6 @@ def _write(file: Path, picture: bytes) -> None:
     try:
         file.write_bytes(picture)
     except OSError as error:
-        err.print(f"error: {error}")
+        err.print(f"error: {sentence_of(error)}")
         raise typer.Exit(1) from None
     err.print(f"picture in {file}")

@@ -12,6 +12,7 @@ from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.tools import NewTool, PortOfTool
+from sluice.os_errors import reason_of
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -98,4 +99,4 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Unprocessable(f"{file} cannot be read: {error}") from error
+        raise Unprocessable(f"{file} cannot be read: {reason_of(error)}") from error

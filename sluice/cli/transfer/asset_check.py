@@ -20,6 +20,7 @@ from sluice.cli.transfer.inputs import shown_path
 from sluice.contracts.assets import AssetCheck
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.wording import sentence_of
+from sluice.os_errors import reason_of
 
 #: What cwltool puts into, and before, the lines that it writes; and its last one.
 _COLOURS, _PREFIX = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^(?:ERROR|WARNING|INFO) ")
@@ -34,7 +35,9 @@ def read_check(tool: Path) -> AssetCheck:
     try:
         return AssetCheck(name=tool.name, text=tool.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise Unprocessable(f"the check {shown_path(tool)} cannot be read: {error}") from error
+        raise Unprocessable(
+            f"the check {shown_path(tool)} cannot be read: {reason_of(error)}"
+        ) from error
     except ValidationError as error:
         why = sentence_of(error.errors()[0])
         raise Unprocessable(f"the check {shown_path(tool)} cannot be kept: {why}") from error

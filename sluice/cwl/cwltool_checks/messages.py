@@ -14,6 +14,22 @@ _PLACED = re.compile(
 #: A type as JSON, at the end of a message or before its next word.
 _TYPE = re.compile(r"of type (\"\w+\"|[\[{].*?[\]}])(?= is incompatible| with sink|$)")
 
+_NOTHING = "nothing stands here, and a value is expected: write it, or leave the field out"
+#: What schema-salad calls the kinds of values, and what we call them.
+_KINDS = {
+    "int": "a number",
+    "long": "a whole number",
+    "float": "a number",
+    "double": "a number",
+    "float or double": "a number",
+    "str": "a text",
+    "string": "a text",
+    "bool": "true or false",
+    "boolean": "true or false",
+    "list": "a list",
+    "dict": "a mapping",
+}
+
 
 def tell_error(error: Any, findings: Findings) -> None:
     """One finding for each reason; where there is a finding already at the same place, ours says it
@@ -29,7 +45,8 @@ def tell_error(error: Any, findings: Findings) -> None:
             messages_at[place].append(message)
     for place, messages in messages_at.items():
         if not findings.has_error_at(place):
-            findings.error(place, "; or ".join(messages))
+            nothing = _NOTHING in messages
+            findings.error(place, _NOTHING if nothing else "; or ".join(messages))
 
 
 def tell_text(text: str, findings: Findings) -> None:
@@ -68,6 +85,7 @@ def _plain_words(message: str) -> str:
         message,
     )
     message = message.replace("a CommentedSeq", "a list").replace("a CommentedMap", "a mapping")
+    message = _reworded(message)
     message = _TYPE.sub(lambda found: f"of type {_shown(found[1])}", message)
     unknown_field = re.match(r"invalid field '([^']*)', expected one of: (.*)", message)
     if unknown_field:
@@ -82,6 +100,39 @@ def _plain_words(message: str) -> str:
             else f"there is no '{name}'"
         )
     return message[:600]
+
+
+def _reworded(message: str) -> str:
+    """Return a message of schema-salad on a value without Python's words and inner names."""
+    if re.search(r"\bvalue (?:is an? NoneType|None is not)\b", message):
+        return _NOTHING
+    message = re.sub(r"\bis not a valid \w+_[0-9a-f]{20,}", "is not valid here", message)
+    message = re.sub(
+        r"\bis not a dict\. Expected an? (\w+) object\.?",
+        lambda found: f"a mapping is expected here ({_in_words(found[1])})",
+        message,
+    )
+    message = re.sub(
+        r"[Vv]alue is an? (\w+)\b",
+        lambda found: f"the value is {_KINDS.get(found[1], f'a {found[1]}')}",
+        message,
+    )
+    message = re.sub(
+        r"the value (\S+) is not (long|float or double|int|float|double|string|boolean)\b",
+        lambda found: f"{_unquoted(found[1])} is not {_KINDS[found[2]]}",
+        message,
+    )
+    return re.sub(r"\bNone\b", "null", message)
+
+
+def _in_words(name: str) -> str:
+    """Return the name of a class of the schema as words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+
+
+def _unquoted(value: str) -> str:
+    """Return a value without the quotation marks that stand around Python's own."""
+    return value[1:-1] if value[:1] == value[-1:] == '"' else value
 
 
 def _shown(written: str) -> str:

@@ -77,6 +77,21 @@ async def test_an_error_that_is_no_problem_document_keeps_status_and_text() -> N
     assert (caught.value.status, caught.value.detail) == (418, "teapot")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<html><body>Bad Gateway</body></html>",
+        "Traceback (most recent call last):\n  File ...",
+        '{"error": "nope"}',
+        "",
+    ],
+)
+async def test_the_page_of_a_proxy_is_not_shown(text: str) -> None:
+    with pytest.raises(ServiceError) as caught:
+        await client(lambda _: httpx.Response(409, text=text)).call("GET", "/x")
+    assert caught.value.detail == "the answer is HTTP 409 Conflict, without a reason"
+
+
 @pytest.mark.parametrize("status", [502, 503, 504])
 async def test_tried_again_while_not_available(status: int) -> None:
     answers = [
