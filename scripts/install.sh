@@ -40,6 +40,15 @@ export VIRTUAL_ENV=.venv
 [ -x .venv/bin/uv ] || .venv/bin/python -m pip install --quiet uv
 .venv/bin/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 .venv/bin/uv pip install --quiet --no-deps -e .
+# Python reads this list of folders in the locale's encoding, ASCII with LC_ALL=C: relative paths hold no letters of the clone's path.
+.venv/bin/python -S -X utf8 -c '
+import os, sys
+with open(sys.argv[1], "r+", encoding="utf-8") as file:
+    folders = [os.path.relpath(os.path.realpath(line.rstrip("\n"))) for line in file]
+    file.seek(0)
+    file.truncate()
+    file.writelines(f"../../../../{folder}\n" for folder in folders)
+' .venv/lib/python3*/site-packages/_sluice.pth
 .venv/bin/python -m compileall -q sluice wfms dms wms pilot templates/collage templates/masstimes templates/ocr templates/shared templates/spd
 touch .venv/installed
 rm .venv/incomplete

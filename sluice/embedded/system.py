@@ -4,7 +4,7 @@ processes."""
 import asyncio
 import importlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from pydantic import Field
@@ -23,7 +23,7 @@ from sluice.embedded.access import Access
 from sluice.embedded.home import Home
 from sluice.embedded.moved_home import follow_moved_home
 from sluice.embedded.pilots import PilotProcesses
-from sluice.embedded.port import http_address, require_free_port
+from sluice.embedded.port import LOOPBACK, find_loopback, http_address, require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.readiness import OK, PILOTS, READY_PATH, REFUSED, STARTING
 from sluice.embedded.remains import end_remains
@@ -52,7 +52,6 @@ LOOK = 1.0
 
 @dataclass(frozen=True, slots=True)
 class SystemOptions:
-    host: str = "127.0.0.1"
     port: int = 8080
     pilots: int = 1
     #: Of each pilot; None: as its own settings say.
@@ -61,6 +60,7 @@ class SystemOptions:
     storage_roots: Sequence[str] = ()
     #: Whoever reaches the port has to say who he is.
     auth: bool = True
+    host: str = field(default_factory=lambda: find_loopback() or LOOPBACK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ environment, except those that are about where the clone lies or which Python ma
 """
 
 import os
+import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,18 @@ class Surroundings:
     unshare: Sequence[str] = ()
 
 
+#: A /dev with what every program expects, and nothing else.
+WITHOUT_SHARED_MEMORY = """
+mkdir "$PLACE/dev"
+mount -t tmpfs none "$PLACE/dev"
+for name in null zero full random urandom tty; do
+  touch "$PLACE/dev/$name"
+  mount --bind "/dev/$name" "$PLACE/dev/$name"
+done
+ln -s /proc/self/fd "$PLACE/dev/fd"
+mount --rbind "$PLACE/dev" /dev
+test ! -e /dev/shm
+"""
 ROWS = {
     "root": Surroundings(),
     "ordinary user": Surroundings(user=USER),
@@ -46,9 +59,16 @@ ROWS = {
     "umask 077": Surroundings(during="umask 077"),
     "LANG=C": Surroundings(variables={"LANG": "C", "LC_ALL": "C"}),
     "locale that is not installed": Surroundings(variables={"LC_ALL": "de_DE.UTF-8"}),
+    "locale with decimal commas": Surroundings(
+        before='mkdir "$PLACE/locale"; localedef -i de_DE -f UTF-8 "$PLACE/locale/de_DE.UTF-8"',
+        during=(
+            'export LOCPATH="$PLACE/locale" LC_ALL=de_DE.UTF-8; test "$(locale decimal_point)" = ,'
+        ),
+    ),
     "another time zone": Surroundings(variables={"TZ": "Asia/Kathmandu"}),
     "few open files": Surroundings(during="ulimit -n 256"),
-    "no /dev/shm": Surroundings(before="mount -t tmpfs -o ro none /dev/shm"),
+    "read-only /dev/shm": Surroundings(before="mount -t tmpfs -o ro none /dev/shm"),
+    "no /dev/shm": Surroundings(before=WITHOUT_SHARED_MEMORY),
     "small /dev/shm": Surroundings(before="mount -t tmpfs -o size=1m none /dev/shm"),
     "current folder on PATH": Surroundings(during='PATH=".:bin::$PATH"'),
     "tokens of another system": Surroundings(
@@ -191,7 +211,8 @@ def test_first_use_works_where_the_clone_lies_below(parent: str) -> None:
         os.chmod(folder, 0o755)  # noqa: S103 - as what was unpacked there usually is
         (Path(folder) / "place").mkdir()
         clone = copy_clone(Path(folder) / "my clone")
-        use_first(clone, Path(folder) / "place", Surroundings())
+        ascii_locale = Surroundings(variables={"LANG": "C", "LC_ALL": "C"})
+        use_first(clone, Path(folder) / "place", ascii_locale)
 
 
 @pytest.mark.long("installs a whole environment")
@@ -200,6 +221,26 @@ def test_first_use_works_with_a_python_of_pyenv(place: Path) -> None:
     assert found, "pyenv has no Python: pyenv install 3.11"
     clone = copy_clone(place / "clone", f"PYTHON={found[-1]}")
     use_first(clone, place, Surroundings())
+
+
+@pytest.mark.long("installs a whole environment")
+def test_first_use_works_with_a_python_that_uv_finds(place: Path) -> None:
+    """uv prefers a Python that it has installed, and finds another where it has none."""
+    found = [str(ROOT / ".venv" / "bin" / "uv"), "python", "find", "--no-project", "--system"]
+    python = subprocess.run([*found, ">=3.11"], cwd=place, stdout=subprocess.PIPE, check=True)
+    clone = copy_clone(place / "clone", f"PYTHON={python.stdout.decode().strip()}")
+    use_first(clone, place, Surroundings())
+
+
+@pytest.mark.long("`sluice up` alone is tried in `make test`")
+def test_first_use_works_after_a_port_was_taken(clone: Path, place: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        variables = {"SLUICE_PORT": str(other.getsockname()[1])}
+        during = (
+            'if "$CLONE/.venv/bin/sluice" up --detach --home "$PLACE/other" 2>"$PLACE/said"; '
+            'then exit 9; fi; grep "is taken by another program: choose another" "$PLACE/said"'
+        )
+        use_first(clone, place, Surroundings(during=during, variables=variables))
 
 
 def test_first_use_works_among_surroundings_of_many_kinds(tmp_path: Path) -> None:

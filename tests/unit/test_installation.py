@@ -82,3 +82,27 @@ def test_environment_of_a_clone_that_was_moved_is_made_anew(clone: Path) -> None
 def test_clone_is_the_same_by_a_symbolic_link(clone: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(clone)
     assert check(tmp_path / "link") == WHOLE
+
+
+def test_installed_packages_are_found_with_an_ascii_locale_below_any_path(clone: Path) -> None:
+    for name in ("sluice", "wfms", "dms", "wms", "pilot"):
+        (clone / name).mkdir()
+    for name in ("collage", "masstimes", "ocr", "shared", "spd"):
+        (clone / "templates" / name).mkdir(parents=True)
+    (clone / ".venv" / "installed").unlink()
+    packages = clone / ".venv" / "lib" / "python3.11" / "site-packages"
+    uv = clone / ".venv" / "bin" / "uv"
+    uv.write_text(
+        f'#!/bin/sh\nprintf "%s\\n" "$PWD" "$PWD/templates/spd" >"{packages}/_sluice.pth"\n'
+    )
+    uv.chmod(0o755)
+    subprocess.run([clone / "scripts" / "install.sh", sys.executable], check=True)
+    look = "import site, sys; site.addsitedir(sys.argv[1]); print(*sys.path[-2:], sep='\\n')"
+    found = subprocess.run(
+        [sys.executable, "-S", "-c", look, packages],
+        env={"LC_ALL": "C"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.splitlines() == [str(clone), str(clone / "templates" / "spd")]

@@ -122,19 +122,13 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     plain_errors(lambda: require_hidden(place.root))
     roots = _absolute(storage_root or [])
     if detach:
-        options = {
-            "--port": port,
-            "--pilots": pilots,
-            "--slots": slots,
-            "--log-level": log_level,
-            "--drain-timeout": drain_timeout,
-        }
+        options: dict[str, object] = {"--port": port, "--pilots": pilots, "--slots": slots}
+        options |= {"--log-level": log_level, "--drain-timeout": drain_timeout}
         given = _words(options, roots, no_auth=no_auth)
         plain_errors(lambda: _start_in_background(place, given))
         return
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
 
-    from sluice.embedded.port import LOOPBACK, find_loopback  # noqa: PLC0415 - the command alone
     from sluice.embedded.system import (  # noqa: PLC0415 - imports every service
         Conduct,
         EmbeddedSystem,
@@ -146,9 +140,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     share = None if CORES in os.environ else max(1, (os.cpu_count() or 1) // max(pilots, 1))
     system = EmbeddedSystem(
         place,
-        SystemOptions(
-            find_loopback() or LOOPBACK, port, pilots, slots or share, roots, auth=not no_auth
-        ),
+        SystemOptions(port, pilots, slots or share, roots, auth=not no_auth),
         tell=lambda sentence: err.print(f"warning: {sentence}"),
     )
     terminal = sys.stdout.isatty()

@@ -90,7 +90,7 @@ def possible(attacks: Iterable[Attack]) -> set[str]:
     be done outside of any tool."""
     codes = {attack.name: attack.only_if or "pass" for attack in attacks}
     # Two at a time would take from each other what there is once for a user.
-    lock = FileLock(Path(tempfile.gettempdir()) / "sluice-attacks.lock")
+    lock = FileLock(Path(tempfile.gettempdir()) / f"sluice-attacks-{os.getuid()}.lock")
     with lock, tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-I", "-S", "-c", program(codes, {})], cwd=folder, text=True,
