@@ -1,6 +1,7 @@
 """Carries out what the core decides, and tells the core what happened."""
 
 import asyncio
+import contextlib
 from collections.abc import Coroutine
 from datetime import UTC, datetime
 from typing import assert_never
@@ -10,6 +11,7 @@ import structlog
 from pilot.backoff import Backoff
 from pilot.dispatch import AskForSecrets, Dispatch
 from pilot.domain.core import PilotCore
+from pilot.domain.disk_pauses import DiskPauses
 from pilot.domain.model import (
     AttemptEnded,
     EndSlot,
@@ -33,7 +35,7 @@ from pilot.domain.model import (
     ToolUnloaded,
     Unload,
 )
-from pilot.folders.disk_space import has_room
+from pilot.folders.disk_space import ROOM, has_room
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import read_journals
 from pilot.reports.outbox import Outbox
@@ -48,6 +50,7 @@ from pilot.runner.protocol import (
 )
 from pilot.slot_processes import SlotListener, SlotProcesses
 from pilot.ticks import tick
+from sluice.contracts.numbers import size_text
 from sluice.contracts.pilots import AttemptReport, Heartbeat
 
 log = structlog.get_logger(__name__)
@@ -79,6 +82,7 @@ class Agent:
         self._dispatch = Dispatch(slot_processes.send, ask_for_secrets)
         self._outbox = outbox
         self._run = run
+        self._disk_pauses = DiskPauses()
         self._journals: dict[Token, str] = {}
         #: Of slots that were started and have ended no job since.
         self._starts: dict[int, Backoff] = {}
@@ -108,11 +112,23 @@ class Agent:
             self.finished.set()
 
     def heartbeat(self) -> Heartbeat:
-        return self.core.heartbeat(self._slot_processes.progress())
+        heartbeat = self.core.heartbeat(self._slot_processes.progress())
+        return heartbeat.model_copy(update={"trouble": self._trouble()})
 
-    def has_room(self) -> bool:
-        """Can a job be prepared here?"""
-        return has_room(self._run.path)
+    def most_jobs(self, wanted: int) -> int:
+        """Return how many of the jobs that there is a slot for can be prepared on the disk."""
+        if not has_room(self._run.path):
+            return 0
+        return self._disk_pauses.most_jobs(wanted, now().tick)
+
+    def _trouble(self) -> str:
+        """Say why the pilot takes no jobs; empty: it takes some."""
+        with contextlib.suppress(OSError):
+            if not has_room(self._run.path):
+                return f"its disk is full (less than {size_text(ROOM)} free)"
+        if self._disk_pauses.lasting:
+            return "its disk had no room for the last job: one job is tried now and then"
+        return ""
 
     def note_held(self) -> None:
         """Tells the next pilot of this name, should this one be killed, what to give back."""
@@ -135,6 +151,7 @@ class Agent:
 
     def _ended(self, slot: int, frame: EndedFrame) -> None:
         self._starts.pop(slot, None)
+        self._disk_pauses.attempt_ended(frame.report, now().tick)
         if frame.journal is not None:
             self._journals[(frame.report.id, frame.report.attempt)] = frame.journal
         self.tell(AttemptEnded(slot, frame.report, frame.seconds, frame.loaded))

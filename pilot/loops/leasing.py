@@ -29,7 +29,8 @@ async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> Non
         if wanted == 0:
             await agent.changed.wait()
             continue
-        if not agent.has_room():
+        wanted = agent.most_jobs(wanted)
+        if wanted == 0:
             log.warning("lease.no_room", attempt=backoff.count + 1)
             await backoff.wait()
             continue

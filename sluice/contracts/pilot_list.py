@@ -50,6 +50,8 @@ class Pilot(WithContainment):
     stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
     loaded: LoadedTools = Field(default_factory=list)
     to_load: Annotated[str | None, Field(exclude_if=absent)] = None
+    #: Why it takes no jobs now; empty: it takes some.
+    trouble: Annotated[str, Field(exclude_if=operator.not_)] = ""
     #: Steps at which its attempts fail where those of others succeed: it gets a job now and then.
     distrusted: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
 

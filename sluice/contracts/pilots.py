@@ -227,6 +227,10 @@ class StartedJob(JobToken):
     bytes: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
 
 
+#: Of a pilot, the end of a sentence.
+Trouble = Annotated[str, Field(max_length=400, exclude_if=operator.not_)]
+
+
 class Heartbeat(Contract):
     """Renews all leases of the pilot on the jobs named. ``confirmed``: commands carried out since
     the last one."""
@@ -235,6 +239,8 @@ class Heartbeat(Contract):
     waiting: list[JobToken] = Field(default_factory=list)
     confirmed: list[JobToken] = Field(default_factory=list)
     loaded: LoadedTools = Field(default_factory=list)
+    #: Why the pilot takes no jobs now; empty: it takes some.
+    trouble: Trouble = ""
 
 
 class Command(Contract):

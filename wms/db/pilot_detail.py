@@ -25,6 +25,7 @@ SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_
     finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
     acknowledged_by, acknowledged_at, stopping, to_load,
     CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
+    CASE WHEN {PRESENT} THEN trouble ELSE '' END AS trouble,
     CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {BOOKED}
 FROM pilots AS p LEFT JOIN flying AS f ON f.pilot = p.uid WHERE p.uid = $1
 """)

@@ -48,6 +48,7 @@ SELECT p.uid, name, host, state, slots, resources, engines, sandbox, registered_
     finished, failed, coalesce(f.leased, 0) AS leased, coalesce(f.running, 0) AS running,
     acknowledged_by, acknowledged_at, stopping, to_load,
     CASE WHEN {PRESENT} THEN loaded ELSE '[]' END AS loaded,
+    CASE WHEN {PRESENT} THEN trouble ELSE '' END AS trouble,
     CASE WHEN {PRESENT} THEN coalesce(f.busy, 0) ELSE 0 END AS busy, {BOOKED},
     kind || '/' || replace(place::text, ' ', 'T') || '/' || p.uid AS cursor
 FROM ({" UNION ALL ".join(_kind(number) for number in _ALL)}) AS p
@@ -95,7 +96,7 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
     pilots = [pilot_of(dict(row)) for row in rows]
     if query.limit is None:
         unknown = {"busy": None, "booked": None, "sandbox": SandboxKind.NONE, "stopping": False}
-        more: dict[str, Any] = {"loaded": [], "to_load": None}
+        more: dict[str, Any] = {"loaded": [], "to_load": None, "trouble": ""}
         return PilotList(pilots=[pilot.model_copy(update=unknown | more) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
     return PilotList(pilots=pilots, next=None if is_last else rows[-1]["cursor"], total=total)

@@ -48,7 +48,7 @@ UPDATE pilots SET
         WHEN drain THEN '{pilot.DRAINING}' ELSE '{pilot.ACTIVE}' END
 WHERE uid = $1 AND NOT (state = '{pilot.LOST}' AND site IS NOT NULL)
 RETURNING state, resources, engines, sandbox, stopping, name, host, to_load, placed_kind,
-    loaded <> '[]' AS has_loaded
+    (loaded <> '[]' OR trouble <> '') AS has_told
 """
 
 _TOUCH_PILOT = statement(_TOUCH)
@@ -89,9 +89,10 @@ UPDATE pilots SET removed_at = coalesce(removed_at, now())
 WHERE uid = $1 AND state IN ('{pilot.GONE}', '{pilot.LOST}') RETURNING uid
 """)
 
-_SET_LOADED = """
+_SET_TOLD = """
 -- Written where it has changed: most heartbeats say the same as the one before.
-UPDATE pilots SET loaded = $2 WHERE uid = $1 AND loaded IS DISTINCT FROM $2::jsonb
+UPDATE pilots SET loaded = $2, trouble = $3
+WHERE uid = $1 AND (loaded, trouble) IS DISTINCT FROM ($2::jsonb, $3::text)
 """
 
 _IS_STOPPING = "SELECT stopping FROM pilots WHERE uid = $1"
@@ -150,7 +151,7 @@ SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
 
 @dataclass(frozen=True, slots=True)
 class SeenPilot:
-    """``stopping``: it is to hand back what it has. ``has_loaded``: tools, when it said so last.
+    """``stopping``: it is to hand back what it has. ``has_told``: of tools or trouble, when it said so last.
     ``to_load``: the step whose jobs it is to have first; ``placed_kind``: the kind of tool that the
     placement policy has told it to load."""
 
@@ -158,7 +159,7 @@ class SeenPilot:
     node: PilotNode
     worker: Worker
     stopping: bool = False
-    has_loaded: bool = False
+    has_told: bool = False
     to_load: str | None = None
     placed_kind: str | None = None
 
@@ -222,7 +223,7 @@ async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
     """Notes that the pilot is there. Raises ``NotFound``."""
     row = _require(uid, await connection.fetchrow(_TOUCH_PILOT, uid))
     return SeenPilot(
-        PilotState(row["state"]), node_of(row), worker_of(row), row["stopping"], row["has_loaded"]
+        PilotState(row["state"]), node_of(row), worker_of(row), row["stopping"], row["has_told"]
     )
 
 
@@ -240,8 +241,12 @@ async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, 
     return seen, [demand_of(row) for row in rows if row["uid"] is not None]
 
 
-async def set_loaded(connection: Connection, uid: UUID, loaded: Sequence[LoadedTool]) -> None:
-    await connection.execute(_SET_LOADED, uid, [tool.model_dump(mode="json") for tool in loaded])
+async def set_told(
+    connection: Connection, uid: UUID, *, loaded: Sequence[LoadedTool], trouble: str
+) -> None:
+    """Note the tools that a pilot has loaded, and why it takes no jobs."""
+    tools = [tool.model_dump(mode="json") for tool in loaded]
+    await connection.execute(_SET_TOLD, uid, tools, trouble)
 
 
 async def see_pilot(connection: Connection, uid: UUID) -> None:

@@ -778,3 +778,11 @@ CREATE TABLE room_waits (
 );
 
 UPDATE alembic_version SET version_num='wms0042' WHERE alembic_version.version_num = 'wms0041';
+
+-- Running upgrade wms0042 -> wms0043
+
+ALTER TABLE pilots
+    -- As its last heartbeat said: its disk is full. Empty: it takes jobs.
+    ADD COLUMN trouble text NOT NULL DEFAULT '';
+
+UPDATE alembic_version SET version_num='wms0043' WHERE alembic_version.version_num = 'wms0042';

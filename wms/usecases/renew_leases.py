@@ -15,7 +15,7 @@ from wms.db.leases import (
     job_holders,
     stop_renewing,
 )
-from wms.db.pilots import set_loaded, touch_pilot
+from wms.db.pilots import set_told, touch_pilot
 from wms.db.second_attempts import extend_seconds
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.deadlines import Allowance, HoldTime, too_long
@@ -44,8 +44,8 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
     named: list[JobToken] = [*running, *waiting]
     async with context.database.connection() as connection:
         seen = await touch_pilot(connection, pilot)
-        if heartbeat.loaded or seen.has_loaded:
-            await set_loaded(connection, pilot, heartbeat.loaded)
+        if heartbeat.loaded or heartbeat.trouble or seen.has_told:
+            await set_told(connection, pilot, loaded=heartbeat.loaded, trouble=heartbeat.trouble)
     commands: list[Command] = []
     if named:
         async with context.database.transaction() as transaction:

@@ -60,6 +60,8 @@ def show(system: System, pilot: PilotArgument) -> None:
         return
     shown, has = found.pilot, found.pilot.resources
     out.print(f"{shown.name} on {shown.host}: {shown.activity.value}")
+    if shown.trouble:
+        out.print(f"takes no jobs: {shown.trouble}")
     gpus = f", {has.gpus_in_words}" if has.gpus else ""
     out.print(f"{in_full(has.cores)} cores, {has.ram} MiB of memory, {has.disk} MiB of disk{gpus}")
     for told in (has.part_in_words, named_in_words(has.named), labels_in_words(has.labels)):

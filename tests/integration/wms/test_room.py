@@ -10,15 +10,20 @@ import pytest
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewStorage
+from sluice.contracts.pilots import Heartbeat
 from sluice.contracts.room import MIN_FREE, FullStorage
 from sluice.contracts.states import AttemptOutcome, ErrorClass, StorageType
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Database
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.leases import ClaimedJob
+from wms.db.pilot_pages import PilotQuery
 from wms.db.ranking import tasks_to_rank
 from wms.usecases.explain import explain_job, explain_task
+from wms.usecases.list_pilots import list_pilots
 from wms.usecases.list_room_waits import list_room_waits
+from wms.usecases.read_pilot import read_pilot
+from wms.usecases.renew_leases import renew_leases
 from wms.usecases.watch_room import watch_room
 
 #: Bytes: what the storage has room for, and what the outputs of a job take.
@@ -215,3 +220,14 @@ async def test_a_full_disk_of_a_node_is_not_taken_for_a_full_storage(
     assert [round(pause / 5) for pause in pauses] == [1, 2, 4, 8, 16]
     assert (await list_room_waits(stage.context)).waits == []
     assert (await stage.status(task)).failed_attempts == 0
+
+
+async def test_a_pilot_with_a_full_disk_is_shown_so_until_it_takes_jobs_again(
+    stage: Stage,
+) -> None:
+    pilot = await stage.add_pilot()
+    for trouble in ("its disk is full", ""):
+        await renew_leases(stage.context, pilot, Heartbeat(trouble=trouble))
+        (shown,) = (await list_pilots(stage.context, PilotQuery(limit=10))).pilots
+        assert shown.trouble == trouble
+        assert (await read_pilot(stage.context, pilot)).pilot.trouble == trouble

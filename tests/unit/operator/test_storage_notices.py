@@ -1,12 +1,12 @@
-"""Notices of storages without room."""
+"""Notices of storages and disks without room."""
 
 from uuid import uuid4
 
 from sluice.contracts.attention import Weight
 from sluice.contracts.datasets import Storage
 from sluice.contracts.room import RoomWait
-from sluice.contracts.states import StorageType
-from tests.unit.operator.test_notices import texts
+from sluice.contracts.states import PilotState, StorageType
+from tests.unit.operator.test_notices import pilot, texts
 from tests.unit.operator.test_progress import NOW
 from wfms.operator.domain import notices
 
@@ -48,3 +48,13 @@ def test_a_full_storage_has_one_notice_with_what_is_missing_and_who_waits() -> N
     with_room = storage.model_copy(update={"full": None})
     disabled = storage.model_copy(update={"enabled": False})
     assert notices.of_storages([with_room, disabled], []) == []
+
+
+def test_a_pilot_that_takes_no_jobs_has_a_notice_while_it_is_there() -> None:
+    well = pilot(state=PilotState.ACTIVE)
+    troubled = well.model_copy(update={"trouble": "its disk is full"})
+    assert texts(notices.of_troubled_pilots([troubled, well])) == [
+        f"Pilot {troubled.name} on {troubled.host} takes no jobs: its disk is full"
+    ]
+    gone = troubled.model_copy(update={"state": PilotState.GONE})
+    assert notices.of_troubled_pilots([gone]) == []

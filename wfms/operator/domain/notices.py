@@ -244,6 +244,18 @@ def of_distrusted(pilots: Iterable[Pilot]) -> list[Notice]:
     ]
 
 
+def of_troubled_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
+    """Return a notice for each pilot that is there and takes no jobs for a reason of its own."""
+    return [
+        Notice(
+            text=f"Pilot {pilot.name} on {pilot.host} takes no jobs: {pilot.trouble}",
+            weight=Weight.ERROR,
+        )
+        for pilot in pilots
+        if pilot.trouble and pilot.state in _PRESENT
+    ]
+
+
 def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
     found = []
     if unmatched:

@@ -160,6 +160,7 @@ async def _wms(
     found = notices.of_work(listed.pilots, waiting=None if work is None else work.waiting)
     found += notices.of_pilots(lost.pilots)
     found += notices.of_distrusted(listed.pilots)
+    found += notices.of_troubled_pilots(listed.pilots)
     found += [] if steps is None else notices.of_steps(steps.steps)
     found += notices.of_unschedulable(unfit, datasets)
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]

@@ -65,6 +65,8 @@ async def test_no_job_is_asked_for_while_the_disk_is_full(
         leasing = asyncio.create_task(request_jobs(agent, session, wait=0.1))
         await until(lambda: len(looks) >= 3)
         assert wms.lease_requests == []
+        monkeypatch.setattr(SlotProcesses, "progress", lambda _: {})
+        assert agent.heartbeat().trouble.startswith("its disk is full")
         free = 1 << 30
         await until(lambda: bool(wms.lease_requests))
         leasing.cancel()

@@ -1,0 +1,46 @@
+"""When a pilot asks for jobs whose own disk had no room for one."""
+
+from pilot.domain.disk_pauses import FIRST_PAUSE, LONGEST_PAUSE, DiskPauses
+from sluice.contracts.pilots import AttemptReport
+from sluice.contracts.room import FullStorage
+from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.unit.pilot.domain.cores import EPOCH
+
+FINISHED = AttemptReport(id=1, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=EPOCH)
+NO_ROOM = FINISHED.model_copy(
+    update={"outcome": AttemptOutcome.FAILED, "error_class": ErrorClass.NO_ROOM}
+)
+
+
+def test_jobs_that_find_no_room_begin_pauses_that_grow_and_one_job_is_tried_after_each() -> None:
+    pauses, tick, taken = DiskPauses(), 0.0, 0
+    assert pauses.most_jobs(4, tick) == 4
+    while tick < 10 * LONGEST_PAUSE:
+        jobs = pauses.most_jobs(4, tick)
+        taken += jobs
+        for _ in range(jobs):
+            pauses.attempt_ended(NO_ROOM, tick)
+        tick += 1
+    assert taken < 4 + 7 + 10, "of 3000 seconds"
+
+
+def test_jobs_that_end_at_once_begin_one_pause() -> None:
+    pauses = DiskPauses()
+    for _ in range(4):
+        pauses.attempt_ended(NO_ROOM, 0.0)
+    assert (pauses.most_jobs(4, FIRST_PAUSE - 1), pauses.most_jobs(4, FIRST_PAUSE)) == (0, 1)
+
+
+def test_a_job_that_ends_well_ends_the_pauses() -> None:
+    pauses = DiskPauses()
+    pauses.attempt_ended(NO_ROOM, 0.0)
+    assert pauses.lasting
+    pauses.attempt_ended(FINISHED, 1.0)
+    assert (pauses.most_jobs(4, 1.0), pauses.lasting) == (4, False)
+
+
+def test_a_full_storage_is_no_trouble_of_the_pilot() -> None:
+    pauses = DiskPauses()
+    storage = FullStorage(storage="file:///work/a", needed=5)
+    pauses.attempt_ended(NO_ROOM.model_copy(update={"no_room": storage}), 0.0)
+    assert pauses.most_jobs(4, 0.0) == 4

@@ -1,0 +1,20 @@
+"""Why a pilot takes no jobs."""
+
+from alembic import op
+
+revision = "wms0043"
+down_revision = "wms0042"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.execute("""
+ALTER TABLE pilots
+    -- As its last heartbeat said: its disk is full. Empty: it takes jobs.
+    ADD COLUMN trouble text NOT NULL DEFAULT ''
+""")
+
+
+def downgrade() -> None:
+    op.execute("ALTER TABLE pilots DROP COLUMN trouble")
