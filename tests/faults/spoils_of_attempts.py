@@ -75,5 +75,13 @@ def input_was_gone(state: Snapshot) -> None:
     state.rows("wms", "attempts")[0]["message"] = "input file 'a' is no longer there: file:///a"
 
 
+def too_many_attempts_without_room(state: Snapshot) -> None:
+    attempts = state.rows("wms", "attempts")
+    attempts += [
+        attempts[0] | {"attempt": number, "error_class": ErrorClass.NO_ROOM}
+        for number in range(2, 12)
+    ]
+
+
 def input_was_another(state: Snapshot) -> None:
     state.rows("wms", "attempts")[0]["error_class"] = ErrorClass.CHECKSUM_MISMATCH

@@ -151,9 +151,9 @@ SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
 
 @dataclass(frozen=True, slots=True)
 class SeenPilot:
-    """``stopping``: it is to hand back what it has. ``has_told``: of tools or trouble, when it said so last.
-    ``to_load``: the step whose jobs it is to have first; ``placed_kind``: the kind of tool that the
-    placement policy has told it to load."""
+    """``stopping``: it is to hand back what it has. ``has_told``: of tools or trouble, when it said
+    so last. ``to_load``: the step whose jobs it is to have first; ``placed_kind``: the kind of tool
+    that the placement policy has told it to load."""
 
     state: PilotState
     node: PilotNode

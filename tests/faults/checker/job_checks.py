@@ -11,6 +11,9 @@ _GIVEN_UP = "canceled"
 #: What an attempt says when a file it needed was not there any more, or was another one.
 _INPUT_GONE = "checksum_mismatch"
 _GONE_SENTENCE = "is no longer there"
+_NO_ROOM = "no_room"
+#: Attempts at one job that may find a storage or a disk full: storages are filled three times.
+_MOST_WITHOUT_ROOM = 8
 
 
 def check_counts_of_tasks(view: View) -> Iterator[str]:
@@ -142,3 +145,15 @@ def check_inputs_were_there(view: View) -> Iterator[str]:
 def winners(step: StepView) -> dict[int, int]:
     """Job → its attempt that succeeded."""
     return {job["id"]: job["attempt"] for job in step.jobs if job["state"] == "finished"}
+
+
+def check_attempts_without_room_bounded(view: View) -> Iterator[str]:
+    """Jobs wait while storages are full, and are not run in vain again and again."""
+    found = Counter(
+        row["job_id"]
+        for row in view.state.rows("wms", "attempts")
+        if row["error_class"] == _NO_ROOM
+    )
+    for job, number in found.items():
+        if number > _MOST_WITHOUT_ROOM:
+            yield f"job {job} found no room {number} times"
