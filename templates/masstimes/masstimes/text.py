@@ -16,7 +16,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 #: Minutes are raised by these, as in ``7<sup>00</sup>`` and ``7<u>00</u>``.
 _RAISING = frozenset({"sup", "small", "u"})
 _RAISED_STYLE = re.compile(r"vertical-align:\s*(?:super|top|text-top)", re.IGNORECASE)
-_MINUTES = re.compile(r"\s*[0-5][0-9]|\s*[oO]{2}")
+_MINUTES = re.compile(r"\s*[0-5][0-9oO]|\s*[oO]{2}")
 _RAISED = str.maketrans("0123456789oO", "⁰¹²³⁴⁵⁶⁷⁸⁹⁰⁰")
 
 

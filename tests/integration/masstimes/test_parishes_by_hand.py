@@ -71,6 +71,12 @@ WHEN = {
     ("wielgie", "weekday", "18:30"): ("wed", "", ""),
     ("rybno", "weekday", "07:00"): ("thu", "Okres zimowy", ""),
     ("rybno", "sunday", "07:00"): ("", "", ""),
+    ("borek", "weekday", "18:30"): ("mon-fri", "czerwiec–sierpień", "6-8"),
+    ("huta", "sunday", "13:00"): ("", "ROK SZKOLNY", "1-6 9-12"),
+    ("huta", "weekday", "07:00"): ("", "", ""),
+    ("izbica", "sunday", "18:00"): ("", "w okresie letnim", ""),
+    ("izbica", "weekday", "07:00"): ("wed-sat", "", ""),
+    ("jeziorna", "sunday", "10:30"): ("", "", ""),
 }
 
 

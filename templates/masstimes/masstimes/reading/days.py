@@ -37,8 +37,8 @@ _AND = re.compile(r"^\w*\s*(?:,|\bi\b|\boraz\b|\blub\b)\s*(?:w\s+)?$")
 _RANGE = re.compile(r"^[.\s]*(?:-|–|—|\bdo\b)[\s]*$")
 
 _MONTHS = (
-    "styczn", "lut", "marc", "kwie", "maj", "czerwc", "lip", "sierp", "wrze", "pazdz", "listop",
-    "grud",
+    "stycz", "lut", "mar[cz]", "kwie", "maj", "czerw(?:c|iec)", "lip", "sierp", "wrze", "pazdz",
+    "listop", "grud",
 )  # fmt: skip
 #: A month as a Roman number.
 _ROMAN = r"(?:viii|vii|vi|v|iv|ix|iii|ii|i|xii|xi|x)"
@@ -162,6 +162,7 @@ def season_in(text: str, shown: str) -> str:
     start = max((edge.end() for edge in _EDGE.finditer(text, 0, found.start())), default=0)
     edge = _EDGE.search(text, found.end())
     words = " ".join(shown[start : edge.start() if edge else len(text)].split()).strip(" .,:-–—*#")
+    words = re.sub(r"\s+(?:o|od|godz\w*)$", "", words)
     return words if len(words) <= 80 else shown[found.start() : found.end()]
 
 
