@@ -2,9 +2,9 @@
 
 import operator
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from sluice.contracts.base import Contract, absent
 from sluice.contracts.wording import Spelling, in_words
@@ -88,13 +88,3 @@ class Ask(Contract):
     labels: Annotated[dict[AnswerName, AnswerName], Field(exclude_if=operator.not_)] = Field(
         default_factory=dict
     )
-
-    @model_validator(mode="after")
-    def _labels_are_of_answers(self) -> Self:
-        unknown = sorted(self.labels.keys() - set(self.answers))
-        if unknown:
-            raise in_words(f"labels name {unknown[0]!r}, which is none of the answers")
-        names = [self.labels.get(answer, answer) for answer in self.answers]
-        if len({name.casefold() for name in names}) < len(names):
-            raise in_words("two answers have the same label")
-        return self

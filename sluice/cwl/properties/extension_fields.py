@@ -65,6 +65,23 @@ def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
     return read
 
 
+def _ask(value: FieldValue) -> Ask | None:
+    ask: Ask | None = _model(Ask)(value)
+    if ask is None or not ask.labels:
+        return ask
+    unknown = sorted(ask.labels.keys() - set(ask.answers))
+    shown = {ask.labels.get(answer, answer).casefold() for answer in ask.answers}
+    if unknown:
+        value.wrong(
+            f"labels: {unknown[0]!r} is none of the answers", value.inner_places()["labels"]
+        )
+    elif len(shown) < len(ask.answers):
+        value.wrong("labels: two answers have the same label", value.inner_places()["labels"])
+    else:
+        return ask
+    return None
+
+
 def _boundary(value: FieldValue) -> Boundary | None:
     boundary: Boundary | None = _model(Boundary)(value)
     if boundary is not None and boundary.minimum > boundary.sufficient:
@@ -353,6 +370,6 @@ FIELDS: dict[str, ExtensionField] = {
     "flow": ExtensionField("step", _flow, "sluice:flow: dataset", comes_down=True),
     "merge": ExtensionField("step", _merge, "sluice:merge: {files: 25}"),
     "invoke": ExtensionField("step", _invoke),
-    "ask": ExtensionField("step", _model(Ask), "sluice:ask: {question: Is the page readable?}"),
+    "ask": ExtensionField("step", _ask, "sluice:ask: {question: Is the page readable?}"),
     "batch": ExtensionField("step", _model(Batch), "sluice:batch: {files: 100}"),
 }
