@@ -38,10 +38,10 @@ def test_a_folder_that_is_closed_is_looked_into(folder: Path, mode: int) -> None
     closed = folder / "closed"
     closed.mkdir()
     (closed / "large").write_bytes(bytes(4 << 20))
-    closed.chmod(mode)
     user = _NOBODY if os.geteuid() == 0 else os.geteuid()
     for path in (folder, closed, closed / "large"):
         os.chown(path, user, -1)
+    closed.chmod(mode)
     done = subprocess.run(
         [sys.executable, "-c", _LOOKS, folder],
         user=user, cwd=Path.cwd(), capture_output=True, text=True, check=True,
