@@ -7,12 +7,14 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser
+from playwright.async_api import Browser, Page
 
-from sluice.contracts.datasets import Dataset
+from sluice.contracts.datasets import Dataset, Period, Run
 from sluice.contracts.intake import Unmatched
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import NewTemplate
+from sluice.embedded.home import Home
+from tests.e2e.systems import LiveSystem
 from tests.e2e.test_web_page import (
     FITS,
     NARROW,
@@ -32,7 +34,7 @@ pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope
 __all__ = ["base", "browser", "operator", "scene", "spd_text"]  # fixtures
 
 #: Pages of services that the operator service has no neighbour for here.
-NOT_SERVED = {"/asking", "/audit", "/groups", "/periods"}
+NOT_SERVED = {"/asking", "/audit", "/groups"}
 MISSING = "/no-such-page"
 #: CSS pixels that a page may be high on a phone, however many things there are.
 HIGHEST = 10_000
@@ -44,6 +46,11 @@ RULES = {"resultTypes": ["violations"]}
 async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncIterator[list[str]]:
     """Lay more of everything than a page shows; give the addresses of all pages."""
     neighbours, now = operator.neighbours, datetime.now(UTC)
+    neighbours.periods = [Period(name=f"2026-{n:02}", goal="beams " * 9) for n in range(9)]
+    neighbours.runs = [
+        Run(number=n, period=f"2026-{n % 9:02}", conditions={"energy": n}, frames=9)
+        for n in range(40)
+    ]
     for number in range(12):
         await operator.client.store_template(NewTemplate(name=f"t-{number:02}", cwl=spd_text))
     for number in range(60):
@@ -71,7 +78,7 @@ async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncItera
         *(f"/tasks/{uid}" for uid in list(neighbours.tasks)[:3]),
         *(f"/datasets/{uid}" for uid in list(neighbours.datasets)[:2]),
         *(f"/pilots/{pilot.uid}" for pilot in neighbours.pilots[:1]),
-        *("/jobs/1", "/templates/spd", "/queues/wms.tasks", MISSING),
+        *("/jobs/1", "/runs/1", "/templates/spd", "/queues/wms.tasks", MISSING),
         "/chains/new?dataset=run-0312-frames&template=spd",
     ]
     yield sorted(operator.pages - NOT_SERVED) + of_one
@@ -81,26 +88,43 @@ async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncItera
 async def test_axe_finds_no_fault_and_no_page_is_endless(
     browser: Browser, base: str, crowded: list[str]
 ) -> None:
-    faults: list[str] = []
     async with opened(browser, base) as page:
-        for path in crowded:
-            await page.set_viewport_size(WIDE)
-            answer = await page.goto(path)
-            assert answer is not None
-            assert answer.status == (404 if path == MISSING else 200), path
-            for size in (WIDE, NARROW):
-                await page.set_viewport_size(size)
-                found = (await Axe().run(page, options=RULES)).response["violations"]
-                faults += [
-                    f"{path} at {size['width']}: {one['id']}: {one['nodes'][0]['target']}"
-                    for one in found
-                ]
-                if not await page.evaluate(FITS):
-                    faults.append(f"{path} at {size['width']}: wider than the window")
-            height = await page.evaluate(HEIGHT)
-            if height > HIGHEST:
-                faults.append(f"{path}: {height} pixels high on a phone")
+        faults = [fault for path in crowded for fault in await faults_of(page, path)]
     assert faults == []
+
+
+@pytest.mark.long("starts a whole system, whose services these pages ask")
+async def test_axe_finds_no_fault_on_pages_of_other_services(
+    browser: Browser, system: LiveSystem
+) -> None:
+    token = Home(system.home).token.read_text().strip()
+    headers = {"Authorization": f"Bearer {token}"}
+    context = await browser.new_context(base_url=system.url, extra_http_headers=headers)
+    page = await context.new_page()
+    faults = [fault for path in sorted(NOT_SERVED) for fault in await faults_of(page, path)]
+    await context.close()
+    assert faults == []
+
+
+async def faults_of(page: Page, path: str) -> list[str]:
+    """Return what is wrong with a page, on a wide screen and on a phone."""
+    faults: list[str] = []
+    await page.set_viewport_size(WIDE)
+    answer = await page.goto(path)
+    assert answer is not None
+    assert answer.status == (404 if path == MISSING else 200), path
+    for size in (WIDE, NARROW):
+        await page.set_viewport_size(size)
+        found = (await Axe().run(page, options=RULES)).response["violations"]
+        faults += [
+            f"{path} at {size['width']}: {one['id']}: {one['nodes'][0]['target']}" for one in found
+        ]
+        if not await page.evaluate(FITS):
+            faults.append(f"{path} at {size['width']}: wider than the window")
+    height = await page.evaluate(HEIGHT)
+    if height > HIGHEST:
+        faults.append(f"{path}: {height} pixels high on a phone")
+    return faults
 
 
 async def test_the_menu_opens_on_a_phone(browser: Browser, base: str) -> None:

@@ -100,6 +100,15 @@ async def test_priority_of_a_step_weighs_in_the_formula(watched: Stage) -> None:
     assert await leases(watched, await watched.add_pilot(name="other")) == ["read"]
 
 
+async def test_priority_of_a_step_does_not_raise_its_rank_over_others(watched: Stage) -> None:
+    """It would be counted twice, and the others' jobs would not count as waiting."""
+    await two_stages(watched, layout=9, read=90)
+    await removed(watched)
+    await prioritise_step(watched.context, RankStep(step="layout", priority=2, by="Ann"))
+    await with_tool(watched, "layout")
+    assert await place_pilots(watched.context, period=PERIOD) == 1
+
+
 async def test_order_of_a_person_goes_first(watched: Stage) -> None:
     await two_stages(watched, layout=9, read=90)
     await removed(watched)
