@@ -1,7 +1,7 @@
 """Pilots of the embedded system: processes of their own, started again when they die."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +11,7 @@ import structlog
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import ServiceError
+from sluice.embedded.home import Home
 from sluice.embedded.last_words import last_words
 from sluice.embedded.readiness import OK, STARTING
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
@@ -49,7 +50,7 @@ class _Run:
 
 class PilotProcesses:
     """Component: ``count`` pilots with ``cores`` each, talking to the WMS at ``wms_url``, which
-    share this machine, and whose tools see nothing of the folder around ``work``. They end by
+    share this machine, and whose tools see nothing of ``home`` and the ``storages``. They end by
     themselves where this process is killed. ``tell``: called with a sentence when one does not run,
     for another reason than before."""
 
@@ -59,18 +60,18 @@ class PilotProcesses:
         wms_url: str,
         count: int,
         cores: int | None,
-        work: Path,
-        logs: Path,
+        home: Home,
+        storages: Sequence[Path],
         tell: Callable[[str], None],
         token: Path | None = None,
     ) -> None:
         names = {f"embedded-{number}": f"{number}/{count}" for number in range(1, count + 1)}
         self._pilots = [
             LocalPilot(
-                *(name, wms_url, cores, work / name, logs / f"pilot-{name}.log"),
+                *(name, wms_url, cores, home.pilots / name, home.logs / f"pilot-{name}.log"),
                 part=part if count > 1 else None,
                 token=token,
-                system=work.parent,
+                hidden=(home.root, *storages),
             )
             for name, part in names.items()
         ]

@@ -5,6 +5,7 @@ import asyncio
 import importlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import structlog
 from pydantic import Field
@@ -42,7 +43,7 @@ from sluice.servicekit.settings_sources import SHARED_PREFIX, WrongSettings, loa
 from sluice.servicekit.signals import StopAsked
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
-from sluice.storage import local_url
+from sluice.storage import local_path, local_url
 
 log = structlog.get_logger(__name__)
 
@@ -196,13 +197,14 @@ class EmbeddedSystem:
         self.url = http_address(self.options.host, server.port)
         if access is not None:
             await self._begin(access.at(self.url))
-        await self._register_storages(DmsClient(links.http("dms")))
+        dms = DmsClient(links.http("dms"))
+        await self._register_storages(dms)
         self._pilots = PilotProcesses(
             wms_url=f"{self.url}/services/wms",
             count=self.options.pilots,
             cores=self.options.cores,
-            work=self.home.pilots,
-            logs=self.home.logs,
+            home=self.home,
+            storages=await self._storages(dms),
             tell=self._tell,
             token=None if access is None else self.home.pilot_token,
         )
@@ -228,6 +230,11 @@ class EmbeddedSystem:
             await dms.register_storage(
                 NewStorage(name=f"embedded-{kind.value}", type=kind, url=url)
             )
+
+    async def _storages(self, dms: DmsClient) -> list[Path]:
+        """Return the folders of this machine where storages lie."""
+        found = [local_path(storage.url) for storage in await dms.storages(everything=True)]
+        return [Path(place) for place in found if place is not None]
 
 
 class _Together:

@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +33,8 @@ _COMMAND = (sys.executable, "-m", "pilot")
 class LocalPilot:
     """``cores``: that its jobs may take; None: as its settings say otherwise. ``work_dir``: its own
     folder. ``log``: file that its output is appended to. ``part``: of this machine, as in ``1/2``.
-    ``token``: file with what it registers with. ``system``: folder of the system that it belongs
-    to, of which its tools see nothing."""
+    ``token``: file with what it registers with. ``hidden``: folders of which its tools see nothing,
+    besides those that its settings name."""
 
     name: str
     wms_url: str
@@ -43,7 +43,7 @@ class LocalPilot:
     log: Path
     part: str | None = None
     token: Path | None = None
-    system: Path | None = None
+    hidden: Sequence[Path] = ()
 
     @property
     def environment(self) -> dict[str, str]:
@@ -64,15 +64,15 @@ class LocalPilot:
         }
 
     def _hidden(self) -> str | None:
-        """Return what is hidden as its settings say, and the system's folder; None: the former
-        alone, also where that is wrong, which the pilot says."""
+        """Return what is hidden by its settings and by ``hidden``; None: by its settings alone,
+        also where these are wrong, which the pilot says."""
         try:
             told = json.loads(os.environ.get(HIDDEN, "[]"))
         except ValueError:
             return None
-        if self.system is None or not isinstance(told, list):
+        if not self.hidden or not isinstance(told, list):
             return None
-        return json.dumps([*told, str(self.system)])
+        return json.dumps([*told, *map(str, self.hidden)])
 
 
 async def launch_pilot(

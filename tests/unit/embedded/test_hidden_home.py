@@ -44,7 +44,7 @@ def test_pilots_of_a_system_hide_its_home(tmp_path: Path, monkeypatch: pytest.Mo
     pilot = LocalPilot(
         *("one", "http://127.0.0.1:1", None, tmp_path / "pilots" / "one", tmp_path / "log"),
         token=Path("/etc/token"),
-        system=tmp_path,
+        hidden=(tmp_path, Path("/opt/storage")),
     )
     for name, value in pilot.environment.items():
         monkeypatch.setenv(name, value)
@@ -53,4 +53,5 @@ def test_pilots_of_a_system_hide_its_home(tmp_path: Path, monkeypatch: pytest.Mo
         Path("/etc/token"),
         Path("/storage"),
         tmp_path,
+        Path("/opt/storage"),
     ]

@@ -1,0 +1,45 @@
+"""Pilots of a system hide its storages from tools, wherever they lie."""
+
+import json
+from pathlib import Path
+
+import psutil
+import pytest
+
+from sluice.embedded.home import Home
+from sluice.embedded.process import start_detached, stop_system
+from sluice.embedded.readiness import require_pilots
+from tests.e2e.commands import sluice
+from tests.e2e.systems import NO_CONTAINERS, home_folder
+
+#: A variable that only pilots are given.
+PILOT_NAME = "SLUICE_PILOT_NAME"
+
+
+def hidden_by_pilot(pid: int) -> list[str]:
+    """Return what the pilot of the system of this process is told to hide."""
+    variables = [child.environ() for child in psutil.Process(pid).children()]
+    [told] = [each["SLUICE_PILOT_SANDBOX_HIDDEN"] for each in variables if PILOT_NAME in each]
+    found: list[str] = json.loads(told)
+    return found
+
+
+def test_storages_outside_the_home_are_hidden_from_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the next start on."""
+    for name, value in NO_CONTAINERS.items():
+        monkeypatch.setenv(name, value)
+    archive = tmp_path / "archive"
+    archive.mkdir()
+    with home_folder() as home:
+        root = ["--storage-root", str(tmp_path)]
+        running = start_detached(Home(home), ["--port", "0", "--pilots", "0", *root])
+        sluice("storage", "add", "archive", "output", archive.as_uri(), "--home", str(home))
+        stop_system(running)
+        running = start_detached(Home(home), ["--port", "0", "--pilots", "1"])
+        try:
+            require_pilots(running.url)
+            assert {str(home), str(archive)} <= {*hidden_by_pilot(running.pid)}
+        finally:
+            stop_system(running)
