@@ -156,7 +156,7 @@ async def pilot_called(connection: Connection, called: str) -> Pilot:
 
 def chain_in_short(chain: Chain) -> str:
     """Return what tells the chain from others of its name."""
-    through = template_label(chain.template_name, chain.template_version)
+    through = template_label(chain.template, chain.template_version)
     return (
         f"{chain.uid}: {chain.dataset_name} through {through}, {chain.state},"
         f" {local_time(chain.created_at)}"

@@ -58,7 +58,7 @@ async def _read_run(operator: OperatorClient, uid: UUID, pilots: Sequence[Pilot]
     return RecordedRun(
         chain=uid,
         name=chain.dataset_name,
-        template=chain.template_name,
+        template=chain.template,
         plan=await _plan_of(operator, chain),
         began=min(task.created_at for task in tasks),
         ended=max(task.ended_at or task.created_at for task in tasks),
@@ -104,5 +104,5 @@ async def _pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:
 async def _plan_of(operator: OperatorClient, chain: Chain) -> Plan:
     if chain.template_version == RUN_VERSION:
         return (await operator.run_template(chain.template_id)).plan
-    found = await operator.template(chain.template_name, version=chain.template_version)
+    found = await operator.template(chain.template, version=chain.template_version)
     return found.plan

@@ -82,15 +82,16 @@ class Subject(StrEnum):
 
 class Notice(Contract):
     """What needs a person, in one sentence. ``id``: with it, it is acknowledged; None: it goes when
-    its cause has gone. ``chain``, ``task``: what it is about; ``page``: or the page that shows it.
+    its cause has gone. ``chain_uid``, ``task_uid``: what it is about; ``page``: or the page that
+    shows it.
     """
 
     text: str
     weight: Weight
     id: str | None = Field(default=None, exclude_if=absent)
     since: Timestamp | None = Field(default=None, exclude_if=absent)
-    chain: UUID | None = Field(default=None, exclude_if=absent)
-    task: UUID | None = Field(default=None, exclude_if=absent)
+    chain_uid: UUID | None = Field(default=None, exclude_if=absent)
+    task_uid: UUID | None = Field(default=None, exclude_if=absent)
     page: str | None = Field(default=None, exclude_if=absent)
 
     @staticmethod

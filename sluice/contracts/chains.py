@@ -1,7 +1,7 @@
 """Requests and answers of the chain service, and of the watcher beside it."""
 
 import operator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -12,6 +12,7 @@ from sluice.contracts.bounds import NewParams, NewText
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.plan import Plan
+from sluice.contracts.renamed import Renamed
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import (
     ChainDatasetStatus,
@@ -46,14 +47,18 @@ class FileValue(Contract):
 ChainRank = Annotated[float, Field(ge=0.0, le=MOST_RANK, exclude_if=operator.not_)]
 
 
-class NewChain(Contract):
+class NewChain(Renamed):
     """A data set to be carried through a template (``POST /datasets``). One chain per data set,
     template version, group and values of parameters that are not bound to the data set's metadata:
     a repetition answers with the first. ``rank`` is added to those of its steps."""
 
+    old_names: ClassVar = {"template": "template_name"}
+    #: A chain service of the release before may answer it.
+    always_old_names: ClassVar = True
+
     dataset: Dataset
     template_id: UUID
-    template_name: Name
+    template: Name
     template_version: int
     plan: Plan
     params: NewParams = Field(default_factory=dict)
@@ -109,23 +114,25 @@ class RerunPlan(Contract):
     """``missing``: what would be needed and cannot be had any more; where there is any the rerun is
     refused."""
 
-    chain: UUID
+    chain_uid: UUID
     steps: list[RerunStep]
     params: dict[str, Any]
     missing: list[str]
 
 
-class ChainDataset(Contract):
+class ChainDataset(Renamed):
     """A data set of a chain. ``port`` None: the step's logs. ``step`` None: the chain's input, or,
     where ``port`` names a parameter, the file that is its value. A ``port`` that ends in
     ``~before``: an output of the step in the chain that this one is a rerun of, from which outputs
     of finished jobs are taken over."""
 
+    old_names: ClassVar = {"state": "status"}
+
     uid: UUID
     name: str
     step: str | None
     port: str | None
-    status: ChainDatasetStatus
+    state: ChainDatasetStatus
 
 
 class ChainCollection(Contract):
@@ -171,16 +178,18 @@ class ChainStep(Contract):
         return outcome_of(self.state, failed_jobs=self.failed_jobs)
 
 
-class Chain(Contract):
+class Chain(Renamed):
     """``reason``: why it failed, was or will be canceled, or what one that finished lacks; of one
     that uploads its output, why that does not go on (so tells the operator service of a single
     chain). ``rerun_of``: the chain that
     was asked to run again. ``acknowledged``: who has seen that it failed."""
 
+    old_names: ClassVar = {"template": "template_name"}
+
     uid: UUID
     state: ChainState
     template_id: UUID
-    template_name: Name
+    template: Name
     template_version: int
     dataset_uid: UUID
     dataset_name: str
@@ -277,15 +286,17 @@ class WatchList(Contract):
     tasks: list[Watched]
 
 
-class ChainTask(Contract):
+class ChainTask(Renamed):
     """A row of the operator's list of tasks."""
 
-    task_id: UUID
+    old_names: ClassVar = {"task_uid": "task_id", "template": "template_name", "state": "status"}
+
+    task_uid: UUID
     chain_uid: UUID
     step: str
-    template_name: str
+    template: str
     dataset_name: str
-    status: StepState
+    state: StepState
     #: Counts from the WMS; None where it does not answer or does not know the task yet.
     jobs: TaskStatus | None = None
 

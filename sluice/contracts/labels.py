@@ -77,7 +77,7 @@ def standing(entry: ChainDataset, dataset: Dataset | None) -> str:
     """How it stands: that it is deleted, or being deleted, else what it is to its chain.
     ``dataset``: as the DMS knows it."""
     gone = dataset is not None and dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
-    return dataset.state.value if dataset is not None and gone else entry.status.value
+    return dataset.state.value if dataset is not None and gone else entry.state.value
 
 
 def entry_label(chain: Chain, entry: ChainDataset) -> str:

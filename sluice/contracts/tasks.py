@@ -226,7 +226,7 @@ BY_REQUEST = Cancel()
 class Boost(Contract):
     """``reason``: why the task is ranked higher, as in ``because …``."""
 
-    task: UUID
+    task_uid: UUID
     reason: Annotated[str, Field(max_length=400)]
 
 

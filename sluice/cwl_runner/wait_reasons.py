@@ -39,8 +39,8 @@ class RunWaits:
                 if jobs is not None and is_stalled(
                     ready=jobs["ready"], leased=jobs["leased"], running=jobs["running"]
                 ):
-                    self._require_outlook(task["task_id"])
-                    self._tell(self._rest.get(f"/tasks/{task['task_id']}/explain")["text"])
+                    self._require_outlook(task["task_uid"])
+                    self._tell(self._rest.get(f"/tasks/{task['task_uid']}/explain")["text"])
 
     def _require_outlook(self, task: str) -> None:
         if self._for_nodes:

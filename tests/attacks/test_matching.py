@@ -52,7 +52,7 @@ def test_no_submitter_s_template_takes_data_from_all_groups(
     got(shift.ask("POST", "/api/v1/templates", json=for_all))
     uid = bring_in(hers.owner, grouped, f"{MARK}-{he.name}", {"kind": MARK})
     wait_until(lambda: chains_of(hers.owner, uid), what="her chain")
-    assert [each["template_name"] for each in chains_of(hers.owner, uid)] == [hers.template]
+    assert [each["template"] for each in chains_of(hers.owner, uid)] == [hers.template]
 
 
 def test_whoever_brought_data_in_stops_what_begins_with_it_by_itself(

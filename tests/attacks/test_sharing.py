@@ -257,7 +257,7 @@ def test_neither_takes_the_others_data_by_a_rule(
         (stranger, his, "his-greedy"),
     ):
         wait_until(partial(chains_of, owner, dataset), what="a chain")
-        assert [chain["template_name"] for chain in chains_of(owner, dataset)] == [template]
+        assert [chain["template"] for chain in chains_of(owner, dataset)] == [template]
     got(stranger.ask("POST", "/api/v1/templates/his-greedy/disable"))
     odd = bring_in(stranger, grouped, "his-odd", {"kind": MARK})
     wait_until(lambda: odd in stranger.ask("GET", "/api/v1/unmatched").text, what="his odd one")

@@ -52,7 +52,7 @@ def filled(system: WholeSystem) -> Known:
     draft = system.asked(OPERATOR, "POST", "/api/v1/assets/model/drafts", asset)
     system.asked(OPERATOR, "POST", "/api/v1/sites", {"name": "there"})
     tasks = _tasks(system)
-    uids = [str(task["task_id"]) for task in tasks]
+    uids = [str(task["task_uid"]) for task in tasks]
     return {
         "datasets": [dataset, waiting],
         "unmatched": [waiting],

@@ -29,6 +29,6 @@ def test_last_lines_of_a_failed_tool_are_shown_and_its_chain_has_failed(
     ]
     assert chain["state"] == ChainState.FAILED
     [task] = rest.get("/tasks", chain=chain["uid"])["tasks"]
-    [job] = rest.get(f"/tasks/{task['task_id']}/jobs")["jobs"]
+    [job] = rest.get(f"/tasks/{task['task_uid']}/jobs")["jobs"]
     rest.close()
     assert f"(all of it: sluice logs {job['id']})" in done.stderr

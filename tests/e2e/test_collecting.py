@@ -85,7 +85,7 @@ async def the_chain(connection: Connection) -> Chain:
 
     async def is_there() -> bool:
         listed = (await connection.operator.chains()).chains
-        found[:] = [chain for chain in listed if chain.template_name == "learn"]
+        found[:] = [chain for chain in listed if chain.template == "learn"]
         return [chain.state for chain in found] == [ChainState.FINISHED]
 
     await eventually(is_there, what="the chain of the slice", seconds=120)

@@ -24,7 +24,7 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     )
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url)
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
-    [chain] = [chain for chain in chains if chain["template_name"] == "listed"]
+    [chain] = [chain for chain in chains if chain["template"] == "listed"]
     assert chain["state"] == ChainState.FINISHED
     assert "listed" in sluice("chain", "list", "--url", system.url).stdout
     assert "shout" in sluice("chain", "show", chain["uid"], "--url", system.url).stdout
@@ -36,7 +36,9 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     )
     assert sorted(task["jobs"]["total"] for task in tasks) == [1, 2]
     task = next(task for task in tasks if task["step"] == "shout")
-    jobs = json.loads(sluice("task", "jobs", task["task_id"], "--json", "--url", system.url).stdout)
+    jobs = json.loads(
+        sluice("task", "jobs", task["task_uid"], "--json", "--url", system.url).stdout
+    )
     assert [job["inputs"] for job in jobs] == [["text 0.txt"], ["text 1.txt"]]
     listed, *_ = json.loads(sluice("pilot", "list", "--json", "--url", system.url).stdout)
     assert (listed["slots"], listed["resources"]["cores"]) == (20, 2)
@@ -62,7 +64,7 @@ def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) ->
     )
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url)
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
-    [chain] = [chain for chain in chains if chain["template_name"] == "thrown-away"]
+    [chain] = [chain for chain in chains if chain["template"] == "thrown-away"]
     folders = {one["uid"]: _dataset(system, one["uid"]) for one in chain["datasets"]}
     [output] = [one for one in folders.values() if one["type"] == "output"]
     there = [path for path in system.storage_files("output") if output["name"] in str(path)]
@@ -91,7 +93,7 @@ def test_results_are_had_again_and_never_overwritten_unasked(
     [chain] = [
         one
         for one in json.loads(sluice("chain", "list", "--json", *at).stdout)
-        if one["template_name"] == "again"
+        if one["template"] == "again"
     ]
     get = ["chain", "get", chain["uid"], "--out", str(again), *at]
     assert str(again / "joined.txt") in sluice(*get).stdout

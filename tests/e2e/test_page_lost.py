@@ -92,7 +92,7 @@ async def _jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
         job
         for task in tasks
         if task.step == step and task.jobs
-        for job in (await connection.operator.jobs(task.task_id, full=True)).jobs
+        for job in (await connection.operator.jobs(task.task_uid, full=True)).jobs
     ]
 
 

@@ -83,4 +83,4 @@ def chains(system: LiveSystem) -> list[dict[str, Any]]:
     """Return the chains of the template."""
     found = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
     listed = found if isinstance(found, list) else found["chains"]
-    return [each for each in listed if each["template_name"] == "energies"]
+    return [each for each in listed if each["template"] == "energies"]

@@ -247,7 +247,7 @@ def test_run_leaves_what_is_published_as_it_is(system: LiveSystem, tmp_path: Pat
     def carried() -> list[str]:
         chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
         return [
-            f"{one['template_name']} {one['template_version']}"
+            f"{one['template']} {one['template_version']}"
             for one in chains
             if one["dataset_name"] == "comes-later"
         ]
@@ -294,7 +294,7 @@ def test_run_ends_where_no_node_will_ever_fit(system: LiveSystem, tmp_path: Path
         done.stderr.split()
     )
     chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
-    [chain] = [chain for chain in chains if chain["template_name"] == "huge"]
+    [chain] = [chain for chain in chains if chain["template"] == "huge"]
     assert chain["state"] == ChainState.CANCELED
     why = "`sluice run` gave up: step shout cannot run, for no node fits: a job needs 9999 cores"
     assert chain["reason"].startswith(why)
@@ -322,7 +322,7 @@ def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path)
         line = next(line for line in process.stderr if "waits:" in line)
         assert "shout waits: No pilot fits: a job needs 9999 cores" in line
         chains = json.loads(sluice("chain", "list", "--json", "--url", system.url).stdout)
-        [chain] = [chain for chain in chains if chain["template_name"] == "large"]
+        [chain] = [chain for chain in chains if chain["template"] == "large"]
         sluice("chain", "cancel", chain["uid"], "--yes", "--url", system.url)
         said = process.stderr.read()
     assert "canceled by request" in said

@@ -65,7 +65,7 @@ class Place:
         """Of the step ``shout``."""
         tasks = json.loads(sluice("task", "list", "--json", *self.option).stdout)
         [task] = [task for task in tasks if task["step"] == "shout"]
-        [job] = json.loads(sluice("task", "jobs", task["task_id"], "--json", *self.option).stdout)
+        [job] = json.loads(sluice("task", "jobs", task["task_uid"], "--json", *self.option).stdout)
         return dict(job)
 
     @contextmanager

@@ -95,7 +95,7 @@ async def set_ranks(connection: Connection, ranks: Mapping[UUID, float]) -> None
 
 async def set_boosts(connection: Connection, boosts: Sequence[Boost], *, by: float) -> Boosted:
     """The tasks named are ranked higher by so much, all others no more."""
-    tasks, reasons = [boost.task for boost in boosts], [boost.reason for boost in boosts]
+    tasks, reasons = [boost.task_uid for boost in boosts], [boost.reason for boost in boosts]
     rows = await connection.fetch(_SET_BOOSTS, tasks, reasons, by)
     raised = sum(row["boost"] > 0 for row in rows)
     return Boosted(raised=raised, lowered=len(rows) - raised)

@@ -141,7 +141,7 @@ def show(system: System, asset: VersionArgument) -> None:
         for chain in use.chains:
             out.print(
                 f"version {use.version.version}: chain {chain.uid}, {chain.dataset_name} through"
-                f" {chain.template_name}, {chain.state}"
+                f" {chain.template}, {chain.state}"
             )
         if use.more:
             out.print(f"version {use.version.version}: and chains before these")
@@ -197,7 +197,7 @@ def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
         for chain in use.chains:
             out.print(
                 f"version {use.version.version} stays as long as chain {chain.uid} runs"
-                f" ({chain.dataset_name} through {chain.template_name})"
+                f" ({chain.dataset_name} through {chain.template})"
             )
 
 

@@ -302,7 +302,7 @@ def _why(step: ChainStep) -> str:
 
 
 def _version(chain: Chain) -> str:
-    return template_label(chain.template_name, chain.template_version)
+    return template_label(chain.template, chain.template_version)
 
 
 def _row(chain: Chain) -> tuple[object, ...]:

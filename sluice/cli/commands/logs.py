@@ -63,7 +63,7 @@ async def _read(
     found: list[tuple[str, Job, str]] = []
     for task in tasks:
         state = JobState.FAILED if failed else None
-        async for job in connection.operator.all_jobs(task.task_id, state=state):
+        async for job in connection.operator.all_jobs(task.task_uid, state=state):
             if len(found) == limit:
                 return found, True
             try:

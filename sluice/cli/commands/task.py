@@ -131,9 +131,9 @@ def _row(task: ChainTask) -> tuple[object, ...]:
         else (0, 0, 0, 0, 0, 0)
     )
     return (
-        task.task_id,
+        task.task_uid,
         task.step,
         task.dataset_name,
-        outcome_of(task.status, failed_jobs=j.failed if j else 0),
+        outcome_of(task.state, failed_jobs=j.failed if j else 0),
         *counts,
     )

@@ -98,7 +98,7 @@ async def _outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
     except NotFound:
         # The release before does not tell; its templates do.
         template = await connection.operator.template(
-            chain.template_name, version=chain.template_version
+            chain.template, version=chain.template_version
         )
     written = {(dataset.step, dataset.port): dataset.uid for dataset in chain.datasets}
     return [
@@ -248,7 +248,7 @@ def write_manifest(
 def _about(chain: Chain, failed: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "chain": str(chain.uid),
-        "template": {"name": chain.template_name, "version": chain.template_version or None},
+        "template": {"name": chain.template, "version": chain.template_version or None},
         "dataset": {"uid": str(chain.dataset_uid), "name": chain.dataset_name},
         "parameters": chain.params | {name: str(ref) for name, ref in chain.secrets.items()},
         **({"failed_jobs": list(failed)} if failed else {}),

@@ -67,7 +67,7 @@ async def failed_jobs(connection: Connection, tasks: Sequence[ChainTask]) -> lis
     found: list[tuple[str, Job]] = []
     for task in tasks:
         if task.jobs is not None and task.jobs.failed:
-            failed = connection.operator.all_jobs(task.task_id, state=JobState.FAILED)
+            failed = connection.operator.all_jobs(task.task_uid, state=JobState.FAILED)
             found += [(task.step, job) async for job in failed]
     return found
 

@@ -66,14 +66,14 @@ class ChainWaits:
         if refusal is not None:
             raise StepNeverFits(task.step, refusal)
         try:
-            outlook = await self._connection.operator.outlook(task.task_id)
+            outlook = await self._connection.operator.outlook(task.task_uid)
         except NotFound:  # the system is of the release before
             return
         if outlook.never:
             raise StepNeverFits(task.step, outlook.reason)
 
     async def _tell(self, task: ChainTask) -> None:
-        why = (await self._connection.operator.explain_task(task.task_id)).text
+        why = (await self._connection.operator.explain_task(task.task_uid)).text
         down = await asyncio.to_thread(read_pilots_down, self._connection.url)
         self._tell_anew(task.step, f"{why} ({'; '.join(down)})" if down else why)
 

@@ -6,6 +6,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.renamed import old_names_written
 from sluice.servicekit.access.behalf import address_of, asked_for, request_of
 from sluice.servicekit.access.principal import (
     ANYBODY,
@@ -63,6 +64,7 @@ class Authentication:
         with (
             coming_from(address_of(scope)),
             answering(request_of(principal_of(scope), scope)),
+            old_names_written(_is_of_release_before(scope)),
         ):
             await self._app(scope, receive, send)
 
@@ -88,3 +90,10 @@ class Authentication:
                 " another system, or was not copied whole"
             )
         return found or self._without
+
+
+def _is_of_release_before(scope: Scope) -> bool:
+    """Return whether a client of release 0.1.0 may ask: it has no token, and says only that it is
+    httpx."""
+    agent = Headers(scope=scope).get("user-agent", "") if scope["type"] == "http" else ""
+    return principal_of(scope) is ANYBODY and agent.startswith("python-httpx")

@@ -20,7 +20,7 @@ log = structlog.get_logger(__name__)
 #: Of an answer, what says what came of the request; nothing else of it is kept.
 _TELLING = (
     "uid", "id", "name", "version", "role", "groups", "group", "shared_with", "person", "label",
-    "state", "dataset_uid", "dataset_name", "template_name",
+    "state", "dataset_uid", "dataset_name", "template",
 )  # fmt: skip
 #: Bytes of an answer that are looked at.
 _MOST = 64 * 1024

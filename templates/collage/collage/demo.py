@@ -130,7 +130,7 @@ async def _second_attempts(connection: Connection, tasks: Sequence[ChainTask]) -
     for task in tasks:
         after: str | None = None
         while task.jobs is not None:
-            page = await connection.operator.jobs(task.task_id, after=after, limit=1000)
+            page = await connection.operator.jobs(task.task_uid, after=after, limit=1000)
             for job in page.jobs:
                 if job.attempt > 1:
                     attempts = (await connection.operator.job(job.id)).attempts

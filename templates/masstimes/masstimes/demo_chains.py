@@ -80,7 +80,7 @@ async def begun(connection: Connection, template: str, *, of: UUID | None = None
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         for chain in (await connection.operator.chains(limit=50)).chains:
-            if chain.template_name == template and of in {None, chain.dataset_uid}:
+            if chain.template == template and of in {None, chain.dataset_uid}:
                 return chain
         await asyncio.sleep(_LOOK)
     raise WentWrong(f"no chain of {template} has begun within {_PATIENCE:.0f} s")
@@ -90,7 +90,7 @@ async def ended(connection: Connection, chain: Chain) -> Chain:
     """Raises ``WentWrong`` where it does not finish."""
     chain = await follow_chain(connection, chain, on_look=lambda *_: None)
     if chain.state is not ChainState.FINISHED:
-        raise WentWrong(f"the chain of {chain.template_name} is {chain.state}: {chain.reason}")
+        raise WentWrong(f"the chain of {chain.template} is {chain.state}: {chain.reason}")
     return chain
 
 

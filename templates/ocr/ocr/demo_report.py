@@ -70,7 +70,7 @@ def print_report(volumes: Sequence[CarriedVolume], summary: Mapping[str, Any]) -
         ["volume", "step", "state", "jobs", "failed"],
         [
             (
-                *(volume.plan.name, task.step, task.status.value),
+                *(volume.plan.name, task.step, task.state.value),
                 *((task.jobs.total, task.jobs.failed) if task.jobs else ("", "")),
             )
             for volume in volumes

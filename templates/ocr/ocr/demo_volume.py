@@ -142,7 +142,7 @@ async def _loads(connection: Connection, tasks: Sequence[ChainTask]) -> int:
     loads = 0
     for task in tasks:
         if task.step in ("layout", "transcribe"):
-            page = await connection.operator.jobs(task.task_id, limit=1000)
+            page = await connection.operator.jobs(task.task_uid, limit=1000)
             for job in page.jobs:
                 loads += (await _log(connection, job.id)).count(LOADED)
     return loads

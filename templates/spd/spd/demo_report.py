@@ -40,13 +40,13 @@ def print_report(runs: Sequence[CarriedRun]) -> None:
 def _step_row(task: ChainTask) -> tuple[object, ...]:
     jobs = task.jobs
     if jobs is None:
-        return (task.step, task.status.value, 0, 0, 0.0)
+        return (task.step, task.state.value, 0, 0, 0.0)
     seconds = (
         (jobs.ended_at - jobs.started_at).total_seconds()
         if jobs.ended_at and jobs.started_at
         else 0.0
     )
-    return (task.step, task.status.value, jobs.total, jobs.failed, round(seconds, 1))
+    return (task.step, task.state.value, jobs.total, jobs.failed, round(seconds, 1))
 
 
 def _run_row(run: CarriedRun) -> tuple[object, ...]:

@@ -62,7 +62,7 @@ def _making_routes(rows: Rows) -> APIRouter:
             uid=uuid4(),
             state=ChainState.IN_PROGRESS,
             template_id=new.template_id,
-            template_name=new.template_name,
+            template=new.template,
             template_version=new.template_version,
             dataset_uid=new.dataset.uid,
             dataset_name=new.dataset.name,
@@ -107,7 +107,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
             for chain in found
             if state in {None, chain.state}
             and dataset in {None, chain.dataset_uid}
-            and template in {None, chain.template_name}
+            and template in {None, chain.template}
         ]
         first = int(after or 0)
         more = len(found) > first + limit
@@ -165,7 +165,7 @@ def _plan_rerun(chain: Chain, asked: RerunChain) -> RerunPlan:
     ]
     missing = ["its input has been deleted"] if asked.from_step == names[0] else []
     return RerunPlan(
-        chain=chain.uid, steps=steps, params={**chain.params, **asked.params}, missing=missing
+        chain_uid=chain.uid, steps=steps, params={**chain.params, **asked.params}, missing=missing
     )
 
 
@@ -214,7 +214,7 @@ def _task_routes(rows: Rows) -> APIRouter:
         listed = [
             row
             for row in rows.task_rows()
-            if chain in {None, row.chain_uid} and state in {None, row.status}
+            if chain in {None, row.chain_uid} and state in {None, row.state}
         ]
         more = paged and after + limit < len(listed)
         found = [rows.as_asked(row, full=full) for row in listed[after : after + limit]]
@@ -223,7 +223,7 @@ def _task_routes(rows: Rows) -> APIRouter:
     @router.get("/tasks/{uid}")
     async def task(uid: UUID, full: bool = False) -> ChainTask:
         for row in rows.task_rows():
-            if row.task_id == uid:
+            if row.task_uid == uid:
                 return rows.as_asked(row, full=full)
         raise NotFound(f"there is no task {uid}")
 

@@ -73,7 +73,9 @@ async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operato
     service = build(read, links=links, transport=transport)
     async with running(transport, service, links):
         http = httpx.AsyncClient(
-            transport=httpx.ASGITransport(for_anybody(service.app)), base_url="http://operator.test"
+            transport=httpx.ASGITransport(for_anybody(service.app)),
+            base_url="http://operator.test",
+            headers={"User-Agent": "none of the release before"},
         )
         async with http:
             yield Operator(

@@ -93,12 +93,12 @@ class Rows:
     def task_rows(self) -> list[ChainTask]:
         return [
             ChainTask(
-                task_id=step.task_uid,
+                task_uid=step.task_uid,
                 chain_uid=chain.uid,
                 step=step.name,
-                template_name=chain.template_name,
+                template=chain.template,
                 dataset_name=chain.dataset_name,
-                status=step.state,
+                state=step.state,
                 jobs=self.tasks.get(step.task_uid),
             )
             for chain in self.chains.values()

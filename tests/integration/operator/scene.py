@@ -111,7 +111,7 @@ class Scene:
         uid = uuid4()
         source = self.dataset(dataset, DatasetType.INPUT, files=60, size=60 * 8_400_000)
         ready = ChainDatasetStatus.READY
-        datasets = [ChainDataset(uid=source.uid, name=dataset, step=None, port=None, status=ready)]
+        datasets = [ChainDataset(uid=source.uid, name=dataset, step=None, port=None, state=ready)]
         steps: list[ChainStep] = []
         for number, planned in enumerate(self.template.plan.steps):
             if number >= len(counts):
@@ -140,7 +140,7 @@ class Scene:
             uid=uid,
             state=state,
             template_id=self.template.id,
-            template_name=self.template.name,
+            template=self.template.name,
             template_version=self.template.version,
             dataset_uid=source.uid,
             dataset_name=dataset,
@@ -340,9 +340,7 @@ class Scene:
         for port_, type_ in ((port, DatasetType.INTERMEDIATE), (None, DatasetType.LOGS)):
             name = f"{source}.{step}.{port_ or 'logs'}"
             made = self.dataset(name, type_, files=59, size=59 * 3_100_000, state=state)
-            found.append(
-                ChainDataset(uid=made.uid, name=name, step=step, port=port_, status=status)
-            )
+            found.append(ChainDataset(uid=made.uid, name=name, step=step, port=port_, state=status))
         return found
 
     def _storages(self) -> None:

@@ -187,7 +187,7 @@ async def running_job(logs: Logs) -> Path:
         uid=uuid4(),
         state=ChainState.IN_PROGRESS,
         template_id=uuid4(),
-        template_name="t",
+        template="t",
         template_version=1,
         dataset_uid=uuid4(),
         dataset_name="d",
@@ -200,7 +200,7 @@ async def running_job(logs: Logs) -> Path:
                 name=dataset.name,
                 step="step",
                 port=None,
-                status=ChainDatasetStatus.IN_PROGRESS,
+                state=ChainDatasetStatus.IN_PROGRESS,
             )
         ],
     )

@@ -288,7 +288,7 @@ async def test_chains_and_tasks_are_asked_for_by_name(operator: Operator, chain:
     assert await asked("chains", name="week.1", dataset=str(other.uid)) == []
     assert await asked("chains", name="week.2") == []
     step = chain.steps[0].name
-    assert [row["task_id"] for row in await asked("tasks", name=f"week.1.{step}")] == [
+    assert [row["task_uid"] for row in await asked("tasks", name=f"week.1.{step}")] == [
         str(chain.uid)
     ]
     assert await asked("tasks", name=f"week.1.{step}", chain=str(other.uid)) == []
@@ -334,17 +334,17 @@ async def test_a_chain_is_shown_with_names(
             name="week.1",
             step=None,
             port=None,
-            status=ChainDatasetStatus.READY,
+            state=ChainDatasetStatus.READY,
         ),
         ChainDataset(
             uid=output.uid,
             name=output.name,
             step=last,
             port="joined",
-            status=ChainDatasetStatus.READY,
+            state=ChainDatasetStatus.READY,
         ),
         ChainDataset(
-            uid=part.uid, name=part.name, step=first, port=None, status=ChainDatasetStatus.READY
+            uid=part.uid, name=part.name, step=first, port=None, state=ChainDatasetStatus.READY
         ),
     ]
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"datasets": entries})

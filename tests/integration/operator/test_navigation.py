@@ -46,7 +46,7 @@ async def test_a_page_below_an_entry_is_shown_as_the_entrys(
 async def test_a_template_leads_to_its_chains(operator: Operator, scene: Scene) -> None:
     [others] = [scene.chain("other-input", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)]
     neighbours = operator.neighbours
-    neighbours.chains[others.uid] = others.model_copy(update={"template_name": "other"})
+    neighbours.chains[others.uid] = others.model_copy(update={"template": "other"})
     assert 'href="/chains?template=spd"' in (await operator.http.get("/templates/spd")).text
     page = (await operator.http.get("/chains?template=spd")).text
     assert "run-0312-frames" in page

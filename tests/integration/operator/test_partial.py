@@ -28,7 +28,7 @@ async def fails(results: Results, state: ChainState = ChainState.FAILED) -> None
         ChainStep(name="last", state=StepState.PENDING),
     ]
     log = ChainDataset(
-        uid=logs, name="log", step=second.step, port=None, status=ChainDatasetStatus.READY
+        uid=logs, name="log", step=second.step, port=None, state=ChainDatasetStatus.READY
     )
     await results.dms.delete_dataset(first.uid, force=True)
 

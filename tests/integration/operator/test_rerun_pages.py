@@ -98,7 +98,7 @@ async def test_nothing_goes_through_a_disabled_template_again(
 ) -> None:
     page = over(operator)
     uid = page.removeprefix("/chains/")
-    name = operator.neighbours.chains[UUID(uid)].template_name
+    name = operator.neighbours.chains[UUID(uid)].template
     token = token_of(await operator.http.get(f"{page}/rerun"))
     await operator.client.disable_template(name)
     sentence = f"template '{name}' is disabled since"

@@ -97,7 +97,7 @@ async def results(
                 name=str(uid),
                 step=output.step,
                 port=output.port,
-                status=ChainDatasetStatus.READY,
+                state=ChainDatasetStatus.READY,
             )
             for output, uid in zip(template.plan.outputs, outputs, strict=False)
         ]
@@ -105,7 +105,7 @@ async def results(
             uid=uuid4(),
             state=ChainState.FINISHED,
             template_id=template.id,
-            template_name="graph",
+            template="graph",
             template_version=1,
             dataset_uid=uuid4(),
             dataset_name="run 312",

@@ -37,7 +37,7 @@ async def test_a_run_touches_nothing_that_is_live(operator: Operator, spd_text: 
     dataset = await operator.client.register_dataset(NewDataset(name="some-files", on_demand=True))
     await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
     [asked] = operator.neighbours.requested
-    assert (asked.template_id, asked.template_name, asked.template_version) == (
+    assert (asked.template_id, asked.template, asked.template_version) == (
         run.id,
         "spd",
         RUN_VERSION,

@@ -114,15 +114,15 @@ async def test_chains_and_tasks_are_listed_filtered_and_canceled(
     tasks = (await operator.client.tasks(state=StepState.IN_PROGRESS)).tasks
     assert len(tasks) == 2
     assert all(task.jobs is not None for task in tasks)
-    assert (await operator.client.prioritise(tasks[0].task_id, 7.5)).rank == 7.5
+    assert (await operator.client.prioritise(tasks[0].task_uid, 7.5)).rank == 7.5
     why = Cancel(reason="there is no node for it")
-    assert (await operator.client.cancel_task(tasks[0].task_id, why)).state is TaskState.CANCELED
+    assert (await operator.client.cancel_task(tasks[0].task_uid, why)).state is TaskState.CANCELED
     canceled = await operator.client.chain(tasks[0].chain_uid)
     assert (canceled.state, canceled.reason) == (ChainState.CANCELED, why.reason)
     assert (await operator.client.cancel_chain(tasks[1].chain_uid)).reason == BY_REQUEST.reason
     again = Cancel(reason="it is too late")
     assert (await operator.client.cancel_chain(tasks[1].chain_uid, again)).reason == again.reason
-    assert (await operator.client.task(tasks[0].task_id)).status is StepState.CANCELED
+    assert (await operator.client.task(tasks[0].task_uid)).state is StepState.CANCELED
 
 
 async def test_the_largest_body_holds_for_what_is_passed_on(database_url: str) -> None:
@@ -141,7 +141,7 @@ async def test_tasks_are_found_by_names_with_dots(operator: Operator, scene: Sce
     )
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"steps": [step]})
     found = await operator.http.get("/api/v1/tasks", params={"name": "run.0320.frames.decode.raw"})
-    assert [row["task_id"] for row in found.json()["tasks"]] == [str(task.uid)]
+    assert [row["task_uid"] for row in found.json()["tasks"]] == [str(task.uid)]
     for other in (
         "run.0320.frames",
         "run.0320.frames.",
@@ -253,18 +253,18 @@ async def test_killed_jobs_are_counted_where_they_are_asked_for(
 ) -> None:
     row = next(row for row in operator.neighbours.task_rows() if row.jobs is not None)
     counted = {"canceled": 9, "killed": 2, "total": row.jobs.total + 9} if row.jobs else {}
-    operator.neighbours.tasks[row.task_id] = operator.neighbours.tasks[row.task_id].model_copy(
+    operator.neighbours.tasks[row.task_uid] = operator.neighbours.tasks[row.task_uid].model_copy(
         update=counted
     )
-    assert "9 canceled (2 killed)" in (await operator.http.get(f"/tasks/{row.task_id}")).text
+    assert "9 canceled (2 killed)" in (await operator.http.get(f"/tasks/{row.task_uid}")).text
     assert "9 canceled (2 killed)" in (await operator.http.get("/tasks")).text
-    assert "killed: 2 of its canceled jobs" in await sluice("task", "show", str(row.task_id))
-    address = f"/api/v1/tasks/{row.task_id}"
+    assert "killed: 2 of its canceled jobs" in await sluice("task", "show", str(row.task_uid))
+    address = f"/api/v1/tasks/{row.task_uid}"
     assert (await operator.http.get(address, params={"full": True})).json()["jobs"]["killed"] == 2
     assert "killed" not in (await operator.http.get(address)).json()["jobs"], (
         "the release before knows no such field"
     )
     listed = await operator.client.tasks(full=True)
     assert [
-        task.jobs.killed for task in listed.tasks if task.task_id == row.task_id and task.jobs
+        task.jobs.killed for task in listed.tasks if task.task_uid == row.task_uid and task.jobs
     ] == [2]

@@ -125,7 +125,7 @@ async def take(world: World) -> list[Chain]:
 async def taken(world: World) -> list[Chain]:
     names = {template.name for template in world.templates}
     listed = (await world.chains.chains(limit=500)).chains
-    return [chain for chain in reversed(listed) if chain.template_name in names]
+    return [chain for chain in reversed(listed) if chain.template in names]
 
 
 async def files_given(world: World, chains: list[Chain]) -> list[str]:

@@ -181,8 +181,8 @@ async def test_tasks_are_listed_page_by_page_to_the_last(world: World) -> None:
     )
     ended = await world.chains.tasks(limit=3, state=StepState.FINISHED, paged=True)
     more = await world.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.next)
-    assert [task.task_id for task in [*ended.tasks, *more.tasks]] == [
-        task.task_id for task in whole
+    assert [task.task_uid for task in [*ended.tasks, *more.tasks]] == [
+        task.task_uid for task in whole
     ]
     for wrong in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
         with pytest.raises(Unprocessable, match="is not the 'next'"):

@@ -218,7 +218,7 @@ async def test_tasks_beside_one_that_failed_are_canceled_for_the_reason_of_the_c
     await world.start_steps()
     await world.deliver()
     tasks = (await world.chains.tasks(chain=chain.uid)).tasks
-    [wrong] = [task.task_id for task in tasks if task.step == "wrong"]
+    [wrong] = [task.task_uid for task in tasks if task.step == "wrong"]
     long = f"no: {'x' * 5_000}"
     await world.end_task(wrong, TaskState.FAILED, failed=3, reason=long)
     await world.follow()
@@ -347,24 +347,24 @@ async def test_lists_and_pages(world: World) -> None:
     with pytest.raises(Unprocessable, match="not the 'next'"):
         await world.chains.chains(after="zzz")
     tasks = (await world.chains.tasks(chain=made[0].uid)).tasks
-    assert [(task.step, task.status) for task in tasks] == [
+    assert [(task.step, task.state) for task in tasks] == [
         ("decode", StepState.IN_PROGRESS),
         ("filter", StepState.STARTING),
     ]
     assert tasks[0].jobs is not None
     assert tasks[0].jobs.killed is None
     full = [
-        (await world.chains.task(tasks[0].task_id, full=True)),
+        (await world.chains.task(tasks[0].task_uid, full=True)),
         *(await world.chains.tasks(full=True)).tasks,
     ]
     assert {task.jobs.killed for task in full if task.jobs is not None} == {0}, (
         "what is asked for is asked of the WMS"
     )
-    assert (await world.chains.prioritise(tasks[0].task_id, 9.0)).rank == 9.0
+    assert (await world.chains.prioritise(tasks[0].task_uid, 9.0)).rank == 9.0
     world.http["wms"].down = True
-    assert (await world.chains.task(tasks[0].task_id)).jobs is None
+    assert (await world.chains.task(tasks[0].task_uid)).jobs is None
     world.http["wms"].down = False
-    assert (await world.chains.cancel_task(tasks[0].task_id)).state is TaskState.CANCELED
+    assert (await world.chains.cancel_task(tasks[0].task_uid)).state is TaskState.CANCELED
     await world.follow()
     assert (await world.chain(made[0].uid)).state is ChainState.CANCELED
     with pytest.raises(NotFound):

@@ -34,7 +34,7 @@ async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
             DatasetState.DELETING,
             DatasetState.DELETED,
         }, entry.name
-        assert entry.status is ChainDatasetStatus.FINISHED
+        assert entry.state is ChainDatasetStatus.FINISHED
     assert output not in world.deletions, "an output is not deleted by the watcher's messages"
     await world.chains.discard_chain(chain.uid)
     assert await world.delete_outputs() is False
@@ -48,7 +48,7 @@ async def test_a_chain_discarded_on_its_way_goes_on_to_its_end(world: World) -> 
         await world.turn()
     ended = await world.chain(chain.uid)
     assert ended.state is ChainState.FINISHED
-    assert {dataset.status for dataset in ended.datasets} == {ChainDatasetStatus.FINISHED}
+    assert {dataset.state for dataset in ended.datasets} == {ChainDatasetStatus.FINISHED}
     with pytest.raises(NotFound, match="there is no chain"):
         await world.chains.discard_chain(uuid4())
 

@@ -78,8 +78,8 @@ async def test_a_new_version_goes_on_where_the_last_was_another_template_begins_
     world.template(grown(files=1), name="other")
     await collect(world, "b")
     chains = await take(world)
-    of_other = [chain for chain in chains if chain.template_name == "other"]
-    of_wf = [chain for chain in chains if chain.template_name == "wf"]
+    of_other = [chain for chain in chains if chain.template == "other"]
+    of_wf = [chain for chain in chains if chain.template == "wf"]
     assert [len(await files_given(world, [chain])) for chain in of_wf] == [2, 2]
     assert [chain.template_version for chain in of_wf] == [1, 2]
     assert [len(await files_given(world, [chain])) for chain in of_other] == [4]
@@ -122,7 +122,7 @@ async def test_a_slice_is_the_templates_that_it_was_cut_for(world: World) -> Non
     await collect(world, "a")
     await world.input("z", meta={"type": "pages"})
     chains = await take(world)
-    assert sorted((chain.template_name, chain.dataset_name) for chain in chains) == [
+    assert sorted((chain.template, chain.dataset_name) for chain in chains) == [
         ("any", "z"),
         ("trainer", "corpus.trainer.1"),
     ]

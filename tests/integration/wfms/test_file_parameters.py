@@ -132,7 +132,7 @@ async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
     for _ in range(2):
         await world.turn()
     ended = {
-        chain.template_name
+        chain.template
         for chain in (await world.chains.chains()).chains
         if chain.state is ChainState.FINISHED
     }

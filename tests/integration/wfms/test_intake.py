@@ -194,7 +194,7 @@ async def test_templates_of_one_priority_are_told_until_one_changes(world: World
     assert (tie.template_id, tie.rival_id, tie.priority) == (first.id, second.id, 3)
     assert (tie.template, tie.rival, tie.datasets, tie.dataset_name) == ("aa", "bb", 2, "d2")
     await world.hand_over_datasets()
-    assert {chain.template_name for chain in (await world.chains.chains()).chains} == {"aa"}
+    assert {chain.template for chain in (await world.chains.chains()).chains} == {"aa"}
     world.templates[1] = second.model_copy(
         update={"version": 2, "id": uuid4(), "plan": one_step(match=RAW, priority=4)}
     )

@@ -38,7 +38,7 @@ def relief(world: World) -> RelieveStorages:
 
 def raised(world: World, boosts: Boosts) -> list[str]:
     return sorted(
-        world.wms.tasks[boost.task].step + " " + world.wms.tasks[boost.task].template
+        world.wms.tasks[boost.task_uid].step + " " + world.wms.tasks[boost.task_uid].template
         for boost in boosts.boosts
     )
 

@@ -254,7 +254,7 @@ async def test_would_be_outputs_run_again_with_their_finished_jobs_taken_over(wo
     assert second.state is ChainState.FINISHED
     taken = [dataset for dataset in second.datasets if dataset.port == "out~before"]
     assert {dataset.step for dataset in taken} == {"left", "right"}
-    assert {dataset.status.value for dataset in taken} == {"finished"}, "released with the step"
+    assert {dataset.state.value for dataset in taken} == {"finished"}, "released with the step"
 
 
 async def test_a_rerun_of_a_rerun_takes_over_what_the_first_chain_did(world: World) -> None:

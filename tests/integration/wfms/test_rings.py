@@ -28,7 +28,7 @@ async def go_round(world: World, times: int) -> list[str]:
     names: list[str] = []
     for _ in range(times):
         for chain in (await take(world))[len(names) :]:
-            names.append(chain.template_name)
+            names.append(chain.template)
             await carry(world, chain, files=1)
         await world.collect_outputs()
     return names
@@ -51,7 +51,7 @@ async def test_two_templates_that_begin_one_another_end(world: World) -> None:
     assert len(await take(world)) == MOST
     world.templates.remove(lb)
     chains = await take(world)
-    assert [chain.template_name for chain in chains] == ["la"] * 3
+    assert [chain.template for chain in chains] == ["la"] * 3
     assert (await standing(world, A.name)).new_to("la") == 0
 
 

@@ -108,5 +108,5 @@ async def test_the_request_to_upload_may_come_after_the_deletion(world: World) -
     await world.delete_outputs()
     await clear_up(world)
     assert [await gone(world, uid) for uid in outputs_of(chain)] == [True, True]
-    statuses = {dataset.uid: dataset.status for dataset in (await world.chain(chain.uid)).datasets}
+    statuses = {dataset.uid: dataset.state for dataset in (await world.chain(chain.uid)).datasets}
     assert {statuses[uid] for uid in outputs_of(chain)} == {ChainDatasetStatus.FINISHED}

@@ -325,7 +325,7 @@ class World:
         return NewChain(
             dataset=dataset,
             template_id=template.id,
-            template_name=template.name,
+            template=template.name,
             template_version=template.version,
             plan=template.plan,
             params=params,

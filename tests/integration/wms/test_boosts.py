@@ -19,7 +19,7 @@ from wms.wiring import _rank_weights
 
 
 def boosts(*tasks: Task, by: float = 10.0, reason: str = "storage a is full") -> Boosts:
-    return Boosts(by=by, boosts=[Boost(task=task.uid, reason=reason) for task in tasks])
+    return Boosts(by=by, boosts=[Boost(task_uid=task.uid, reason=reason) for task in tasks])
 
 
 async def rank(stage: Stage, task: Task) -> float:
@@ -100,7 +100,7 @@ async def test_tasks_that_have_ended_or_are_not_known_are_passed_over(stage: Sta
     await cancel_task(stage.context, ended.uid)
     wanted = boosts(ended, raised)
     unknown = wanted.model_copy(
-        update={"boosts": [*wanted.boosts, Boost(task=uuid4(), reason="it is not here yet")]}
+        update={"boosts": [*wanted.boosts, Boost(task_uid=uuid4(), reason="it is not here yet")]}
     )
     assert (await boost_tasks(stage.context, unknown)).raised == 1
     await cancel_task(stage.context, raised.uid)

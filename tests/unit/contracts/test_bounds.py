@@ -94,7 +94,7 @@ PARAMS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a chain": lambda params: NewChain(
         dataset=dataset({}),
         template_id=UID,
-        template_name="t",
+        template="t",
         template_version=1,
         plan=WORKFLOW,
         params=params,
@@ -202,7 +202,7 @@ def test_what_chains_write_has_room_for_what_they_add_to_what_it_inherits() -> N
 def test_what_was_stored_before_is_read_and_travels_between_the_services() -> None:
     large, long = sized(MOST_PARAMS + 1) | chained(100), "x" * 5_000
     stored = dataset(large)
-    NewChain(dataset=stored, template_id=UID, template_name="t", template_version=1, plan=WORKFLOW)
+    NewChain(dataset=stored, template_id=UID, template="t", template_version=1, plan=WORKFLOW)
     Period(name="p", goal=long)
     Run(number=1, period="p", conditions=large)
     Frame(number=1, run=1, meta=large)
@@ -213,7 +213,7 @@ def test_what_was_stored_before_is_read_and_travels_between_the_services() -> No
         uid=uuid4(),
         state=ChainState.FINISHED,
         template_id=UID,
-        template_name="t",
+        template="t",
         template_version=1,
         dataset_uid=UID,
         dataset_name="d",

@@ -35,7 +35,7 @@ def _volume(plan: PlannedVolume, configuration: int, state: ChainState) -> Carri
         uid=uuid4(),
         state=state,
         template_id=uuid4(),
-        template_name="t",
+        template="t",
         template_version=1,
         dataset_uid=uuid4(),
         dataset_name=plan.name,

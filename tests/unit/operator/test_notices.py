@@ -61,7 +61,7 @@ def test_a_failed_chain_says_why_and_can_be_acknowledged() -> None:
     )
     [notice] = notices.of_chain(failed)
     assert notice.text == "t over d failed: step a: its input has no files"
-    assert (notice.weight, notice.chain, notice.since) == (Weight.ERROR, failed.uid, NOW)
+    assert (notice.weight, notice.chain_uid, notice.since) == (Weight.ERROR, failed.uid, NOW)
     assert notice.id is not None
     assert Notice.subject_of(notice.id) == (Subject.CHAIN, failed.uid)
 
@@ -85,9 +85,7 @@ def test_failed_jobs_of_a_finished_chain_wait_for_a_decision() -> None:
                     name="x",
                     step=None,
                     port=None,
-                    status=ChainDatasetStatus.FINISHED
-                    if uid.int == 4
-                    else ChainDatasetStatus.READY,
+                    state=ChainDatasetStatus.FINISHED if uid.int == 4 else ChainDatasetStatus.READY,
                 )
                 for uid in datasets
             ],
@@ -100,7 +98,7 @@ def test_failed_jobs_of_a_finished_chain_wait_for_a_decision() -> None:
         f" {finished.uid}`), or acknowledge this: then copies and intermediate data are deleted"
     )
     assert notice.id == f"failures:{finished.uid}"
-    assert (notice.weight, notice.chain, notice.since) == (Weight.WARNING, finished.uid, NOW)
+    assert (notice.weight, notice.chain_uid, notice.since) == (Weight.WARNING, finished.uid, NOW)
 
 
 def made_dataset(uid: UUID, type: DatasetType, files: int, size: int) -> Dataset:
@@ -138,7 +136,7 @@ def test_jobs_that_failed_for_good_or_wait_for_a_person() -> None:
     )
     [second] = notices.of_task(held, {})
     assert second.text == "t, step decode: 2 jobs took several pilots down and wait for a decision"
-    assert (second.weight, second.task) == (Weight.ERROR, held.uid)
+    assert (second.weight, second.task_uid) == (Weight.ERROR, held.uid)
     assert notices.in_order([first, second]) == [second, first]
     assert notices.of_task(status(ready=3, running=1), {}) == []
     assert (
@@ -210,7 +208,7 @@ def notice(
         text=text,
         weight=weight,
         id=f"chain:{uid}" if happened else None,
-        task=uid if task else None,
+        task_uid=uid if task else None,
     )
 
 
@@ -309,13 +307,13 @@ def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
             ),
         ]
     )
-    assert (single.text, single.chain, single.page) == (
+    assert (single.text, single.chain_uid, single.page) == (
         "The upload of data set d.report does not go on: out is disabled",
         chain_uid,
         None,
     )
     assert (single.weight, single.since, single.id) == (Weight.WARNING, NOW, None)
-    assert (many.text, many.chain) == (
+    assert (many.text, many.chain_uid) == (
         "The upload of 57 data sets does not go on: out is disabled",
         None,
     )
@@ -323,7 +321,7 @@ def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
     assert halted.text.startswith(
         "The deletion of data set d does not go on: a link (it waits for `sluice dataset resume "
     )
-    assert (halted.weight, halted.chain, halted.page) == (Weight.ERROR, None, "datasets")
+    assert (halted.weight, halted.chain_uid, halted.page) == (Weight.ERROR, None, "datasets")
 
 
 def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
@@ -358,7 +356,7 @@ def test_work_that_fits_no_node_needs_a_person() -> None:
     )
     [notice] = notices.of_unschedulable([task], {chain: "run-1"})
     assert notice.text == f"t over run-1, step decode: 3 jobs wait, and {reason}"
-    assert (notice.weight, notice.task) == (Weight.ERROR, uid)
+    assert (notice.weight, notice.task_uid) == (Weight.ERROR, uid)
     one = task.model_copy(update={"ready": 1})
     assert texts(notices.of_unschedulable([one], {})) == [
         f"t, step decode: 1 job waits, and {reason}"

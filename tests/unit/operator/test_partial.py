@@ -22,9 +22,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def entry(step: str | None, port: str | None) -> ChainDataset:
-    return ChainDataset(
-        uid=uuid4(), name="x", step=step, port=port, status=ChainDatasetStatus.READY
-    )
+    return ChainDataset(uid=uuid4(), name="x", step=step, port=port, state=ChainDatasetStatus.READY)
 
 
 def dataset(uid: UUID, state: DatasetState = DatasetState.CLOSED) -> Dataset:
@@ -34,7 +32,7 @@ def dataset(uid: UUID, state: DatasetState = DatasetState.CLOSED) -> Dataset:
 
 def chain(steps: list[ChainStep], entries: list[ChainDataset]) -> Chain:
     return Chain(
-        uid=uuid4(), state=ChainState.FAILED, template_id=uuid4(), template_name="t",
+        uid=uuid4(), state=ChainState.FAILED, template_id=uuid4(), template="t",
         template_version=1, dataset_uid=uuid4(), dataset_name="d", params={}, created_at=NOW,
         steps=steps, datasets=entries,
     )  # fmt: skip

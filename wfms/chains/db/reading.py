@@ -23,7 +23,7 @@ from wfms.chains.db.collections import collections_of
 
 CHAINS = """
 -- A page, newest first; $3 is the position of the last one seen.
-SELECT uid, position, state, template_id, template_name, template_version, dataset_uid,
+SELECT uid, position, state, template_id, template_name AS template, template_version, dataset_uid,
     dataset_name, params, secrets,
     created_at, ended_at, reason, rerun_of, rank, acknowledged_by, acknowledged_at,
     owner, owner_group AS "group"
@@ -218,7 +218,7 @@ def _step(row: asyncpg.Record, *, failures: bool) -> ChainStep:
 
 def _dataset(row: asyncpg.Record) -> ChainDataset:
     return ChainDataset(
-        uid=row["uid"], name=row["name"], step=row["step"], port=row["port"], status=row["status"]
+        uid=row["uid"], name=row["name"], step=row["step"], port=row["port"], state=row["status"]
     )
 
 
@@ -240,12 +240,12 @@ async def tasks_page(
     last = (int(rows[-1]["position"]), int(rows[-1]["ordinal"])) if len(rows) == limit else None
     tasks = [
         ChainTask(
-            task_id=row["task_uid"],
+            task_uid=row["task_uid"],
             chain_uid=row["chain_uid"],
             step=row["name"],
-            template_name=row["template_name"],
+            template=row["template_name"],
             dataset_name=row["dataset_name"],
-            status=row["state"],
+            state=row["state"],
         )
         for row in rows
     ]

@@ -43,7 +43,7 @@ class AssetsMoved(Conflict):
 
     def __init__(self, new: NewChain) -> None:
         super().__init__(
-            f"template {new.template_name}: the assets that it is bound to are being taken back at"
+            f"template {new.template}: the assets that it is bound to are being taken back at"
             " this moment: ask again"
         )
 
@@ -154,7 +154,7 @@ async def _create(
         row = NewChainRow(
             uid=key.uid,
             variant=key.variant,
-            template=TemplateVersion(new.template_id, new.template_name, new.template_version),
+            template=TemplateVersion(new.template_id, new.template, new.template_version),
             plan=plan,
             params=complete(new.plan, new.params),
             dataset=new.dataset,
@@ -164,9 +164,7 @@ async def _create(
             input_copied=copied,
         )
         await _insert(transaction, row, files, now=database.clock.now())
-    log.info(
-        "chain.created", chain=str(key.uid), dataset=str(key.dataset), template=new.template_name
-    )
+    log.info("chain.created", chain=str(key.uid), dataset=str(key.dataset), template=new.template)
     return key.uid, True
 
 
@@ -202,7 +200,7 @@ def _check(uid: UUID, new: NewChain) -> None:
         )
     if dataset.count_files and not new.plan.takes_dataset:
         raise UnfitChain(
-            f"template {new.template_name} takes no data set, all its inputs are parameters, and"
+            f"template {new.template} takes no data set, all its inputs are parameters, and"
             f" {dataset.name} has files: start it without a data set"
         )
     if broken_links := link_findings(new.plan):

@@ -32,7 +32,7 @@ class UnfitChain(Unprocessable):
     def of(cls, new: NewChain, wrong: list[Finding]) -> "UnfitChain":
         listed = "; ".join(finding.message for finding in wrong)
         return cls(
-            f"template {new.template_name} cannot take data set {new.dataset.name}: {listed}",
+            f"template {new.template} cannot take data set {new.dataset.name}: {listed}",
             findings=wrong,
         )
 

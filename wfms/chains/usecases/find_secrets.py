@@ -39,11 +39,11 @@ async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> in
     try:
         secret = await operator.secret(ref.name, template_id=new.template_id)
     except NotFound:
-        how = _command(ref, [new.template_name])
+        how = _command(ref, [new.template])
         return f"there is no secret {ref.name!r}; {how} sets it"
     newest = secret.newest
-    if not newest.may_be_used_by(new.template_name):
-        how = _command(ref, [*newest.templates, new.template_name])
+    if not newest.may_be_used_by(new.template):
+        how = _command(ref, [*newest.templates, new.template])
         return (
             f"secret {ref.name!r} is not for this template, but for"
             f" {', '.join(newest.templates)}; {how} adds it, and asks for the value again"

@@ -84,7 +84,7 @@ async def read_task(context: ChainsContext, uid: UUID, *, full: bool = False) ->
 async def _with_counts(wms: WmsClient, tasks: list[ChainTask], *, full: bool) -> list[ChainTask]:
     counts: dict[UUID, TaskStatus] = {}
     known = [
-        task.task_id for task in tasks if task.status not in {StepState.PENDING, StepState.STARTING}
+        task.task_uid for task in tasks if task.state not in {StepState.PENDING, StepState.STARTING}
     ]
     for start in range(0, len(known), CHUNK):
         try:
@@ -93,4 +93,4 @@ async def _with_counts(wms: WmsClient, tasks: list[ChainTask], *, full: bool) ->
             log.warning("wms.no_counts", reason=error.detail)
             break
         counts |= {status.uid: status for status in answer.tasks}
-    return [task.model_copy(update={"jobs": counts.get(task.task_id)}) for task in tasks]
+    return [task.model_copy(update={"jobs": counts.get(task.task_uid)}) for task in tasks]

@@ -69,7 +69,7 @@ class RelieveStorages:
             )
             reasons = {uid: reason_of(storage) for uid in there} | reasons
         return [
-            Boost(task=task, reason=reasons[dataset])
+            Boost(task_uid=task, reason=reasons[dataset])
             for task, dataset in tasks
             if dataset in reasons
         ]

@@ -111,7 +111,7 @@ async def plan_of_rerun(
     counts = await _counts(context.wms, draft)
     plan = draft.before.view.plan
     return RerunPlan(
-        chain=uid,
+        chain_uid=uid,
         steps=[step_of_rerun(draft.rerun, draft.wish, step, counts) for step in plan.steps],
         params=dict(draft.wish.params),
         missing=list(draft.rerun.missing),
@@ -251,7 +251,7 @@ def _as_new(before: StoredChain, asked: RerunChain) -> NewChain:
     return NewChain(
         dataset=before.dataset,
         template_id=before.template.id,
-        template_name=before.template.name,
+        template=before.template.name,
         template_version=before.template.version,
         plan=before.view.plan,
         params=asked.params,

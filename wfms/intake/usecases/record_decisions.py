@@ -48,7 +48,7 @@ async def _record(
             chain = NewChain(
                 dataset=dataset,
                 template_id=template.id,
-                template_name=template.name,
+                template=template.name,
                 template_version=template.version,
                 plan=template.plan,
                 params=params,

@@ -157,7 +157,7 @@ async def _start_chain(context: IntakeContext, template: Template, seen: _Seen) 
     chain = NewChain(
         dataset=dataset,
         template_id=template.id,
-        template_name=template.name,
+        template=template.name,
         template_version=template.version,
         plan=template.plan,
         owner=template.owner,

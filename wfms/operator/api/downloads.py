@@ -119,7 +119,7 @@ async def _left(context: OperatorContext, uid: UUID, format: ArchiveFormat) -> R
         "dataset": [str(part.dataset.uid) for part in found.outputs if part.dataset],
         "folder": [part.folder for part in found.outputs],
         "format": format.value,
-        "name": f"{chain.dataset_name}.{chain.template_name}"[:190] + ".partial",
+        "name": f"{chain.dataset_name}.{chain.template}"[:190] + ".partial",
     }
     return _passed(await stream_content(context.files, "/api/v1/archive", query=query))
 
@@ -155,7 +155,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
             "dataset": [str(output.dataset.uid) for output in outputs],
             "folder": [output.name for output in outputs] if len(outputs) > 1 else [],
             "format": format.value,
-            "name": f"{chain.dataset_name}.{chain.template_name}"[:200],
+            "name": f"{chain.dataset_name}.{chain.template}"[:200],
         }
         return _passed(await stream_content(files, "/api/v1/archive", query=query))
 

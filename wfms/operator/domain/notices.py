@@ -46,7 +46,7 @@ def in_order(notices: Iterable[Notice]) -> list[Notice]:
 
 
 def _concerns_one(notice: Notice) -> bool:
-    return any((notice.id, notice.chain, notice.task, notice.page))
+    return any((notice.id, notice.chain_uid, notice.task_uid, notice.page))
 
 
 def select_notices(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
@@ -63,7 +63,7 @@ def select_notices(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
 
 def of_chain(chain: Chain) -> list[Notice]:
     """It failed; or a step of it cannot go on, for the reason it gives."""
-    name = f"{chain.template_name} over {chain.dataset_name}"
+    name = f"{chain.template} over {chain.dataset_name}"
     if chain.state is ChainState.FAILED:
         reason = chain_progress(chain, {}).reason or "no reason was given"
         text = f"{name} failed: {reason}"
@@ -73,7 +73,7 @@ def of_chain(chain: Chain) -> list[Notice]:
                 weight=Weight.ERROR,
                 id=f"{Subject.CHAIN}:{chain.uid}",
                 since=chain.ended_at,
-                chain=chain.uid,
+                chain_uid=chain.uid,
             )
         ]
     stuck = [
@@ -86,7 +86,7 @@ def of_chain(chain: Chain) -> list[Notice]:
             text=f"{name}, step {step.name}: {step.reason}",
             weight=Weight.WARNING,
             since=step.started_at,
-            chain=chain.uid,
+            chain_uid=chain.uid,
         )
         for step in stuck
     ]
@@ -105,7 +105,7 @@ def of_failures(chains: Iterable[Chain], datasets: Mapping[UUID, Dataset]) -> li
             weight=Weight.WARNING,
             id=f"{Subject.FAILURES}:{chain.uid}",
             since=chain.ended_at,
-            chain=chain.uid,
+            chain_uid=chain.uid,
         )
         for chain in chains
     ]
@@ -115,14 +115,14 @@ def _failures_text(chain: Chain, datasets: Mapping[UUID, Dataset]) -> str:
     kept = [
         datasets[dataset.uid]
         for dataset in chain.datasets
-        if dataset.status is not ChainDatasetStatus.FINISHED
+        if dataset.state is not ChainDatasetStatus.FINISHED
         and dataset.uid in datasets
         and datasets[dataset.uid].type in {DatasetType.INPUT, DatasetType.INTERMEDIATE}
     ]
     files = sum(dataset.count_files for dataset in kept)
     space = f" ({count_text(files, 'file')}, {size_text(sum(one.bytes for one in kept))})"
     return (
-        f"{chain.template_name} over {chain.dataset_name}: {count_text(chain.failed_jobs, 'job')}"
+        f"{chain.template} over {chain.dataset_name}: {count_text(chain.failed_jobs, 'job')}"
         f" failed, and the chain finished without {'it' if chain.failed_jobs == 1 else 'them'}."
         f" What a rerun needs stays{space if kept else ''} until you run the chain again (`sluice"
         f" chain rerun --failed-only {chain.uid}`), or acknowledge this: then copies and"
@@ -143,7 +143,7 @@ def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
             f"{name}: {count_text(task.held, 'job')} took several pilots down and {wait} for a"
             " decision"
         )
-        return [Notice(text=text, weight=Weight.ERROR, since=task.created_at, task=task.uid)]
+        return [Notice(text=text, weight=Weight.ERROR, since=task.created_at, task_uid=task.uid)]
     why = ", ".join(
         f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items()
     )
@@ -151,7 +151,7 @@ def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
         f"{name}: {count_text(task.failed, 'job')} failed for good{f' ({why})' if why else ''}:"
         f" `sluice task jobs {task.uid} --state failed`"
     )
-    return [Notice(text=text, weight=Weight.WARNING, since=task.created_at, task=task.uid)]
+    return [Notice(text=text, weight=Weight.WARNING, since=task.created_at, task_uid=task.uid)]
 
 
 def of_unschedulable(
@@ -166,7 +166,7 @@ def of_unschedulable(
             f"{task.template}{over}, step {task.step}: {count_text(task.ready, 'job')} {wait},"
             f" and {task.reason}"
         )
-        found.append(Notice(text=text, weight=Weight.ERROR, task=task.uid))
+        found.append(Notice(text=text, weight=Weight.ERROR, task_uid=task.uid))
     return found
 
 
@@ -302,7 +302,7 @@ def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
                 text=text,
                 weight=weight,
                 since=stalled.since,
-                chain=chain,
+                chain_uid=chain,
                 page=None if chain else "datasets",
             )
         )

@@ -103,10 +103,10 @@ def of_notice(notice: Notice) -> News | None:
     """Return the news of a notice; None for one that counts what is told one by one."""
     if UNMATCHED in notice.text:
         return None
-    if notice.chain is not None:
-        path = f"/chains/{notice.chain}"
-    elif notice.task is not None:
-        path = f"/tasks/{notice.task}"
+    if notice.chain_uid is not None:
+        path = f"/chains/{notice.chain_uid}"
+    elif notice.task_uid is not None:
+        path = f"/tasks/{notice.task_uid}"
     else:
         path = f"/{notice.page or ''}"
     # Numbers in a text change while its subject stays the same.

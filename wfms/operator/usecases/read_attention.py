@@ -128,7 +128,7 @@ async def _kept_datasets(dms: DmsClient, chains: Sequence[Chain]) -> dict[UUID, 
         dataset.uid
         for chain in chains
         for dataset in chain.datasets
-        if dataset.status is not ChainDatasetStatus.FINISHED
+        if dataset.state is not ChainDatasetStatus.FINISHED
     }
     try:
         return {dataset.uid: dataset for dataset in await dms.datasets_of(sorted(uids))}

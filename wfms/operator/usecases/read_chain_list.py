@@ -74,7 +74,7 @@ async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
         after = None
         while True:
             page = await chains.chains(state=state, after=after, limit=_PAGE)
-            named = [chain for chain in page.chains if chain.template_name == template]
+            named = [chain for chain in page.chains if chain.template == template]
             found += [chain for chain in named if chain.template_version != RUN_VERSION]
             after = page.next
             if after is None:

@@ -54,7 +54,7 @@ class TaskDetail:
 
     @property
     def shortfall(self) -> Shortfall | None:
-        return shortfall_of(self.row.status, self.row.jobs)
+        return shortfall_of(self.row.state, self.row.jobs)
 
     @property
     def states(self) -> list[tuple[JobState, int]]:

@@ -35,7 +35,7 @@ async def draw_chain(context: OperatorContext, chain: UUID) -> str:
     """The time line as a picture. Raises ``NotFound``, ``NotAvailable``."""
     found = await context.chains.chain(chain)
     timeline = await context.wms.timeline(chain)
-    return draw_timeline(timeline, title=f"{found.dataset_name} through {found.template_name}")
+    return draw_timeline(timeline, title=f"{found.dataset_name} through {found.template}")
 
 
 def draw(times: WorkTimes, *, title: str) -> str:

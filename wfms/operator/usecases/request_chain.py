@@ -49,7 +49,7 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
     chain = NewChain(
         dataset=dataset,
         template_id=template.id,
-        template_name=template.name,
+        template=template.name,
         template_version=template.version,
         plan=template.plan,
         params={**bound, **request.params},

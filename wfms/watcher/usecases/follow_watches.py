@@ -110,7 +110,7 @@ class FollowWatches:
 
     async def _unsent_outcome(self, watch: OpenWatch) -> Outcome | None:
         try:
-            return unsent_outcome((await self._chains.task(watch.uid)).status)
+            return unsent_outcome((await self._chains.task(watch.uid)).state)
         except ServiceError as error:
             log.warning("task.unknown", task=str(watch.uid), reason=error.detail)
             return None

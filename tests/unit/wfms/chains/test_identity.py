@@ -41,7 +41,7 @@ def key(**params: Any) -> ChainKey:
         NewChain(
             dataset=dataset,
             template_id=template,
-            template_name="wf",
+            template="wf",
             template_version=1,
             plan=plan,
             params=params,

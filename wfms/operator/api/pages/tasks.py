@@ -88,7 +88,7 @@ class TaskPages:
             "jobs": "parts/task_jobs.html",
             "actions": "parts/task_actions.html",
         }
-        return live(parts, again=not detail.row.status.final, detail=detail)
+        return live(parts, again=not detail.row.state.final, detail=detail)
 
     def cancel(self, uid: UUID) -> AnyResponse:
         try:

@@ -1,0 +1,37 @@
+"""Requests and answers have one name for each thing, in the OpenAPI documents of all services."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DOCUMENTS = Path(__file__).parents[2] / "docs" / "reference" / "openapi"
+
+#: Second names, and what is said for them.
+INSTEAD = {
+    "template_name": "template",
+    "task_id": "task_uid",
+    "chain_id": "chain_uid",
+    "dataset_id": "dataset_uid",
+    "status": "state",
+}
+#: RFC 9457 calls a problem's HTTP status so.
+FOREIGN = {("Problem", "status")}
+#: What names an object is called ``…_uid``; without the ending it is the object or its name.
+OBJECTS = {"chain", "task"}
+
+
+def second_names(document: dict[str, Any]) -> Iterator[str]:
+    for schema, described in document["components"]["schemas"].items():
+        for name, value in described.get("properties", {}).items():
+            if name in INSTEAD and (schema, name) not in FOREIGN:
+                yield f"{schema}.{name}: say {INSTEAD[name]}"
+            if name in OBJECTS and '"uuid"' in json.dumps(value):
+                yield f"{schema}.{name}: say {name}_uid"
+
+
+@pytest.mark.parametrize("path", sorted(DOCUMENTS.glob("*.json")), ids=lambda path: path.stem)
+def test_openapi_documents_have_one_name_for_each_thing(path: Path) -> None:
+    assert list(second_names(json.loads(path.read_text()))) == []

@@ -1,0 +1,51 @@
+"""Fields that had other names in release 0.1.0 are read under both, and written under the old ones
+for its clients."""
+
+from uuid import uuid4
+
+import httpx
+import pytest
+from fastapi import APIRouter
+
+from sluice.contracts.chains import ChainTask
+from sluice.contracts.renamed import old_names_written
+from sluice.contracts.states import StepState
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.metrics import ServiceMetrics
+from tests.callers import for_anybody, open_to_all
+
+TASK = ChainTask(
+    task_uid=uuid4(),
+    chain_uid=uuid4(),
+    step="shout",
+    template="wf",
+    dataset_name="d",
+    state=StepState.FINISHED,
+)
+OLD, NEW = {"task_id", "template_name", "status"}, {"task_uid", "template", "state"}
+
+
+def test_answers_of_the_release_before_are_read() -> None:
+    with old_names_written():
+        written = TASK.model_dump(mode="json")
+    assert written.keys() > OLD
+    assert not NEW & written.keys()
+    assert ChainTask.model_validate(written) == TASK
+
+
+@pytest.mark.parametrize(("agent", "names"), [("python-httpx/0.28.1", OLD), ("curl/8.5.0", NEW)])
+async def test_clients_of_the_release_before_are_answered_in_its_names(
+    agent: str, names: set[str]
+) -> None:
+    router = APIRouter()
+
+    @router.get("/task")
+    async def task() -> ChainTask:
+        return TASK
+
+    app = create_app("x", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics())
+    transport = httpx.ASGITransport(for_anybody(app))
+    async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
+        answer = (await http.get("/task", headers={"User-Agent": agent})).json()
+    assert names < answer.keys()
+    assert not ((OLD | NEW) - names) & answer.keys()
