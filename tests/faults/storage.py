@@ -15,7 +15,7 @@ class SmallDisk:
     refused instead, for lack of the right to, which users other than root notice."""
 
     def __init__(self, folder: Path, *, megabytes: int) -> None:
-        self._folder = folder
+        self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         options = f"size={megabytes}m,mode=755"
         done = subprocess.run(
@@ -31,7 +31,7 @@ class SmallDisk:
         if not self.full:
             self._refuse()
             return
-        descriptor = os.open(self._folder / _BALLAST, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        descriptor = os.open(self.folder / _BALLAST, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         try:
             size = _LARGEST
             while size:
@@ -45,20 +45,18 @@ class SmallDisk:
             os.close(descriptor)
 
     def clear(self) -> None:
-        (self._folder / _BALLAST).unlink(missing_ok=True)
+        (self.folder / _BALLAST).unlink(missing_ok=True)
         for path, mode in self._modes.items():
             path.chmod(mode)
         self._modes.clear()
 
     def close(self) -> None:
         if self.full:
-            subprocess.run(
-                ["umount", "--lazy", str(self._folder)], capture_output=True, check=False
-            )
+            subprocess.run(["umount", "--lazy", str(self.folder)], capture_output=True, check=False)
             self.full = False
 
     def _refuse(self) -> None:
-        for path in self._folder.iterdir():
+        for path in self.folder.iterdir():
             if path.is_dir():
                 self._modes[path] = path.stat().st_mode & 0o7777
                 path.chmod(0o555)

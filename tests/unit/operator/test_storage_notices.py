@@ -45,6 +45,8 @@ def test_a_full_storage_has_one_notice_with_what_is_missing_and_who_waits() -> N
         "Storage file:///work is full: 1 job waits for room. Make room there: they go on by"
         " themselves"
     ]
+    [named] = notices.of_storages([storage.model_copy(update={"full": None})], [unknown])
+    assert named.text.startswith("Storage work is full: 1 job waits"), "the DMS knows its name"
     with_room = storage.model_copy(update={"full": None})
     disabled = storage.model_copy(update={"enabled": False})
     assert notices.of_storages([with_room, disabled], []) == []

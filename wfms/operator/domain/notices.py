@@ -316,12 +316,14 @@ def of_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[
         storages: All that there are, as far as the DMS tells.
         waits: The storages that jobs wait for, as far as the WMS tells.
     """
+    storages = list(storages)
+    names = {one.url: one.name for one in storages}
     waiting = {wait.url: wait for wait in waits}
     full = {one.url: one for one in storages if one.full is not None and one.enabled}
     notices = []
     for url in dict.fromkeys((*waiting, *full)):
         wait = waiting.get(url)
-        text = f"Storage {full[url].name if url in full else (wait and wait.name) or url} is full"
+        text = f"Storage {names.get(url) or (wait and wait.name) or url} is full"
         if wait is None:
             text += f" ({full[url].full}): make room there, or add another storage of its type"
         else:
