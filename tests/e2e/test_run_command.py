@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from sluice.bench.chain_run import carry_template
+from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.states import ChainState
+from sluice.contracts.templates import NewTemplate
 from tests.e2e.commands import SLUICE, interrupted, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import Gate, eventually
@@ -301,6 +304,15 @@ def test_run_ends_where_no_node_will_ever_fit(system: LiveSystem, tmp_path: Path
     tasks = json.loads(sluice("task", "list", "--json", "--url", system.url).stdout)
     [ended] = [task["jobs"] for task in tasks if task["chain_uid"] == chain["uid"] and task["jobs"]]
     assert ended["reason"] == chain["reason"]
+
+
+def test_benchmarks_and_demonstrations_end_where_no_node_will_ever_fit(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    new = NewTemplate(name="vast", cwl=write_large(tmp_path / "vast.cwl").read_text())
+    texts = [Path(text) for text in write_texts(tmp_path / "in", "a")]
+    with pytest.raises(StepNeverFits, match="no node fits: a job needs 9999 cores"):
+        asyncio.run(carry_template(system.url, new, texts))
 
 
 def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path) -> None:

@@ -36,12 +36,21 @@ async def follow_chain(
     *,
     on_look: Callable[[Chain, Sequence[ChainTask]], None],
     on_wait: OnWait | None = None,
-    for_nodes: bool = True,
+    for_nodes: bool = False,
 ) -> Chain:
-    """Looks at the chain until it has ended; ``on_look`` gets the chain and its tasks with their
-    counts each time, ``on_wait`` a step of which no job has been at work for a while, or the upload
-    that does not go on, with the reason, whenever it is another one. ``for_nodes``: as of
-    ``ChainWaits``, whose ``StepNeverFits`` it raises."""
+    """Look at the chain until it has ended.
+
+    Args:
+        connection: To the system.
+        chain: As it was last seen.
+        on_look: Gets the chain and its tasks with their counts at each look.
+        on_wait: Gets a step of which no job has been at work for a while, or the upload that does
+            not go on, with the reason, whenever that changes.
+        for_nodes: Wait also where no node has what a step needs, until one comes.
+
+    Raises:
+        StepNeverFits: No node has what a step needs, and none can be launched that has.
+    """
     looks = 0
     waits = ChainWaits(connection, on_wait, for_nodes=for_nodes)
     while True:

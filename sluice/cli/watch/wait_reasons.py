@@ -18,7 +18,7 @@ OnWait = Callable[[str, str], None]
 _UPLOAD = "the upload"
 
 
-class StepNeverFits(Exception):
+class StepNeverFits(OSError):
     """No node that is there or can be launched will ever have what a step's jobs need, or no pilot
     of the system starts."""
 
@@ -40,7 +40,7 @@ class ChainWaits:
 
     async def look(self, tasks: Sequence[ChainTask]) -> None:
         now = time.monotonic()
-        for task in tasks if self._on_wait else ():
+        for task in tasks if self._on_wait or not self._for_nodes else ():
             jobs = task.jobs
             if jobs is None or not is_stalled(
                 ready=jobs.ready, leased=jobs.leased, running=jobs.running
@@ -73,6 +73,8 @@ class ChainWaits:
             raise StepNeverFits(task.step, outlook.reason)
 
     async def _tell(self, task: ChainTask) -> None:
+        if self._on_wait is None:
+            return
         why = (await self._connection.operator.explain_task(task.task_uid)).text
         down = await asyncio.to_thread(read_pilots_down, self._connection.url)
         self._tell_anew(task.step, f"{why} ({'; '.join(down)})" if down else why)

@@ -190,7 +190,9 @@ async def _carry(url: str, folder: Path, photos: Sequence[Path], seed: int) -> C
                     tasks[:] = latest
                     progress.show(chain, latest)
 
-                following = asyncio.ensure_future(follow_chain(connection, chain, on_look=look))
+                following = asyncio.ensure_future(
+                    follow_chain(connection, chain, on_look=look, for_nodes=True)
+                )
                 broken = asyncio.ensure_future(hall.until_broken())
                 await asyncio.wait([following, broken], return_when=asyncio.FIRST_COMPLETED)
                 broken.cancel()
