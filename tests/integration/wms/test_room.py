@@ -11,7 +11,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewStorage
 from sluice.contracts.pilots import Heartbeat
-from sluice.contracts.room import MIN_FREE, FullStorage
+from sluice.contracts.room import FullStorage
 from sluice.contracts.states import AttemptOutcome, ErrorClass, StorageType
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Database
@@ -190,14 +190,6 @@ async def test_smaller_outputs_still_go_to_a_storage_that_is_too_full_for_large_
     small = await stage.add_task(writing_to(url), jobs=2)
     await watch_room(stage.context, dms)
     assert {job.task_uid for job in await stage.lease(pilot, 4)} == {small.uid}
-
-
-async def test_a_file_system_with_next_to_nothing_free_is_full(
-    stage: Stage, dms: DmsClient, url: str
-) -> None:
-    assert MIN_FREE > 0
-    room = await dms.need_room("small", 5)
-    assert (room.free, room.full) == (CAPACITY, False)
 
 
 async def test_a_full_disk_of_a_node_is_not_taken_for_a_full_storage(
