@@ -1,7 +1,6 @@
 """``--param`` and ``--meta``: ``key=value`` on the command line, the value read as JSON where it is
 JSON, else as text."""
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import typer
 from sluice.cli.job_order import REQUIREMENTS_KEY, RUNNER_KEYS, read_job_order
 from sluice.contracts.bounds import not_finite
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
+from sluice.contracts.key_values import json_or_text
 from sluice.contracts.matching import bind
 from sluice.contracts.parameters import findings, fits
 from sluice.contracts.plan import Plan
@@ -95,7 +95,7 @@ def given_params(texts: Sequence[str], *, job: Path | None = None) -> Given:
     """Those of ``--param``, and beside them those of the job order; errors as in ``key_values`` and
     ``read_job_order``."""
     texts_of = key_texts(texts, option="--param")
-    typed = {name: _value(text) for name, text in texts_of.items()}
+    typed = {name: json_or_text(text) for name, text in texts_of.items()}
     return Given({**({} if job is None else read_job_order(job)), **typed}, texts_of)
 
 
@@ -117,7 +117,7 @@ def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:
     """``["n=3", "name=run one"]`` → ``{"n": 3, "name": "run one"}``; ends the command when one has
     no ``=``, comes twice, or has a number that JSON does not know (``1e999``), for which null would
     be stored."""
-    values = {key: _value(text) for key, text in key_texts(texts, option=option).items()}
+    values = {key: json_or_text(text) for key, text in key_texts(texts, option=option).items()}
     for key, value in values.items():
         if not_finite(value) is not None:
             raise typer.BadParameter(f"{key!r}: {_no_json(value)}", param_hint=option)
@@ -139,10 +139,3 @@ def key_texts(texts: Sequence[str], *, option: str) -> dict[str, str]:
 
 def _no_json(value: Any) -> str:
     return f"JSON has no number such as {not_finite(value)}: give a text, in quotes ('key=\"…\"')"
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

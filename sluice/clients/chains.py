@@ -1,9 +1,11 @@
 """Client of the chain service."""
 
 from collections.abc import Sequence
+from typing import Unpack
 from uuid import UUID
 
 from sluice.clients.base import API
+from sluice.clients.chain_filters import ChainFilters
 from sluice.clients.quotas import QuotaCalls
 from sluice.contracts.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains import (
@@ -18,7 +20,7 @@ from sluice.contracts.chains import (
     TaskEnded,
 )
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
 
 
@@ -39,23 +41,26 @@ class ChainsClient(QuotaCalls):
     async def chains(
         self,
         *,
-        state: ChainState | None = None,
-        dataset: UUID | None = None,
-        template: str | None = None,
         attention: bool = False,
         failures: bool = False,
         after: str | None = None,
         limit: int | None = None,
+        **filters: Unpack[ChainFilters],
     ) -> ChainPage:
         """Return a page of chains, newest first.
 
-        ``dataset``: those whose input it is; ``template``: those of any version of the template of
-        this name (a chain service of the release before gives those of all); ``attention``: those
-        that need a person; ``failures``: with the numbers of failed jobs."""
+        A chain service of the release before does not know ``template``, ``owner`` and ``meta``,
+        and gives chains of all.
+
+        Args:
+            attention: Only those that need a person.
+            failures: With the numbers of failed jobs.
+            after: The ``next`` of the page before.
+            limit: Length of the page.
+            **filters: All of them have to hold.
+        """
         params = {
-            "state": state,
-            "dataset": dataset,
-            "template": template,
+            **filters,
             "attention": attention or None,
             "failures": failures or None,
             "after": after,

@@ -19,6 +19,7 @@ from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.parameters import given_params, key_values, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
+from sluice.clients.chain_filters import ChainFilters
 from sluice.contracts.chain_requirements import NO_DATASET, DatasetFacts
 from sluice.contracts.chains import Chain, ChainCollection, ChainStep, RerunChain, RerunPlan
 from sluice.contracts.labels import entry_label, role, short_label, standing
@@ -39,25 +40,45 @@ REPEATED = 3
 
 @app.command("list")
 @with_system
-def list_chains(
+def list_chains(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     *,
     state: Annotated[ChainState | None, typer.Option(help="Only those in this state.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Only those of the input data set of this name.")
+    ] = None,
+    template: Annotated[
+        str | None, typer.Option(help="Only those of any version of this template.")
+    ] = None,
+    meta: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--meta",
+            "-m",
+            metavar="KEY=VALUE",
+            help="Only those whose input has this in its metadata; repeat it for several keys.",
+        ),
+    ] = None,
+    owner: Annotated[str | None, typer.Option(help="Only those of this account.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     after: AfterOption = None,
 ) -> None:
-    """Chains, the newest first.
+    """List chains, the newest first; a chain has to pass all filters that are given.
 
     One that finished although jobs of it failed is shown as incomplete; `--state finished` has it.
     """
-    page = system.ask(lambda c: c.operator.chains(state=state, after=after, limit=limit))
+    key_values(meta or [], option="--meta")  # refused before a system is asked
+    filters = ChainFilters(state=state, template=template, owner=owner, meta=meta)
+    page = system.ask(lambda c: c.operator.chains(name=name, after=after, limit=limit, **filters))
     if system.as_json:
         print_json(page.chains)
     else:
         print_table(
             ["chain", "data set", "template", "state", "steps", "since"],
             [_row(chain) for chain in page.chains],
-            empty="no chain yet: store a template, then register a data set (or `sluice run`)",
+            empty="no such chain: leave out filters to see all"
+            if name is not None or any(filters.values())
+            else "no chain yet: store a template, then register a data set (or `sluice run`)",
         )
     tell_more(page.next)
 

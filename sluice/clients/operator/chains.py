@@ -1,9 +1,10 @@
 """What the operator service is asked about chains."""
 
-from typing import Any
+from typing import Any, Unpack
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
+from sluice.clients.chain_filters import ChainFilters
 from sluice.contracts.chains import (
     Chain,
     ChainOutputs,
@@ -13,7 +14,6 @@ from sluice.contracts.chains import (
     RerunPlan,
 )
 from sluice.contracts.partial import PartialOutputs
-from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel, Prioritise
 
 
@@ -59,21 +59,13 @@ class ChainCalls(ServiceClient):
     async def chains(
         self,
         *,
-        state: ChainState | None = None,
         name: str | None = None,
-        template: str | None = None,
         after: str | None = None,
         limit: int | None = None,
+        **filters: Unpack[ChainFilters],
     ) -> ChainPage:
         """Return a page of chains, newest first; ``name``: of their input data set."""
-        params = {
-            "state": state,
-            "name": name,
-            "template": template,
-            "failures": True,
-            "after": after,
-            "limit": limit,
-        }
+        params = {**filters, "name": name, "failures": True, "after": after, "limit": limit}
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
     async def chain(self, uid: UUID) -> Chain:

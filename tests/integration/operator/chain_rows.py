@@ -22,6 +22,7 @@ from sluice.contracts.chains import (
     RerunPlan,
     RerunStep,
 )
+from sluice.contracts.key_values import metadata_filter
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import (
     ChainState,
@@ -88,6 +89,8 @@ def _reading_routes(rows: Rows) -> APIRouter:
         state: ChainState | None = None,
         dataset: UUID | None = None,
         template: str | None = None,
+        owner: str | None = None,
+        meta: Annotated[list[str] | None, Query()] = None,
         attention: bool = False,
         ended: bool = False,
         uid: Annotated[list[UUID] | None, Query()] = None,
@@ -108,6 +111,8 @@ def _reading_routes(rows: Rows) -> APIRouter:
             if state in {None, chain.state}
             and dataset in {None, chain.dataset_uid}
             and template in {None, chain.template}
+            and owner in {None, chain.owner}
+            and metadata_filter(meta or []).items() <= rows.datasets[chain.dataset_uid].meta.items()
         ]
         first = int(after or 0)
         more = len(found) > first + limit

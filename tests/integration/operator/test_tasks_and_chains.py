@@ -1,5 +1,6 @@
 """Chains, tasks, jobs and what is passed on, over REST."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
@@ -13,7 +14,7 @@ from sluice.contracts.states import ChainState, DatasetState, JobState, StepStat
 from sluice.contracts.tasks import BY_REQUEST, Cancel
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator, operating
-from tests.integration.operator.scene import Scene
+from tests.integration.operator.scene import Counts, Scene
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
 from wfms.operator.usecases.forward_request import ForwardedRequest, forward_request
@@ -268,3 +269,31 @@ async def test_killed_jobs_are_counted_where_they_are_asked_for(
     assert [
         task.jobs.killed for task in listed.tasks if task.task_uid == row.task_uid and task.jobs
     ] == [2]
+
+
+async def test_chain_list_passes_its_filters_on(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
+    chain = scene.chain("other-input", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)
+    operator.neighbours.chains[chain.uid] = chain.model_copy(
+        update={"template": "other", "owner": "anna"}
+    )
+
+    async def listed(*filters: str) -> set[str]:
+        found = json.loads(await sluice("chain", "list", "--json", *filters))
+        return {row["dataset_name"] for row in found}
+
+    everything = await listed()
+    assert len(everything) > 1
+    for filters in (
+        ["--template", "other"],
+        ["--owner", "anna"],
+        ["--name", "other-input"],
+        ["--template", "other", "--meta", "run=312", "--meta", "detector=spd"],
+    ):
+        assert await listed(*filters) == {"other-input"}, filters
+    assert await listed("--meta", "run=312") == everything
+    assert "no such chain" in await sluice("chain", "list", "--meta", "run=313")
+    assert "is not of the form key=value" in await sluice("chain", "list", "--meta", "run", code=2)
+    refused = await operator.http.get("/api/v1/chains?meta=run")
+    assert (refused.status_code, "query.meta" in refused.text) == (422, True)

@@ -2,6 +2,7 @@
 them."""
 
 import json
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -15,7 +16,7 @@ from tests.integration.wfms.test_reruns import HOUR, run
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.db import attention
-from wfms.chains.db.reading import CHAINS_BY_END, CHAINS_OF_ATTENTION, CHAINS_OF_TEMPLATE
+from wfms.chains.db.reading import CHAINS_BY_END, CHAINS_OF_ATTENTION, ChainQuery
 
 ONE = plan(step("decode"), outputs=[("decode", "out")])
 TWO = plan(
@@ -132,6 +133,56 @@ async def test_chains_of_one_template_are_listed_page_by_page(world: World) -> N
     assert (await world.chains.chains(template="wf")).chains == []
 
 
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({"meta": ["run=7"]}, [1, 0]),
+        ({"meta": ["run=7", "detector=north"]}, [1]),
+        ({"meta": ["run=7"], "template": "other"}, [0]),
+        ({"meta": ['run="7"']}, [2]),
+        ({"meta": ["run=7"], "state": ChainState.CANCELED}, [0]),
+        ({"meta": ["detector=nor"]}, []),
+        ({"owner": "anna"}, [2]),
+        ({"owner": "anna", "meta": ["run=7"]}, []),
+    ],
+)
+async def test_chains_pass_all_filters(
+    world: World, filters: dict[str, Any], expected: list[int]
+) -> None:
+    metas: list[dict[str, Any]] = [{"run": 7}, {"run": 7, "detector": "north"}, {"run": "7"}]
+    made = [
+        await world.new_chain(
+            await world.input(f"input-{number}", meta=meta),
+            world.template(ONE, name="wf" if number else "other"),
+        )
+        for number, meta in enumerate(metas)
+    ]
+    await world.chains.cancel_chain(made[0].uid)
+    await world.rows(
+        "wfms.chains",
+        "UPDATE chains SET owner = CASE dataset_name WHEN 'input-2' THEN 'anna' ELSE 'ben' END",
+    )
+    found = await world.chains.chains(**filters)
+    assert [chain.dataset_name for chain in found.chains] == [f"input-{n}" for n in expected]
+    listed: list[str] = []
+    after: str | None = None
+    while True:
+        page = await world.chains.chains(limit=1, after=after, **filters)
+        listed += [chain.dataset_name for chain in page.chains]
+        after = page.next
+        if after is None:
+            break
+    assert listed == [chain.dataset_name for chain in found.chains]
+
+
+@pytest.mark.parametrize("meta", [["run"], ["=7"], ["run=7", "run=8"], ["run=1e999"]])
+async def test_a_metadata_filter_that_is_not_key_and_value_is_refused(
+    world: World, meta: list[str]
+) -> None:
+    with pytest.raises(Unprocessable, match=r"query\.meta: "):
+        await world.chains.chains(meta=meta)
+
+
 async def test_chains_are_looked_up_together(world: World) -> None:
     dataset = await world.input("a")
     uids = [
@@ -150,7 +201,7 @@ async def test_counts_and_what_needs_attention_are_found_by_indexes(world: World
         (attention.COUNT_WANTED, (None,)),
         (CHAINS_OF_ATTENTION, (None, None, None, 100, None, ["a"])),
         (CHAINS_BY_END, (None, None, None, 10, None, None)),
-        (CHAINS_OF_TEMPLATE, (None, None, None, 10, None, None, "wf")),
+        (ChainQuery(template="wf").statement, (None, None, None, 10, None, None, "wf")),
     ):
         async with world.databases["wfms.chains"].transaction() as transaction:
             await transaction.connection.execute("SET LOCAL enable_seqscan = off")
@@ -158,6 +209,27 @@ async def test_counts_and_what_needs_attention_are_found_by_indexes(world: World
                 f"EXPLAIN (FORMAT JSON) {statement}", *arguments
             )
         assert "Seq Scan" not in json.dumps(json.loads(text)), statement
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        (ChainQuery(meta={"run": 7}), "chains_by_meta"),
+        (ChainQuery(owner="anna"), "chains_by_owner"),
+    ],
+)
+async def test_filters_can_be_answered_by_an_index(
+    world: World, query: ChainQuery, index: str
+) -> None:
+    async with world.databases["wfms.chains"].transaction() as transaction:
+        # Of an empty table, every plan is as cheap as another.
+        for way in ("seqscan", "indexscan"):
+            await transaction.connection.execute(f"SET LOCAL enable_{way} = off")
+        text = await transaction.connection.fetchval(
+            f"EXPLAIN (FORMAT JSON) {query.statement}",
+            *(None, None, None, 10, None, None, *query.further.values()),
+        )
+    assert index in text
 
 
 async def test_tasks_are_listed_page_by_page_to_the_last(world: World) -> None:

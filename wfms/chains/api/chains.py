@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Query, Response, status
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.chains import Chain, ChainPage, NewChain
 from sluice.contracts.datasets import Dataset
+from sluice.contracts.key_values import MAX_FILTERED_KEYS, metadata_filter
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import BY_REQUEST, Cancel, Prioritise
@@ -27,26 +28,46 @@ from wfms.chains.usecases.rank_chain import rank_chain
 from wfms.chains.usecases.read_chains import read_chain, read_chains
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
+MetaFilter = Annotated[
+    list[str] | None,
+    Query(
+        max_length=MAX_FILTERED_KEYS,
+        description="KEY=VALUE of the input's metadata; the value is read as JSON where it is JSON,"
+        " else as text. Several: all of them.",
+    ),
+]
 
 
-def _query(
+def _filters(
     *,
-    uid: Annotated[list[UUID] | None, Query(max_length=100)] = None,
     state: ChainState | None = None,
     dataset: UUID | None = None,
     uses: UUID | None = None,
-    attention: bool = False,
-    ended: bool = False,
-    limit: Limit = 50,
+    template: str | None = None,
+    owner: str | None = None,
+    meta: MetaFilter = None,
 ) -> ChainQuery:
     return ChainQuery(
-        uids=uid,
         state=state,
         dataset=dataset,
         uses=uses,
-        attention=attention,
-        ended=ended,
-        limit=limit,
+        template=template,
+        owner=owner,
+        meta=metadata_filter(meta or []) or None,
+    )
+
+
+def _query(
+    filters: Annotated[ChainQuery, Depends(_filters)],
+    *,
+    uid: Annotated[list[UUID] | None, Query(max_length=100)] = None,
+    attention: bool = False,
+    ended: bool = False,
+    failures: bool = False,
+    limit: Limit = 50,
+) -> ChainQuery:
+    return replace(
+        filters, uids=uid, attention=attention, ended=ended, failures=failures, limit=limit
     )
 
 
@@ -119,19 +140,16 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)],
         sight: Seen,
-        *,
-        template: str | None = None,
-        failures: bool = False,
         after: str | None = None,
     ) -> ChainPage:
-        """Lists chains, newest first. `uid`: of these; `dataset`: those whose input it is; `uses`:
+        """List chains, newest first. `uid`: of these; `dataset`: those whose input it is; `uses`:
         those that have it as their input or as the value of a parameter; `template`: those of any
-        version of the template of this name; `attention`: those that failed and that nobody has
+        version of the template of this name; `owner`: those of this account; `meta`: those whose
+        input has these values in its metadata; `attention`: those that failed and that nobody has
         acknowledged, discarded or run again, and those with a step that cannot go on. `ended`: in
         place of that, those that have ended, the last to end first, on one page. `failures`: with
         the numbers of failed jobs."""
-        wanted = replace(query, sight=sight, template=template, failures=failures)
-        return await read_chains(database, wanted, after=after)
+        return await read_chains(database, replace(query, sight=sight), after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)

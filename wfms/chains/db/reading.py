@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -35,17 +36,7 @@ WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2)
 ORDER BY position DESC LIMIT $4
 """
 
-#: Found by the index datasets_uid.
-CHAINS_THAT_USE = CHAINS.replace(
-    "\nORDER",
-    """
-    AND uid IN (SELECT chain_uid FROM datasets WHERE datasets.uid = $7 AND step IS NULL)\nORDER""",
-)
-
 CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nORDER")
-
-#: Found by the index chains_by_template.
-CHAINS_OF_TEMPLATE = CHAINS.replace("\nORDER", "\n    AND template_name = $7\nORDER")
 
 #: Finished ones, with the number of failed jobs that nobody has decided about.
 CHAINS_WITH_FAILURES = CHAINS_OF_ATTENTION.replace(
@@ -113,18 +104,43 @@ async def relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[U
     ]
 
 
+#: Conditions of further filters, by the field of ``ChainQuery``. Each is written into a statement
+#: only where it is asked for, so that the planner finds its index: datasets_uid,
+#: chains_by_template, chains_by_owner, chains_by_meta.
+FILTERS = {
+    "uses": "uid IN (SELECT chain_uid FROM datasets WHERE datasets.uid = {} AND step IS NULL)",
+    "template": "template_name = {}",
+    "owner": "owner = {}",
+    "meta": "dataset->'meta' @> {}::jsonb",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ChainQuery:
-    """``uids``: of these; ``dataset``: those whose input it is; ``uses``: those that have it as
-    their input or the value of a parameter; ``template``: those of any version of the template of
-    this name; ``attention``: those that need a person. ``ended``: in place of that, those that have
-    ended, the last to end first, on one page. ``failures``: with the numbers of failed jobs."""
+    """Which chains are listed, and how.
+
+    Attributes:
+        uids: Only these.
+        state: Only those in this state.
+        dataset: Only those whose input it is.
+        uses: Only those that have it as their input or as the value of a parameter.
+        template: Only those of any version of the template of this name.
+        owner: Only those of this account.
+        meta: Only those whose input has these values in its metadata.
+        attention: Only those that need a person.
+        ended: Only those that have ended, the last to end first, on one page.
+        failures: With the numbers of failed jobs.
+        limit: Length of a page.
+        sight: What whoever asks may see.
+    """
 
     uids: Sequence[UUID] | None = None
     state: ChainState | None = None
     dataset: UUID | None = None
     uses: UUID | None = None
     template: str | None = None
+    owner: str | None = None
+    meta: dict[str, Any] | None = None
     attention: bool = False
     ended: bool = False
     failures: bool = False
@@ -132,16 +148,25 @@ class ChainQuery:
     sight: Sight = ALL
 
     @property
+    def further(self) -> dict[str, Any]:
+        """Return the values of the further filters that are asked for, by field."""
+        asked = {field: getattr(self, field) for field in FILTERS}
+        return {field: value for field, value in asked.items() if value is not None}
+
+    @property
     def statement(self) -> str:
-        if self.uses is not None:
-            return CHAINS_THAT_USE
-        if self.template is not None:
-            return CHAINS_OF_TEMPLATE
+        """Return the SQL; the values of ``further`` follow its first six parameters."""
+        statement = CHAINS
         if self.ended:
-            return CHAINS_BY_END
-        if self.attention and self.state is ChainState.FINISHED:
-            return CHAINS_WITH_FAILURES
-        return CHAINS_OF_ATTENTION if self.attention else CHAINS
+            statement = CHAINS_BY_END
+        elif self.attention:
+            finished = self.state is ChainState.FINISHED
+            statement = CHAINS_WITH_FAILURES if finished else CHAINS_OF_ATTENTION
+        conditions = "".join(
+            f"\n    AND {FILTERS[field].format(f'${number}')}"
+            for number, field in enumerate(self.further, 7)
+        )
+        return statement.replace("\nORDER", f"{conditions}\nORDER")
 
 
 async def chains_page(
@@ -149,7 +174,6 @@ async def chains_page(
 ) -> tuple[list[Chain], int | None]:
     """Chains, and where the next page begins, None when this one is not full. ``before``: that of
     the page before."""
-    further = [value for value in (query.uses, query.template) if value is not None][:1]
     rows = await connection.fetch(
         query.statement,
         query.uids,
@@ -158,7 +182,7 @@ async def chains_page(
         query.limit,
         query.dataset,
         query.sight.names(),
-        *further,
+        *query.further.values(),
     )
     uids = [row["uid"] for row in rows]
     steps = await connection.fetch(STEPS, uids)

@@ -386,3 +386,11 @@ CREATE INDEX chains_unsettled ON chains (position) WHERE unsettled;
 CREATE INDEX chains_unsettled_inputs ON chains (dataset_uid) WHERE unsettled;
 
 UPDATE alembic_version SET version_num='wfms_chains0020' WHERE alembic_version.version_num = 'wfms_chains0019';
+
+-- Running upgrade wfms_chains0020 -> wfms_chains0021
+
+CREATE INDEX chains_by_meta ON chains USING gin ((dataset->'meta') jsonb_path_ops);
+
+CREATE INDEX chains_by_owner ON chains (owner, position);
+
+UPDATE alembic_version SET version_num='wfms_chains0021' WHERE alembic_version.version_num = 'wfms_chains0020';

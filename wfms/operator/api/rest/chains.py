@@ -13,6 +13,7 @@ from sluice.contracts.chains import (
     RerunChain,
     RerunPlan,
 )
+from sluice.contracts.key_values import MAX_FILTERED_KEYS
 from sluice.contracts.labels import meant
 from sluice.contracts.partial import PartialOutputs
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -28,13 +29,21 @@ from wfms.operator.usecases.request_rerun import request_rerun, request_rerun_pl
 
 
 class ChainListRequest(Page):
-    """``dataset``, ``name``: those whose input it is, by its uid and by its name, which must be the
-    name of one only. ``template``: those of any version of the template of this name."""
+    """Which chains are listed; a chain has to pass all filters that are given."""
 
     state: ChainState | None = None
-    dataset: UUID | None = None
-    name: str | None = None
-    template: str | None = None
+    dataset: UUID | None = Field(None, description="Those whose input it is.")
+    name: str | None = Field(
+        None, description="Those whose input has this name; it must be the name of one only."
+    )
+    template: str | None = Field(None, description="Those of any version of this template.")
+    owner: str | None = Field(None, description="Those of this account.")
+    meta: list[str] = Field(
+        [],
+        max_length=MAX_FILTERED_KEYS,
+        description="KEY=VALUE of the input's metadata; the value is read as JSON where it is JSON,"
+        " else as text. Several: all of them.",
+    )
     failures: bool = Field(default=False, description="With the numbers of failed jobs.")
 
 
@@ -54,9 +63,9 @@ class ChainRoutes:
         uid = "/chains/<uuid:uid>"
         return [
             Route("GET", "/chains", self.list, VIEWERS,
-                  "Lists chains, newest first; `name`: of their input data set; `template`: of "
-                  "their template.",
-                  answer=ChainPage, query=ChainListRequest, errors=(Conflict, NotAvailable)),
+                  "Lists chains, newest first, that pass all filters.",
+                  answer=ChainPage, query=ChainListRequest,
+                  errors=(Conflict, Unprocessable, NotAvailable)),
             Route("POST", "/chains", self.request, SUBMITTERS,
                   "Carries a data set through a template: 201. A repetition, with the same version "
                   "of the template and the same parameters given, gives the first chain: 200.",
@@ -107,6 +116,8 @@ class ChainRoutes:
             state=query.state,
             dataset=dataset,
             template=query.template,
+            owner=query.owner,
+            meta=query.meta,
             failures=query.failures,
             after=query.after,
             limit=query.limit,

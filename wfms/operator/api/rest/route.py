@@ -3,7 +3,7 @@ from the same declaration."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 from flask import Blueprint, Response, request
 from pydantic import BaseModel, ValidationError
@@ -146,10 +146,17 @@ def parse_json(model: type[ModelT]) -> ModelT:
 
 
 def parse_query(model: type[ModelT]) -> ModelT:
-    """The request's query string; a parameter that is not known is refused. Raises
-    ``RequestRefused``."""
+    """Read the request's query string; of a parameter that is a list, all values.
+
+    Raises:
+        RequestRefused: A parameter is not known, or its value does not fit.
+    """
+    values: dict[str, Any] = request.args.to_dict()
+    for name, described in model.model_fields.items():
+        if get_origin(described.annotation) is list and name in values:
+            values[name] = request.args.getlist(name)
     try:
-        return model.model_validate(request.args.to_dict())
+        return model.model_validate(values)
     except ValidationError as error:
         raise refused("query", error) from error
 
