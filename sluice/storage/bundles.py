@@ -37,20 +37,34 @@ def open_any(path: str) -> int:
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
-def pack(value: Any, path: Path, *, opened: Callable[[str], int] = open_any) -> None:
-    """Writes ``value`` with its files to ``path``. ``opened``: gives each file and folder, for
-    reading; no other way leads to them. Raises ``BundleError``, ``OSError``, and what ``opened``
-    raises.
+def pack(
+    value: Any,
+    path: Path,
+    *,
+    opened: Callable[[str], int] = open_any,
+    leave_out: Callable[[str], bool] = lambda _: False,
+) -> None:
+    """Write ``value`` with its files to ``path``.
 
     Files are local: they have a ``location`` that is a file URL, or a ``path``, or else their
     content with them (literals). Of those that belong beside one another, one whose name is taken
     gets another, as cwltool does it: ``out.txt_2``.
+
+    Args:
+        value: A CWL value.
+        path: The bundle, which is made.
+        opened: Opens each file and folder for reading; no other way leads to them.
+        leave_out: Says of the name of an entry of a folder whether it is left out.
+
+    Raises:
+        BundleError: The value cannot be packed.
+        OSError: A file cannot be read, or the bundle not be written; also what ``opened`` raises.
     """
     flaw = flaw_in(value)
     if flaw is not None:
         raise BundleError(str(flaw))
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
-        packer = _Packer(archive, opened)
+        packer = _Packer(archive, opened, leave_out)
         content = json.dumps(
             packer.packed(value), ensure_ascii=False, separators=(",", ":")
         ).encode()
@@ -96,9 +110,15 @@ def free_name(name: str, taken: set[str]) -> str:
 
 
 class _Packer:
-    def __init__(self, archive: tarfile.TarFile, opened: Callable[[str], int]) -> None:
+    def __init__(
+        self,
+        archive: tarfile.TarFile,
+        opened: Callable[[str], int],
+        leave_out: Callable[[str], bool],
+    ) -> None:
         self._archive = archive
         self._opened = opened
+        self._leave_out = leave_out
         self._number = 0
         #: Names of what lies in each folder.
         self._taken: dict[str, set[str]] = {}
@@ -152,7 +172,7 @@ class _Packer:
                 with open(descriptor, "rb", closefd=False) as file:
                     self._append(_member(name, status), file)
                 return
-            names = sorted(os.listdir(descriptor))
+            names = sorted(n for n in os.listdir(descriptor) if not self._leave_out(n))
         finally:
             os.close(descriptor)
         here = (status.st_dev, status.st_ino)

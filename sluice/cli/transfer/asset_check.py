@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from sluice.cli.output import err
 from sluice.cli.system import System
-from sluice.cli.transfer.inputs import shown_path
+from sluice.cli.transfer.folders import shown_path
 from sluice.contracts.assets import AssetCheck
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.wording import sentence_of

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from sluice.cli.connection import Connection
 from sluice.cli.output import err, human_bytes
-from sluice.cli.transfer.inputs import shown_path, trouble_with
+from sluice.cli.transfer.folders import contents_of, shown_path, tell_hidden
+from sluice.cli.transfer.inputs import trouble_with
 from sluice.contracts.assets import (
     PIECE,
     AssetCheck,
@@ -50,12 +51,10 @@ def files_of(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def _of_folder(folder: Path) -> dict[str, Path]:
-    return {
-        path.relative_to(folder).as_posix(): path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    }
+    found = contents_of(folder, recursive=True)
+    tell_hidden(found.hidden)
+    files = sorted([*found.files, *found.ways_out])
+    return {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
 
 
 async def put_asset(

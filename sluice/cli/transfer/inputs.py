@@ -14,6 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from sluice.cli.options import EntryOrder
 from sluice.cli.output import err
+from sluice.cli.transfer.folders import (
+    FolderContents,
+    contents_of,
+    named_in_short,
+    shown_path,
+    tell_hidden,
+)
 from sluice.contracts.base import FileName
 from sluice.contracts.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.plan import DataEntries, SecondaryFile
@@ -114,21 +121,23 @@ def _refuse(wrong: Sequence[tuple[Path, str]]) -> None:
     raise Unprocessable(f"{len(wrong)} of the files cannot be taken", findings=found)
 
 
-def shown_path(path: Path) -> str:
-    text = str(path)
-    return text if text.isprintable() else repr(text)
-
-
 def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
     """The files named, folders replaced by their files in order of name, with ``recursive`` by
     those of their subfolders too; else it is said what is left out. Raises ``Unprocessable`` naming
     what cannot be taken."""
     require_paths(paths)
-    files = [
-        file
-        for path in paths
-        for file in (_files_of(path, path, recursive=recursive) if path.is_dir() else [path])
-    ]
+    files: list[Path] = []
+    hidden: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        found = contents_of(path, recursive=recursive)
+        _refuse_ways_out(found)
+        _tell_left(found.left, recursive=recursive)
+        files += found.files
+        hidden += found.hidden
+    tell_hidden(hidden)
     require_paths(files)
     if not files:
         raise Unprocessable(
@@ -137,47 +146,32 @@ def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Pa
     return files
 
 
-def _files_of(folder: Path, root: Path, *, recursive: bool) -> list[Path]:
-    """Return the files of a folder, in order of name. ``root``: the folder that was named."""
-    there = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    _tell_of_hidden(folder)
-    _refuse_ways_out(root, there)
-    # A link to a folder may lead back to where it stands.
-    entered = {path for path in there if recursive and path.is_dir() and not path.is_symlink()}
-    if left := [path for path in there if path.is_dir() and path not in entered]:
+def _tell_left(left: Sequence[Path], *, recursive: bool) -> None:
+    """Say which subfolders are left out, and why."""
+    if left:
         count = f"{len(left)} subfolders are" if len(left) != 1 else "1 subfolder is"
-        named = ", ".join(shown_path(path) for path in left[:3]) + (" …" if len(left) > 3 else "")
         why = "links are not followed" if recursive else "--recursive takes their files, too"
-        err.print(f"{count} left out: {named} ({why})")
-    files = [
-        _files_of(path, root, recursive=True) if path in entered else [path]
-        for path in there
-        if path not in left
-    ]
-    return [file for found in files for file in found]
+        err.print(f"{count} left out: {named_in_short(left)} ({why})")
 
 
-def _tell_of_hidden(folder: Path) -> None:
-    """Say that hidden files and folders (``.DS_Store``, ``._x``, ``.git``) are left out."""
-    hidden = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
-    if hidden:
-        named = ", ".join(hidden[:3]) + (" …" if len(hidden) > 3 else "")
-        err.print(
-            f"hidden files are left out of {shown_path(folder)}: {named} (name a file itself to"
-            " take it)"
-        )
+def _refuse_ways_out(found: FolderContents) -> None:
+    """Raise ``Unprocessable`` with the paths of links that lead out of their folder."""
+    why = "a link that leads out of its folder: name the file that it leads to"
+    _refuse([(path, why) for path in found.ways_out])
 
 
-def _refuse_ways_out(folder: Path, paths: Sequence[Path]) -> None:
-    """Raises ``Unprocessable`` where a link leads out of the folder."""
-    inside = folder.resolve()
-    _refuse(
-        [
-            (path, "a link that leads out of its folder: name the file that it leads to")
-            for path in paths
-            if path.is_symlink() and path.is_file() and not path.resolve().is_relative_to(inside)
-        ]
-    )
+def _check_folders(folders: Sequence[Path]) -> None:
+    """Check folders that are packed whole, and say how many hidden files they lose.
+
+    Raises:
+        Unprocessable: A link leads out of its folder.
+    """
+    hidden: list[Path] = []
+    for folder in folders:
+        found = contents_of(folder, recursive=True)
+        _refuse_ways_out(found)
+        hidden += found.hidden
+    tell_hidden(hidden)
 
 
 def entries_of_paths(
@@ -200,8 +194,7 @@ def _entries(paths: Sequence[Path], wanted: DataEntries, *, recursive: bool) -> 
             raise Unprocessable(
                 "the template takes directories, and these are none: " + ", ".join(wrong)
             )
-        for path in paths:
-            _refuse_ways_out(path, sorted(path.rglob("*")))
+        _check_folders(paths)
         return [BundledEntry(path.resolve(), _object(path)) for path in paths]
     files = files_of_paths(paths, recursive=recursive)
     return _with_secondary(files, wanted.secondary_files) if wanted.secondary_files else list(files)
@@ -229,6 +222,7 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
             "files that must lie beside others (secondaryFiles) are not there:"
             f" {', '.join(missing)}"
         )
+    _check_folders([other for file in first for other, _ in beside[file] if other.is_dir()])
     if not first:
         raise Unprocessable(
             "each of the files is a secondary file of another: none is left to be an entry"
@@ -251,6 +245,7 @@ def with_named_beside(
     """Entries with what is named beside each, where the patterns have not found it. Raises
     ``Unprocessable``."""
     require_paths([path for paths in named.values() for path in paths])
+    _check_folders([path for paths in named.values() for path in paths if path.is_dir()])
     found = {path.absolute(): paths for path, paths in named.items()}
     return [_with(entry, found.get(original(entry).absolute(), ())) for entry in entries]
 

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import unquote
 
 from sluice.cli.connection import Connection
+from sluice.cli.transfer.folders import shown_path
 from sluice.cli.transfer.inputs import (
     BundledEntry,
     InputEntry,
     entries_of_paths,
-    shown_path,
     trouble_with,
     with_named_beside,
 )

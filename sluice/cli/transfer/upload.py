@@ -12,12 +12,12 @@ from pathlib import Path
 from sluice import storage
 from sluice.cli.connection import Connection
 from sluice.cli.output import err
+from sluice.cli.transfer.folders import is_hidden, shown_path
 from sluice.cli.transfer.input_storage import input_storage
 from sluice.cli.transfer.inputs import (
     InputEntry,
     known_bytes,
     original,
-    shown_path,
     trouble_with_name,
 )
 from sluice.contracts.datasets import Dataset, NewDataset, NewFile
@@ -147,7 +147,7 @@ async def _put_unless_canceled(entry: InputEntry, url: str) -> storage.Stored:
         if canceled.is_set():
             raise _Canceled
 
-    copying = asyncio.create_task(asyncio.to_thread(_put, entry, url, check))
+    copying = asyncio.create_task(asyncio.to_thread(stored_entry, entry, url, check))
     try:
         return await asyncio.shield(copying)
     except storage.StorageError as error:
@@ -183,13 +183,13 @@ def _remove_files(urls: Sequence[str]) -> None:
             storage.remove(url)
 
 
-def _put(entry: InputEntry, url: str, check: Callable[[], None]) -> storage.Stored:
+def stored_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> storage.Stored:
     if isinstance(entry, Path):
         return storage.put(entry, url, check=check)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bundle"
         try:
-            storage.pack(entry.value, path)
+            storage.pack(entry.value, path, leave_out=is_hidden)
         except storage.BundleError as error:
             raise Unprocessable(f"{entry.source.name} cannot be brought in: {error}") from error
         with path.open("rb") as file:

@@ -167,16 +167,21 @@ def test_entries_come_in_the_order_that_was_asked_for(
     assert [str(path.relative_to(tmp_path)) for path in found if isinstance(path, Path)] == expected
 
 
+def _write(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(name)
+
+
 def test_hidden_files_of_a_folder_are_left_out_with_a_word(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in (".DS_Store", "._a.txt", "a.txt"):
-        (tmp_path / name).write_text("x")
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "config").write_text("x")
-    assert files_of_paths([tmp_path], recursive=True) == [tmp_path / "a.txt"]
-    assert ".DS_Store, ._a.txt, .git" in capsys.readouterr().err
+    _write(tmp_path, ".DS_Store", "._a.txt", "a.txt", ".git/config", "deep/.x", "deep/b.txt")
+    found = files_of_paths([tmp_path], recursive=True)
+    assert found == [tmp_path / "a.txt", tmp_path / "deep" / "b.txt"]
+    assert capsys.readouterr().err.startswith("4 hidden files are left out: ")
     assert files_of_paths([tmp_path / "._a.txt"]) == [tmp_path / "._a.txt"], "named, it is taken"
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("kind", ["File", "Directory"])

@@ -1,12 +1,14 @@
 """Parameters that are files or data sets, given as paths."""
 
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sluice.cli.transfer.inputs import BundledEntry, InputEntry
+from sluice.cli.transfer.inputs import BundledEntry, InputEntry, entries_of_paths
 from sluice.cli.transfer.parameter_files import dataset_entries, local_files, value_of
+from sluice.cli.transfer.upload import stored_entry
 from sluice.contracts.plan import DIRECTORIES, FILES, DataEntries, Parameter, SecondaryFile
 from sluice.contracts.problems import Unprocessable
 from tests.unit.wfms.chains.plans import plan, step
@@ -140,3 +142,59 @@ def test_a_job_order_names_the_data_set(mates: list[Path]) -> None:
     for value in (3, [3], []):
         with pytest.raises(Unprocessable, match="is the data set: a list of files or directories"):
             dataset_entries(PLAN, value)
+
+
+def _entry(given: str, folder: Path) -> InputEntry:
+    """Return a directory as an entry, in one of the ways in which one is given."""
+    if given == "data set":
+        [entry] = entries_of_paths([folder], DataEntries(type="Directory"))
+    elif given == "job order":
+        given_there = {"class": "Directory", "location": folder.as_uri()}
+        [entry] = local_files(PLAN, {"trees": [given_there]})["trees"]
+    elif given == "parameter":
+        [entry] = local_files(PLAN, {"tree": str(folder)})["tree"]
+    else:
+        first = folder.parent / "first.bam"
+        _write(first, folder.parent / "first.bam.bai")
+        beside = [{"class": "Directory", "path": str(folder)}]
+        value: Any = {"class": "File", "path": str(first), "secondaryFiles": beside}
+        [entry] = local_files(PLAN, {"bam": value})["bam"]
+    return entry
+
+
+def _write(*paths: Path) -> None:
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name)
+
+
+WAYS = ["data set", "job order", "parameter", "secondary file"]
+
+
+@pytest.mark.parametrize("given", WAYS)
+def test_hidden_files_of_a_directory_are_left_out_with_a_word(
+    given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "in"
+    _write(*(folder / name for name in ("a.txt", ".DS_Store", "deep/._b.txt", "deep/b.txt")))
+    _write(folder / ".git" / "config")
+    entry = _entry(given, folder)
+    said = capsys.readouterr().err.replace("\n", " ")
+    assert said.count("3 hidden files are left out: ") == 1
+    stored_entry(entry, (tmp_path / "bundle").as_uri(), lambda: None)
+    with tarfile.open(tmp_path / "bundle") as archive:
+        names = {Path(member.name).name for member in archive if member.isreg()}
+    assert names - {"value.json", "first.bam", "first.bam.bai"} == {"a.txt", "b.txt"}
+
+
+@pytest.mark.parametrize("given", WAYS)
+@pytest.mark.parametrize("target", ["secret.txt", "outside", "missing"])
+def test_a_link_out_of_a_directory_is_refused(given: str, target: str, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    _write(folder / "deep" / "a.txt", tmp_path / "secret.txt", tmp_path / "outside" / "b.txt")
+    (folder / "deep" / "inside").symlink_to("a.txt")
+    _entry(given, folder)
+    (folder / "deep" / "out").symlink_to(tmp_path / target)
+    with pytest.raises(Unprocessable, match="leads out of its folder") as refused:
+        _entry(given, folder)
+    assert str(folder / "deep" / "out") in refused.value.detail

@@ -1,0 +1,87 @@
+"""What is taken of a folder that is named: its files, but no hidden ones, and none outside."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sluice.cli.output import err
+from sluice.contracts.numbers import counted
+
+#: Paths that a line names before it says "…".
+_NAMED = 3
+
+
+@dataclass(slots=True)
+class FolderContents:
+    """What lies in a folder, in order of name.
+
+    Attributes:
+        files: All that is no folder, also links to nothing.
+        left: Subfolders that were not entered.
+        hidden: Files and folders whose names begin with a dot; they were not entered.
+        ways_out: Links that lead out of the folder, among ``files`` or where a folder was to be
+            entered.
+    """
+
+    files: list[Path] = field(default_factory=list)
+    left: list[Path] = field(default_factory=list)
+    hidden: list[Path] = field(default_factory=list)
+    ways_out: list[Path] = field(default_factory=list)
+
+
+def is_hidden(name: str) -> bool:
+    """Say whether a file of this name is left out of its folder (``.DS_Store``, ``._x``)."""
+    return name.startswith(".")
+
+
+def contents_of(folder: Path, *, recursive: bool) -> FolderContents:
+    """Return what lies in a folder.
+
+    Links to folders are not entered: they may lead back to where they stand.
+
+    Args:
+        folder: The folder that was named; no link may lead out of it.
+        recursive: Enter its subfolders.
+    """
+    found = FolderContents()
+    _add(found, folder, os.path.realpath(folder), recursive=recursive)
+    return found
+
+
+def _add(found: FolderContents, folder: Path, root: str, *, recursive: bool) -> None:
+    for path in sorted(folder.iterdir()):
+        is_link, is_folder = path.is_symlink(), path.is_dir()
+        if is_hidden(path.name):
+            found.hidden.append(path)
+        elif is_link and (recursive or not is_folder) and not _is_inside(path, root):
+            found.ways_out.append(path)
+        elif not is_folder:
+            found.files.append(path)
+        elif recursive and not is_link:
+            _add(found, path, root, recursive=True)
+        else:
+            found.left.append(path)
+
+
+def _is_inside(path: Path, root: str) -> bool:
+    target = os.path.realpath(path)
+    return os.path.commonpath([target, root]) == root
+
+
+def shown_path(path: Path) -> str:
+    """Return a path as it is shown: quoted where something in it would not be seen."""
+    text = str(path)
+    return text if text.isprintable() else repr(text)
+
+
+def named_in_short(paths: Sequence[Path]) -> str:
+    """Return the first few paths, for a sentence."""
+    return ", ".join(map(shown_path, paths[:_NAMED])) + (" …" if len(paths) > _NAMED else "")
+
+
+def tell_hidden(hidden: Sequence[Path]) -> None:
+    """Say in one line how many hidden files (and folders) are left out."""
+    if hidden:
+        count = f"{counted(len(hidden), 'hidden file')} {'is' if len(hidden) == 1 else 'are'}"
+        err.print(f"{count} left out: {named_in_short(hidden)} (name a file itself to take it)")
