@@ -18,6 +18,9 @@ PURE = {
 #: Beside the folders: what several domains ask.
 PURE_MODULES = ("sluice/fit.py",)
 
+#: Knows by a context variable which release the reader of an answer is of.
+IMPURE_MODULES = {"sluice/contracts/renamed.py"}
+
 #: Reads a clock, or makes something random.
 IMPURE_CALLS = {
     "now",
@@ -67,8 +70,10 @@ def impurities(source: Source) -> Iterator[str]:
 
 def test_domains_and_contracts_are_pure() -> None:
     for folder in pure_folders():
-        assert (files := sources(folder)), folder
-        assert not [finding for source in files for finding in impurities(source)]
+        files = sources(folder)
+        assert files, folder
+        pure = [source for source in files if source.name not in IMPURE_MODULES]
+        assert not [finding for source in pure for finding in impurities(source)]
     for module in PURE_MODULES:
         text = (ROOT / module).read_text(encoding="utf-8")
         assert not list(impurities(Source(module, ast.parse(text))))

@@ -102,7 +102,9 @@ class Interleaving(RuleBasedStateMachine):
     def begin(self) -> None:
         stage = self.stages[0]
         self.do(
-            stage.execute("TRUNCATE tasks, jobs, attempts, second_attempts, pilots, outbox, inbox")
+            stage.execute(
+                "TRUNCATE tasks, jobs, attempts, second_attempts, room_waits, pilots, outbox, inbox"
+            )
         )
         self.pilots = self.do(*(stage.add_pilot() for _ in range(PILOTS)))
 
