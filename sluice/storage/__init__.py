@@ -2,6 +2,7 @@
 fsspec."""
 
 from sluice.storage.bundles import BundleError, free_name, pack, unpack
+from sluice.storage.copying import copy_open, sparse_writer
 from sluice.storage.entries import Entry, Stored, is_temporary, piece_name, piece_of
 from sluice.storage.errors import (
     BehindLink,
@@ -63,6 +64,7 @@ __all__ = [
     "Stored",
     "checksum_of",
     "copy",
+    "copy_open",
     "entries",
     "fetch",
     "flaw_in",
@@ -89,6 +91,7 @@ __all__ = [
     "remove_folder_within",
     "remove_within",
     "require_within",
+    "sparse_writer",
     "through_link",
     "unpack",
     "verify",

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from sluice.storage.copying import PIECE, sparse_writer
 from sluice.storage.places import location_of, path_of_location
 from sluice.storage.values import MOST_FOLDERS, flaw_in
 
@@ -63,7 +64,10 @@ def pack(
     flaw = flaw_in(value)
     if flaw is not None:
         raise BundleError(str(flaw))
-    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+    with (
+        sparse_writer(path, "w") as file,
+        tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
         packer = _Packer(archive, opened, leave_out)
         content = json.dumps(
             packer.packed(value), ensure_ascii=False, separators=(",", ":")
@@ -244,8 +248,8 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
     if member.isdir():
         target.mkdir(exist_ok=True)
         return
-    with _opened(archive, member) as source, target.open("xb") as file:
-        shutil.copyfileobj(source, file, 1 << 20)
+    with _opened(archive, member) as source, sparse_writer(target) as file:
+        shutil.copyfileobj(source, file, PIECE)
     target.chmod(member.mode & 0o777)
 
 

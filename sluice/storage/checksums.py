@@ -1,7 +1,6 @@
 """Checksums as the catalogue keeps them: ``sha256:<hex>``."""
 
 import hashlib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -23,13 +22,6 @@ class Content:
 
 #: Of a file that may hold anything.
 ANY = Content()
-
-
-def file_checksum(path: str | os.PathLike[str], *, check: Callable[[], None] | None = None) -> str:
-    """``sha256:<hex>`` of a local file's content; ``check`` as in ``going_on``. Raises
-    ``OSError``."""
-    with open(path, "rb", buffering=0) as file:
-        return stream(going_on(file.read, check), None).checksum
 
 
 def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None) -> Stored:

@@ -14,12 +14,11 @@ from stat import S_IMODE, S_ISLNK
 from sluice.storage.checksums import (
     ANY,
     Content,
-    file_checksum,
-    going_on,
     require_same,
     require_size,
     stream,
 )
+from sluice.storage.copying import copy_hashed, file_checksum, write_all
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import BehindLink, FileMissing, OutsideStorage, os_errors_at
 from sluice.storage.places import local_url
@@ -58,7 +57,7 @@ def bring(url: str, path: str, *, to: str, expected: Content, reuse: bool = Fals
                 open(path, "rb", buffering=0) as reader,
                 open(to, "r+b" if reuse else "xb", buffering=0) as writer,
             ):
-                found = stream(reader.read, partial(_write_all, writer))
+                found = copy_hashed(reader.fileno(), writer.fileno())
                 # Not before: ext4 writes a file that was made empty to the disk as soon as it is
                 # closed.
                 if reuse:
@@ -96,8 +95,7 @@ def take(file: int, url: str, *, target: str) -> Stored | None:
         found = os.fstat(file)
         if found.st_nlink != 1 or _device_for(target) != found.st_dev:
             return None
-        os.lseek(file, 0, os.SEEK_SET)
-        stored = stream(partial(os.read, file), None)
+        stored = copy_hashed(file, None)
         return stored if link_open(file, target) else None
 
 
@@ -134,7 +132,7 @@ def copy(
     try:
         with reader, os_errors_at(url):
             with open_making_folders(temporary) as writer:
-                found = stream(going_on(reader.read, check), partial(_write_all, writer))
+                found = copy_hashed(reader.fileno(), writer.fileno(), check=check)
                 _keep_executable(reader, writer)
             require_same(source_url, expected=expected, found=found)
             verify(url, temporary, checksum=found.checksum, size=found.size, check=check)
@@ -154,7 +152,7 @@ def write(
     try:
         with os_errors_at(url):
             with open_making_folders(temporary) as writer:
-                found = stream(read, partial(_write_all, writer))
+                found = stream(read, partial(write_all, writer.fileno()))
             require_same(url, expected=expected, found=found)
             verify(url, temporary, checksum=found.checksum, size=found.size)
             os.replace(temporary, target)
@@ -170,7 +168,7 @@ def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
     with os_errors_at(url):
         try:
             with open_making_folders(temporary) as writer:
-                _write_all(writer, data)
+                write_all(writer.fileno(), data)
             os.replace(temporary, target)
         except BaseException:
             _forget(temporary)
@@ -283,12 +281,6 @@ def _opened(folder: str, closing: ExitStack, flags: int = 0, within: int | None 
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC | flags, dir_fd=within)
     closing.callback(os.close, descriptor)
     return descriptor
-
-
-def _write_all(writer: FileIO, data: bytes) -> None:
-    """A disk that fills up takes the first part only; the next write says so."""
-    while data:
-        data = data[writer.write(data) :]
 
 
 def _keep_executable(original: FileIO, copy: FileIO) -> None:

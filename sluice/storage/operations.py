@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sluice.storage import local, remote
-from sluice.storage.checksums import Content, file_checksum
+from sluice.storage.checksums import Content
+from sluice.storage.copying import file_checksum
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
 from sluice.storage.places import local_path, local_url, require_within

@@ -11,6 +11,7 @@ from typing import Any
 import fsspec
 
 from sluice.storage.checksums import ANY, Content, going_on, require_same, require_size, stream
+from sluice.storage.copying import sparse_writer
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import NoFile, StorageError, StorageUnavailable, from_os_error
 
@@ -66,7 +67,7 @@ def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
     """Copies to a local path (that nobody else reads yet) and verifies."""
     with errors_at(url):
         file = _found(url)
-        with file.system.open(file.path, "rb") as reader, open(to, "wb") as writer:
+        with file.system.open(file.path, "rb") as reader, sparse_writer(to, "w") as writer:
             found = stream(reader.read, writer.write)
     require_same(url, expected=Content(checksum, size), found=found)
 

@@ -2,7 +2,6 @@
 together."""
 
 import os
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +11,7 @@ from pilot.runner.files.staging import Produced, taken
 from pilot.runner.programs.program import ProgramEnd
 from sluice.contracts.job_inputs import InputFile, InputItem, JobInput
 from sluice.contracts.pilots import LeasedJob, PilotTask
-from sluice.storage import link_open
+from sluice.storage import copy_open, link_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +52,17 @@ def put_aside(files: Sequence[Produced], folder: str, job_files: JobFiles) -> li
     for number, file in enumerate(files, first):
         path = f"{folder}/{number}"
         with taken(file, job_files) as found:
-            _keep(found, path)
+            keep_open(found, path)
         kept.append(replace(file, path=path))
     return kept
 
 
-def _keep(file: OpenJobFile, path: str) -> None:
+def keep_open(file: OpenJobFile, path: str) -> None:
+    """Keep an open file under ``path``: by a link where it may be given away, else as a copy."""
     if file.given and link_open(file.descriptor, path):
         return
-    with open(file.descriptor, "rb", closefd=False) as source, open(path, "xb") as copy:
-        shutil.copyfileobj(source, copy, 1 << 20)
+    with open(path, "xb", buffering=0) as copy:
+        copy_open(file.descriptor, copy.fileno())
         os.fchmod(copy.fileno(), os.fstat(file.descriptor).st_mode & 0o777)
 
 

@@ -70,7 +70,7 @@ async def _download(operator: OperatorClient, file: File, path: Path) -> None:
     ``OSError``."""
     temporary = path.with_name(temporary_name())
     try:
-        with temporary.open("xb") as target:
+        with storage.sparse_writer(temporary) as target:
             await _receive(operator, file, target)
         os.replace(temporary, path)
     except BaseException:

@@ -1,0 +1,133 @@
+"""Files with holes keep them wherever Sluice copies them, and their checksum is that of zeros."""
+
+import os
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from pilot.runner.attempts.entries import keep_open
+from pilot.runner.files.job_files import OpenJobFile
+from sluice import storage
+from sluice.storage import Stored, local
+
+MB = 1 << 20
+GB = 1 << 30
+DATA = b"hit " * 1024
+#: Where the data begin, in files of 8 MB.
+PLACES = {
+    "at the start": [0],
+    "in the middle": [3 * MB + 5],
+    "at the end": [8 * MB - len(DATA)],
+    "in two places": [MB, 5 * MB],
+    "nowhere": [],
+}
+
+
+def sparse(path: Path, size: int, places: list[int]) -> Path:
+    with path.open("xb") as file:
+        for place in places:
+            file.seek(place)
+            file.write(DATA)
+        file.truncate(size)
+    assert blocks(path) <= 64, "this file system makes no holes: set TMPDIR to one that does"
+    return path
+
+
+def blocks(path: Path) -> int:
+    return path.stat().st_blocks
+
+
+def _put(source: Path, target: Path) -> None:
+    storage.put(source, storage.local_url(str(target)))
+
+
+def _put_open(source: Path, target: Path) -> None:
+    with source.open("rb") as file:
+        storage.put_open(file.fileno(), storage.local_url(str(target)))
+
+
+def _copy(source: Path, target: Path) -> None:
+    url = storage.local_url(str(target))
+    storage.copy(storage.local_url(str(source)), url, checksum=None, size=None)
+
+
+def _fetch(source: Path, target: Path) -> None:
+    url = storage.local_url(str(source))
+    storage.fetch(url, target, checksum=None, size=None, copied=2 * GB)
+
+
+def _fetch_over_another(source: Path, target: Path) -> None:
+    target.write_bytes(b"x" * 9 * MB)
+    url = storage.local_url(str(source))
+    storage.fetch(url, target, checksum=None, size=None, copied=2 * GB, reuse=True)
+
+
+def _keep_aside(source: Path, target: Path) -> None:
+    with source.open("rb") as file:
+        keep_open(OpenJobFile(file.fileno(), given=False), str(target))
+
+
+def _bundle(source: Path, target: Path) -> None:
+    archive = target.with_name("bundle.tar")
+    storage.pack({"class": "File", "path": str(source)}, archive)
+    assert blocks(archive) <= 512
+    value = storage.unpack(archive, target.with_name("unpacked"))
+    os.rename(storage.path_of_location(value["location"]), target)
+
+
+def _fetch_remote(source: Path, target: Path) -> None:
+    url = f"memory://{uuid4().hex}"
+    storage.put(source, url)
+    storage.fetch(url, target, checksum=None, size=None)
+
+
+WAYS = [_fetch_remote, _put, _put_open, _copy, _fetch, _fetch_over_another, _keep_aside, _bundle]
+
+
+@pytest.mark.parametrize("places", PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copy_has_the_same_content_and_holes(
+    way: Callable[[Path, Path], None], places: list[int], tmp_path: Path
+) -> None:
+    source, target = sparse(tmp_path / "source", 8 * MB, places), tmp_path / "target"
+    way(source, target)
+    assert target.read_bytes() == source.read_bytes()
+    assert blocks(target) <= 4096, "in a file of 16 384 blocks"
+
+
+def test_a_large_sparse_file_takes_no_room_on_a_storage(tmp_path: Path) -> None:
+    source = sparse(tmp_path / "source", GB // 4, [GB // 8])
+    stored = storage.put(source, storage.local_url(str(tmp_path / "target")))
+    with source.open("rb") as file:
+        digest = sha256()
+        while data := file.read(MB):
+            digest.update(data)
+    assert stored == Stored(GB // 4, f"sha256:{digest.hexdigest()}")
+    assert blocks(tmp_path / "target") <= 64
+
+
+def test_a_long_hole_can_be_broken_off(tmp_path: Path) -> None:
+    source = sparse(tmp_path / "source", 8 * MB, [])
+    checks: list[None] = []
+
+    def check() -> None:
+        checks.append(None)
+        if len(checks) == 3:
+            raise NotImplementedError
+
+    with pytest.raises(NotImplementedError):
+        storage.put(source, storage.local_url(str(tmp_path / "target")), check=check)
+    assert len(checks) == 3
+    assert os.listdir(tmp_path) == ["source"]
+
+
+def test_a_file_system_that_does_not_tell_holes_is_read_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = sparse(tmp_path / "source", 8 * MB, [MB])
+    monkeypatch.setattr(os, "SEEK_DATA", 99)  # what such a file system answers to it: EINVAL
+    local.copy("", str(source), "", str(tmp_path / "target"))
+    assert (tmp_path / "target").read_bytes() == source.read_bytes()
