@@ -112,7 +112,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
             and dataset in {None, chain.dataset_uid}
             and template in {None, chain.template}
             and owner in {None, chain.owner}
-            and metadata_filter(meta or []).items() <= rows.datasets[chain.dataset_uid].meta.items()
+            and (meta is None or _has_metadata(rows, chain, meta))
         ]
         first = int(after or 0)
         more = len(found) > first + limit
@@ -125,6 +125,11 @@ def _reading_routes(rows: Rows) -> APIRouter:
         return rows.chain(uid)
 
     return router
+
+
+def _has_metadata(rows: Rows, chain: Chain, wanted: list[str]) -> bool:
+    given = rows.datasets[chain.dataset_uid].meta
+    return metadata_filter(wanted).items() <= given.items()
 
 
 def _ending_routes(rows: Rows) -> APIRouter:
