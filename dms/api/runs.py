@@ -4,7 +4,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from dms.usecases.end_run import end_period, end_run
+from dms.db.periods import PERIODS, RUNS
+from dms.usecases.end_span import end_span
 from dms.usecases.read_runs import read_frames, read_periods, read_run, read_runs
 from dms.usecases.register_run import register_frames, register_period, register_run
 from sluice.contracts.access import CallingService, Role
@@ -57,7 +58,7 @@ def _add_periods(router: APIRouter, database: Database) -> None:
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def patch_period(name: str, end: EndTime) -> Period:
         """Sets when a period ended; null: it has not ended."""
-        return await end_period(database, name, end.ended_at)
+        return await end_span(database, PERIODS, name, end.ended_at)
 
 
 def _add_runs(router: APIRouter, database: Database) -> None:
@@ -90,7 +91,7 @@ def _add_runs(router: APIRouter, database: Database) -> None:
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def patch_run(number: int, end: EndTime) -> Run:
         """Sets when a run ended; null: it has not ended."""
-        return await end_run(database, number, end.ended_at)
+        return await end_span(database, RUNS, number, end.ended_at)
 
 
 def _add_frames(router: APIRouter, database: Database) -> None:

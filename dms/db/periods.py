@@ -1,7 +1,9 @@
 """Periods of data taking, their runs, and the runs' frames."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Generic, TypeVar
 
 import asyncpg
 
@@ -16,9 +18,6 @@ VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING *
 SELECT_PERIOD = "SELECT * FROM periods WHERE name = $1"
 SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
 
-LOCK_PERIOD = "SELECT * FROM periods WHERE name = $1 FOR UPDATE"
-SET_END_OF_PERIOD = "UPDATE periods SET ended_at = $2 WHERE name = $1 RETURNING *"
-
 INSERT_RUN = """
 -- A row the first time; the period counts it in the same statement.
 WITH made AS (
@@ -30,8 +29,6 @@ SELECT * FROM made
 """
 SELECT_RUN = "SELECT * FROM runs WHERE number = $1"
 SELECT_RUNS = "SELECT * FROM runs WHERE $1::text IS NULL OR period = $1 ORDER BY number"
-LOCK_RUN = "SELECT * FROM runs WHERE number = $1 FOR UPDATE"
-SET_END_OF_RUN = "UPDATE runs SET ended_at = $2 WHERE number = $1 RETURNING *"
 
 INSERT_FRAMES = """
 -- Numbers that are new; the run counts them in the same statement.
@@ -45,6 +42,39 @@ SELECT count(*) FROM made
 """
 SELECT_FRAMES_NUMBERED = "SELECT * FROM frames WHERE run = $1 AND number = ANY($2::bigint[])"
 SELECT_FRAMES = "SELECT * FROM frames WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3"
+
+SpanT = TypeVar("SpanT", Period, Run)
+
+
+@dataclass(frozen=True, slots=True)
+class Spans(Generic[SpanT]):
+    """What is registered with a start and an end: periods or runs.
+
+    Attributes:
+        noun: What one of them is called in messages.
+        model: What a row becomes.
+        lock: SQL that locks the row of a key.
+        set_end: SQL that sets when the one with a key ended.
+    """
+
+    noun: str
+    model: type[SpanT]
+    lock: str
+    set_end: str
+
+
+PERIODS = Spans(
+    "period",
+    Period,
+    lock="SELECT * FROM periods WHERE name = $1 FOR UPDATE",
+    set_end="UPDATE periods SET ended_at = $2 WHERE name = $1 RETURNING *",
+)
+RUNS = Spans(
+    "run",
+    Run,
+    lock="SELECT * FROM runs WHERE number = $1 FOR UPDATE",
+    set_end="UPDATE runs SET ended_at = $2 WHERE number = $1 RETURNING *",
+)
 
 
 async def insert_period(connection: Connection, new: NewPeriod) -> Period | None:
@@ -82,28 +112,19 @@ async def list_runs(connection: Connection, period: str | None) -> list[Run]:
     return [Run(**row) for row in await connection.fetch(SELECT_RUNS, period)]
 
 
-async def lock_period(connection: Connection, name: str) -> Period | None:
-    row = await connection.fetchrow(LOCK_PERIOD, name)
-    return None if row is None else Period(**row)
+async def lock_span(connection: Connection, spans: Spans[SpanT], key: str | int) -> SpanT | None:
+    """Return a period or run, locked; None where it is not registered."""
+    row = await connection.fetchrow(spans.lock, key)
+    return None if row is None else spans.model(**row)
 
 
-async def set_end_of_period(connection: Connection, name: str, ended_at: datetime | None) -> Period:
-    """Set when the period ended; the caller has locked it."""
-    row = await connection.fetchrow(SET_END_OF_PERIOD, name, ended_at)
+async def set_end(
+    connection: Connection, spans: Spans[SpanT], key: str | int, ended_at: datetime | None
+) -> SpanT:
+    """Set when a period or run ended; the caller has locked it."""
+    row = await connection.fetchrow(spans.set_end, key, ended_at)
     assert row is not None  # noqa: S101 - it is locked
-    return Period(**row)
-
-
-async def lock_run(connection: Connection, number: int) -> Run | None:
-    row = await connection.fetchrow(LOCK_RUN, number)
-    return None if row is None else Run(**row)
-
-
-async def set_end_of_run(connection: Connection, number: int, ended_at: datetime | None) -> Run:
-    """Set when the run ended; the caller has locked it."""
-    row = await connection.fetchrow(SET_END_OF_RUN, number, ended_at)
-    assert row is not None  # noqa: S101 - it is locked
-    return Run(**row)
+    return spans.model(**row)
 
 
 async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFrame]) -> int:

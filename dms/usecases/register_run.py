@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from dms.db.periods import (
+    RUNS,
     frames_numbered,
     insert_frames,
     insert_period,
     insert_run,
-    lock_run,
+    lock_span,
     period_by_name,
     run_by_number,
 )
@@ -59,7 +60,7 @@ async def register_frames(database: Database, run: int, frames: Sequence[NewFram
     run, ``Conflict`` for a frame registered differently, ``UnknownFrameFile``."""
     async with database.transaction() as transaction:
         connection = transaction.connection
-        if await lock_run(connection, run) is None:
+        if await lock_span(connection, RUNS, run) is None:
             raise NotFound(f"run {run} is not registered", run=run)
         new = await insert_frames(connection, run, frames)
         registered = await frames_numbered(connection, run, [frame.number for frame in frames])

@@ -8,6 +8,7 @@ import typer
 from sluice.cli.moments import AtOption, EndOption, StartOption, local_time
 from sluice.cli.output import print_json, print_table, tell_more
 from sluice.cli.parameters import key_values
+from sluice.cli.span_ends import set_end
 from sluice.cli.system import System, with_system
 from sluice.contracts.datasets import NewRun
 
@@ -75,16 +76,14 @@ def add_run(
 @with_system
 def end_run(system: System, number: NumberArgument, at: AtOption = None) -> None:
     """Say when a run ended."""
-    run = system.ask(lambda c: c.dms.end_run(number, at or datetime.now(UTC)))
-    system.answer(run, f"run {run.number} ended {local_time(run.ended_at)}")
+    set_end(system, f"run {number}", lambda c: c.dms.end_run(number, at or datetime.now(UTC)))
 
 
 @app.command("reopen")
 @with_system
 def reopen_run(system: System, number: NumberArgument) -> None:
     """Say that a run has not ended."""
-    run = system.ask(lambda c: c.dms.end_run(number, None))
-    system.answer(run, f"run {run.number} has not ended")
+    set_end(system, f"run {number}", lambda c: c.dms.end_run(number, None))
 
 
 @app.command("frames")

@@ -7,6 +7,7 @@ import typer
 
 from sluice.cli.moments import AtOption, EndOption, StartOption, local_time
 from sluice.cli.output import print_json, print_table
+from sluice.cli.span_ends import set_end
 from sluice.cli.system import System, with_system
 from sluice.contracts.datasets import NewPeriod
 
@@ -59,13 +60,11 @@ def add_period(
 @with_system
 def end_period(system: System, name: NameArgument, at: AtOption = None) -> None:
     """Say when a period ended."""
-    period = system.ask(lambda c: c.dms.end_period(name, at or datetime.now(UTC)))
-    system.answer(period, f"period {period.name} ended {local_time(period.ended_at)}")
+    set_end(system, f"period {name}", lambda c: c.dms.end_period(name, at or datetime.now(UTC)))
 
 
 @app.command("reopen")
 @with_system
 def reopen_period(system: System, name: NameArgument) -> None:
     """Say that a period has not ended."""
-    period = system.ask(lambda c: c.dms.end_period(name, None))
-    system.answer(period, f"period {period.name} has not ended")
+    set_end(system, f"period {name}", lambda c: c.dms.end_period(name, None))

@@ -1,0 +1,25 @@
+"""When periods and runs of data taking end, on the command line."""
+
+from collections.abc import Awaitable, Callable
+
+from sluice.cli.connection import Connection
+from sluice.cli.moments import local_time
+from sluice.cli.system import System
+from sluice.contracts.datasets import Period, Run
+
+
+def set_end(
+    system: System, label: str, ask: Callable[[Connection], Awaitable[Period | Run]]
+) -> None:
+    """Set when a period or run ended, and say it.
+
+    Args:
+        system: The system that is asked.
+        label: What the period or run is called.
+        ask: Sets the end.
+    """
+    changed = system.ask(ask)
+    at = changed.ended_at
+    system.answer(
+        changed, f"{label} has not ended" if at is None else f"{label} ended {local_time(at)}"
+    )
