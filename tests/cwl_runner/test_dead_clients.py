@@ -4,7 +4,8 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,12 @@ WORKFLOW = {
 }
 
 
+@pytest.fixture
+def rest(url: str) -> Iterator[Rest]:
+    with closing(Rest(url)) as client:
+        yield client
+
+
 def started(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         ["env", "--default-signal=HUP", str(PROGRAMS / command[0]), *command[1:]],
@@ -46,12 +53,11 @@ def started(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
     [("cwl-runner", signal.SIGKILL), ("cwl-runner", signal.SIGHUP), ("run", signal.SIGKILL)],
 )
 def test_killed_client_leaves_nothing(
-    url: str, client: str, number: signal.Signals, tmp_path: Path
+    url: str, rest: Rest, client: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     (tmp_path / "a.txt").write_text("a")
     order = tmp_path / "order.json"
     order.write_text(json.dumps({"file": {"class": "File", "path": "a.txt"}}))
-    rest = Rest(url)
 
     def chains(**wanted: str) -> set[str]:
         return {chain["uid"] for chain in rest.get("/chains", **wanted)["chains"]}
@@ -80,4 +86,3 @@ def test_killed_client_leaves_nothing(
         return {entry["state"] for entry in found if entry["count_files"]} == {DatasetState.DELETED}
 
     wait_until(gone, what="the deletion of its input")
-    rest.close()

@@ -1,5 +1,6 @@
 """What `sluice cwl-runner` says of a tool that fails."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,20 +16,19 @@ def test_last_lines_of_a_failed_tool_are_shown_and_its_chain_has_failed(
     url: str, tmp_path: Path
 ) -> None:
     script = 'i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo "line $i." >&2; done; exit 3'
-    process = write(tmp_path, "fails.cwl", TOOL | {"baseCommand": ["sh", "-c", script]})
+    process = write(tmp_path, "counts-to-fifty.cwl", TOOL | {"baseCommand": ["sh", "-c", script]})
     done = run_in(tmp_path, ["sluice-cwl-runner", "--url", url], [process], {})
     assert done.returncode == 1
     assert "'sh' ended with exit code 3" in done.stderr
     assert "  line 50.\n" in done.stderr
     assert "line 30." not in done.stderr
-    rest = Rest(url)
-    [chain] = [
-        chain
-        for chain in rest.get("/chains")["chains"]
-        if chain["dataset_name"].startswith("cwl-runner-fails-")
-    ]
-    assert chain["state"] == ChainState.FAILED
-    [task] = rest.get("/tasks", chain=chain["uid"])["tasks"]
-    [job] = rest.get(f"/tasks/{task['task_uid']}/jobs")["jobs"]
-    rest.close()
+    with closing(Rest(url)) as rest:
+        [chain] = [
+            chain
+            for chain in rest.get("/chains")["chains"]
+            if chain["dataset_name"].startswith("cwl-runner-counts-to-fifty-")
+        ]
+        assert chain["state"] == ChainState.FAILED
+        [task] = rest.get("/tasks", chain=chain["uid"])["tasks"]
+        [job] = rest.get(f"/tasks/{task['task_uid']}/jobs")["jobs"]
     assert f"(all of it: sluice logs {job['id']})" in done.stderr
