@@ -1,6 +1,5 @@
 """Copies of open local files that keep the holes of sparse files."""
 
-import errno
 import hashlib
 import io
 import os
@@ -13,12 +12,11 @@ from sluice.storage.entries import Stored
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-#: Bytes that ``sparse_writer`` writes at once.
+#: Bytes, all of them zeros, that become a hole; ``sparse_writer`` writes as many at once.
 PIECE = 1 << 16
 
-_ZEROS = bytes(CHUNK)
-#: Size of the blocks that ``st_blocks`` counts.
-_BLOCK = 512
+#: Zeros. Data without so many in a row are written as they are.
+_SHORTEST_HOLE = bytes(4096)
 
 
 def copy_hashed(
@@ -36,16 +34,9 @@ def copy_hashed(
     """
     digest = hashlib.sha256()
     size = 0
-    for piece in _written(source, target, check):
-        if isinstance(piece, bytes):
-            digest.update(piece)
-            size += len(piece)
-            continue
-        size += piece
-        for left in range(piece, 0, -CHUNK):
-            if check is not None:
-                check()
-            digest.update(_ZEROS if left >= CHUNK else bytes(left))
+    for data in _copied(source, target, check):
+        digest.update(data)
+        size += len(data)
     return Stored(size, f"sha256:{digest.hexdigest()}")
 
 
@@ -70,7 +61,7 @@ def copy_open(source: int, target: int) -> None:
     Raises:
         OSError: The file cannot be read, or the copy not be written.
     """
-    for _ in _written(source, target, None):
+    for _ in _copied(source, target, None):
         pass
 
 
@@ -89,7 +80,7 @@ class _SparseFile(io.FileIO):
     def write(self, data: "ReadableBuffer", /) -> int:
         """Write data, or leave a hole where all of it is zeros."""
         content = bytes(data)
-        if content and content[0] == content[-1] == 0 and content == bytes(len(content)):
+        if _is_zeros(content):
             self.seek(len(content), os.SEEK_CUR)
             return len(content)
         return super().write(content)
@@ -109,64 +100,41 @@ def write_all(target: int, data: bytes) -> None:
         data = data[os.write(target, data) :]
 
 
-def _written(
-    source: int, target: int | None, check: Callable[[], None] | None
-) -> Iterator[bytes | int]:
-    """Copy piece by piece; yield the data of each piece, or the length of a hole."""
+def _copied(source: int, target: int | None, check: Callable[[], None] | None) -> Iterator[bytes]:
+    """Copy piece by piece, and yield the data of each piece.
+
+    Holes are made of zeros that were read. Where the file system says there are holes
+    (``SEEK_DATA``) is not asked: some have left out data there that were just written.
+    """
+    os.lseek(source, 0, os.SEEK_SET)
     if target is not None:
         os.lseek(target, 0, os.SEEK_SET)
-    ends_in_hole = False
-    for piece in _pieces(source, check):
-        ends_in_hole = isinstance(piece, int)
+    while data := _read(source, check):
         if target is not None:
-            if isinstance(piece, bytes):
-                write_all(target, piece)
-            else:
-                # A copy that is written over must not keep what stood where the hole is.
-                os.ftruncate(target, os.lseek(target, 0, os.SEEK_CUR))
-                os.lseek(target, piece, os.SEEK_CUR)
-        yield piece
-    if target is not None and ends_in_hole:
-        os.ftruncate(target, os.lseek(target, 0, os.SEEK_CUR))
+            _write_with_holes(target, data)
+        yield data
 
 
-def _pieces(source: int, check: Callable[[], None] | None) -> Iterator[bytes | int]:
-    """Yield the data of a file, and the lengths of the holes between."""
-    status = os.fstat(source)
-    position = os.lseek(source, 0, os.SEEK_SET)
-    is_sparse = status.st_blocks * _BLOCK < status.st_size
-    while is_sparse and (extent := _next_data(source, position)) is not None:
-        start, end = extent
-        if start > position:
-            yield start - position
-        position = os.lseek(source, start, os.SEEK_SET)
-        while position < end and (data := _read(source, min(CHUNK, end - position), check)):
-            position += len(data)
-            yield data
-        if position < end:  # it became shorter meanwhile
-            return
-    if not is_sparse:
-        while data := _read(source, CHUNK, check):
-            yield data
-    elif (size := os.fstat(source).st_size) > position:
-        yield size - position
-
-
-def _read(source: int, length: int, check: Callable[[], None] | None) -> bytes:
+def _read(source: int, check: Callable[[], None] | None) -> bytes:
     if check is not None:
         check()
-    return os.read(source, length)
+    return os.read(source, CHUNK)
 
 
-def _next_data(source: int, position: int) -> tuple[int, int] | None:
-    """Return where the next data begin and end; None where nothing but a hole follows."""
-    try:
-        start = os.lseek(source, position, os.SEEK_DATA)
-        return start, os.lseek(source, start, os.SEEK_HOLE)
-    except OSError as error:
-        if error.errno == errno.ENXIO:
-            return None
-        if error.errno != errno.EINVAL:
-            raise
-    size = os.fstat(source).st_size  # of a file system that does not tell where holes are
-    return (position, size) if size > position else None
+def _write_with_holes(target: int, data: bytes) -> None:
+    if _SHORTEST_HOLE not in data:
+        write_all(target, data)
+        return
+    for start in range(0, len(data), PIECE):
+        piece = data[start : start + PIECE]
+        if not _is_zeros(piece):
+            write_all(target, piece)
+            continue
+        position = os.lseek(target, len(piece), os.SEEK_CUR)
+        # A copy that is written over must not keep what stood where the hole is.
+        os.ftruncate(target, position - len(piece))
+        os.ftruncate(target, position)
+
+
+def _is_zeros(data: bytes) -> bool:
+    return data[:1] == data[-1:] == b"\0" and data == bytes(len(data))
