@@ -103,7 +103,7 @@ def absolute_entries(search_path: str) -> str:
 def why_invisible(path: str) -> str | None:
     """Return why tools can never see ``path``, None where they can."""
     if not path.isprintable() and "\udcff" >= max(path) >= "\udc80":
-        return "its name is not UTF-8: rename it"
+        return "its name is not valid UTF-8: rename it"
     if any(within(shared, path) for shared in (*_SHARED, *_private_folders())):
         return (
             "it holds files of others beside programs: move the programs to a folder of their own"

@@ -65,7 +65,7 @@ def _that_a_tool_can_have(value: SecretStr) -> SecretStr:
     try:
         size = len(text.encode())
     except UnicodeEncodeError:
-        raise in_words("the value of a secret is no text in UTF-8") from None
+        raise in_words("the value of a secret is not valid UTF-8") from None
     if size > MOST_SECRET:
         raise in_words(
             f"the value of a secret may have {MOST_SECRET} bytes, and this one has {size}: give a"

@@ -274,7 +274,9 @@ async def _http_error(request: Request, error: Exception) -> Response:
         return answer
     if error.status_code == 400:  # the framework's own for what is no JSON and no mistake in it
         return _wrong_form(
-            Finding(message="body: it is not UTF-8, or has lists and objects too deep in others")
+            Finding(
+                message="body: it is not valid UTF-8, or has lists and objects too deep in others"
+            )
         )
     return problem_response(
         Problem(

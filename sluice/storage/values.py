@@ -110,10 +110,7 @@ def _flaw_of(part: Any) -> str | None:
     return None
 
 
-_HALF = (
-    "has half a character (an unpaired surrogate), which no text in UTF-8 can hold: write whole"
-    " ones"
-)
+_HALF = "has half a character (an unpaired surrogate), which UTF-8 cannot hold: write whole ones"
 
 
 def _whole_text(text: str) -> bool:

@@ -94,7 +94,7 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
             )
         except UnicodeDecodeError as error:
             raise UnsoundError(
-                "a file whose contents are asked for (loadContents) is no text in UTF-8"
+                "a file whose contents are asked for (loadContents) is not valid UTF-8"
             ) from error
         if "id" in schema:
             port = shortname(schema["id"])

@@ -76,7 +76,7 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
             path.encode()
         except UnicodeEncodeError as error:
             reason = (
-                f"the name {self.job_files.shown(path)!a} is no text in UTF-8: let the tool give it"
+                f"the name {self.job_files.shown(path)!a} is not valid UTF-8: let the tool give it"
                 " another"
             )
             raise ForeignFileError(path, reason, left=True) from error

@@ -125,7 +125,7 @@ def _value(file: Path | None) -> str:
         text = data.decode()
     except UnicodeDecodeError:
         raise Unprocessable(
-            "the value is no text in UTF-8: encode it, with Base64 for instance, and let the tool"
+            "the value is not valid UTF-8: encode it, with Base64 for instance, and let the tool"
             " decode it"
         ) from None
     if text.endswith("\n"):

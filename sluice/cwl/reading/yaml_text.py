@@ -86,7 +86,7 @@ def _check_size(text: str) -> None:
         size = len(text.encode())
     except UnicodeEncodeError as error:
         raise UnreadableError(
-            place_at(text, error.start), "not text: these bytes are no UTF-8"
+            place_at(text, error.start), "not text: these bytes are not valid UTF-8"
         ) from error
     if size > MOST_BYTES:
         raise UnreadableError(

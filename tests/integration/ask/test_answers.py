@@ -223,7 +223,7 @@ async def test_a_file_that_cannot_be_shown_is_refused_with_its_reason(asking: As
     refused = list(await asking.refuse())
     assert [one.id for one in refused] == [gone.id, *(job.id for job in bad)] * 2
     assert "there is no such file" in refused[0].reason
-    assert "no UTF-8" in refused[1].reason
+    assert "not valid UTF-8" in refused[1].reason
     assert "at most 262144 are shown" in refused[2].reason
     assert await asking.refuse() == refused, "they are told no more"
     states = await asking.rows_of("SELECT state FROM items ORDER BY seq")

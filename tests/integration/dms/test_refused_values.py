@@ -65,7 +65,7 @@ async def test_a_body_that_is_no_utf_8_is_refused(dms: Dms) -> None:
     answer = await dms.http.post(
         "/api/v1/datasets", content=b"\xff", headers={"content-type": "application/json"}
     )
-    assert (answer.status_code, "it is not UTF-8" in answer.json()["detail"]) == (422, True)
+    assert (answer.status_code, "it is not valid UTF-8" in answer.json()["detail"]) == (422, True)
 
 
 async def test_nothing_ends_before_it_starts(dms: Dms) -> None:

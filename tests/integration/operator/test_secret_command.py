@@ -60,7 +60,7 @@ async def test_what_is_wrong_is_told_without_the_value(sluice: Command, tmp_path
         (["places-api", "--for", "*"], "", "the value of a secret is empty"),
         (["places-api", "--for", "*"], f"{VALUE}\0", "has a NUL character"),
         (["places-api", "--for", "*"], VALUE * MOST_SECRET, f"may have {MOST_SECRET} bytes"),
-        (["places-api", "--for", "*", "--file", str(binary)], "", "no text in UTF-8"),
+        (["places-api", "--for", "*", "--file", str(binary)], "", "not valid UTF-8"),
         (
             ["places-api", "--for", "*", "--file", str(tmp_path / "none")],
             "",

@@ -18,7 +18,7 @@ async def test_a_job_of_which_nobody_can_be_asked_fails_and_is_not_tried_again(
 ) -> None:
     task = await asking.task(files=3, boundary=Boundary(minimum=0.5))
     first, second, third = await asking.jobs(task)
-    no = RefusedJob(id=first.id, reason="it is no UTF-8", asked_at=NOW)
+    no = RefusedJob(id=first.id, reason="it is not valid UTF-8", asked_at=NOW)
     taken = await take_answers(asking.stage.context, task.uid, [answered(task, second)], [no, no])
     assert [(one.id, one.answer) for one in taken] == [
         (second.id, ReportAnswer.ACCEPTED),
@@ -27,10 +27,10 @@ async def test_a_job_of_which_nobody_can_be_asked_fails_and_is_not_tried_again(
     counts = {JobState.ASKED: 1, JobState.FINISHED: 1, JobState.FAILED: 1}
     assert await asking.check(task) == counts
     found = await read_job(asking.stage.context, first.id)
-    assert (found.error_class, found.message) == (ErrorClass.TOOL_REFUSED, "it is no UTF-8")
+    assert (found.error_class, found.message) == (ErrorClass.TOOL_REFUSED, "it is not valid UTF-8")
     assert [attempt.who for attempt in found.attempts] == ["people"]
     await retry_task(asking.stage.context, task.uid)
-    with pytest.raises(Conflict, match="nobody can be asked about its file: it is no UTF-8"):
+    with pytest.raises(Conflict, match="nobody can be asked about its file: it is not valid UTF-8"):
         await retry_job(asking.stage.context, first.id)
     assert await asking.check(task) == counts
     [again] = await take_answers(asking.stage.context, task.uid, [], [no])

@@ -29,7 +29,7 @@ def test_a_value_is_masked_wherever_it_is_printed() -> None:
         ("", "is empty"),
         (f"{VALUE}\0", "has a NUL character"),
         (VALUE * MOST_SECRET, f"may have {MOST_SECRET} bytes"),
-        (f"{VALUE}\ud800", "no text in UTF-8"),
+        (f"{VALUE}\ud800", "not valid UTF-8"),
     ],
 )
 def test_what_is_wrong_with_a_value_is_told_without_it(value: str, sentence: str) -> None:

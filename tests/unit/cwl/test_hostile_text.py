@@ -28,7 +28,7 @@ HOSTILE = {
     "empty": ("", "the text is empty"),
     "too large": ("x" * 5_000_000, "5000000 bytes are too many"),
     "random bytes": (random.Random(1).randbytes(1_000_000).decode("latin-1"), "not"),
-    "not UTF-8": ("class: \udcff", "no UTF-8"),
+    "not UTF-8": ("class: \udcff", "not valid UTF-8"),
     "NUL": ("class: Work\0flow", "NUL"),
     "control character": ("# é\nclass: \x07", "not allowed in YAML"),
     "open brackets": ("[" * 1_000_000, "levels of nesting"),

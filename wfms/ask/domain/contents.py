@@ -211,7 +211,7 @@ def _text(data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"it is no UTF-8 ({error})") from error
+        raise Unreadable(f"it is not valid UTF-8 ({error})") from error
     if "\0" in text:
         raise Unreadable("it has a NUL in it, so it is no text")
     return text

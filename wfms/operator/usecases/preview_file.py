@@ -86,7 +86,7 @@ def preview_of(name: str, head: bytes, size: int) -> Preview:
 
 
 def _text_of(head: bytes, *, cut: bool) -> str | None:
-    """None where it is no UTF-8 text. A letter that the cut went through is left out."""
+    """None where it is not valid UTF-8 text. A letter that the cut went through is left out."""
     if b"\0" in head:
         return None
     for left_out in range(4 if cut else 1):

@@ -45,7 +45,7 @@ def _addresses(path: Path) -> list[str]:
     try:
         lines = read_input(path).decode().splitlines()
     except UnicodeDecodeError as error:
-        raise BadData(path, "this is no text in UTF-8") from error
+        raise BadData(path, "this is not valid UTF-8") from error
     found = []
     for number, line in enumerate(map(str.strip, lines), 1):
         if line and not line.startswith("#"):
