@@ -35,7 +35,7 @@ steps:
     out: [large]
     run:
       class: CommandLineTool
-      baseCommand: [sh, -c, head -c {OUTPUT} /dev/zero > large]
+      baseCommand: [sh, -c, head -c {OUTPUT} /dev/urandom > large]
       inputs: {{file: File}}
       outputs: {{large: {{type: File, outputBinding: {{glob: large}}}}}}
   sum:
