@@ -1,9 +1,10 @@
 """What the operator service is asked about chains."""
 
+from collections.abc import Mapping
 from typing import Any, Unpack
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API, AnswerT, ServiceClient
 from sluice.clients.chain_filters import ChainFilters
 from sluice.contracts.chains import (
     Chain,
@@ -14,6 +15,7 @@ from sluice.contracts.chains import (
     RerunPlan,
 )
 from sluice.contracts.partial import PartialOutputs
+from sluice.contracts.problems import Unprocessable
 from sluice.contracts.tasks import Cancel, Prioritise
 
 
@@ -65,13 +67,23 @@ class ChainCalls(ServiceClient):
         **filters: Unpack[ChainFilters],
     ) -> ChainPage:
         """Return a page of chains, newest first; ``name``: of their input data set."""
-        params = {**filters, "name": name, "failures": True, "after": after, "limit": limit}
-        return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
+        params = {**filters, "name": name, "after": after, "limit": limit}
+        return await self._with_failures(f"{API}/chains", ChainPage, params)
 
     async def chain(self, uid: UUID) -> Chain:
         """Return a chain with the numbers of failed jobs, where the service knows them."""
-        params = {"failures": True}
-        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain, params=params)
+        return await self._with_failures(f"{API}/chains/{uid}", Chain, {})
+
+    async def _with_failures(
+        self, path: str, answer: type[AnswerT], params: Mapping[str, Any]
+    ) -> AnswerT:
+        """Ask for the numbers of failed jobs, too, unless the service is of the release before."""
+        try:
+            return await self.call("GET", path, answer=answer, params={**params, "failures": True})
+        except Unprocessable as error:
+            if "query.failures" not in error.detail:
+                raise
+            return await self.call("GET", path, answer=answer, params=params)
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
         """What the chain gives in the end. Raises ``NotFound``."""
