@@ -63,7 +63,7 @@ def crawled(web: ServedWeb, by_trap: dict[str, str]) -> Crawled:
         ("picture", "done", {}),
         ("long-url", "done", {}),
         ("dead silent", "unreachable", {"timeout": 1}),
-        ("dead errors", "unreachable", {"500": 1}),
+        ("dead errors", "robots", {}),  # of robots.txt, too, which then forbids all
         ("dead forbidden", "robots", {}),
     ],
 )
