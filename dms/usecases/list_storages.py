@@ -117,7 +117,7 @@ def _full(storage: Storage, room: Room, needed: int | None) -> str | None:
 
 
 def is_full(storage: Storage, room: Room) -> bool:
-    """Is the capacity used up, or next to nothing free on the file system?"""
+    """Return whether the capacity is used up, or next to nothing is free on the file system."""
     if storage.room is not None and storage.room <= 0:
         return True
     return room.get(storage.url, MIN_FREE) < MIN_FREE

@@ -1,4 +1,4 @@
-"""Notes that work waits for room on a storage, and looks at what is free there."""
+"""Note that work waits for room on a storage, and look at what is free there."""
 
 from math import isfinite
 

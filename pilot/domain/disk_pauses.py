@@ -17,7 +17,7 @@ class DiskPauses:
 
     @property
     def lasting(self) -> bool:
-        """Has no job ended well since one found no room?"""
+        """Return whether no job has ended well since one found no room."""
         return self._failures > 0
 
     def attempt_ended(self, report: AttemptReport, tick: float) -> None:

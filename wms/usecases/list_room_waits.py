@@ -1,4 +1,4 @@
-"""Lists the storages that jobs wait for, as they have no room."""
+"""List the full storages that jobs wait for."""
 
 from collections import defaultdict
 

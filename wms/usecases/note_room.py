@@ -1,4 +1,4 @@
-"""Notes which tasks wait for room on a storage, and which do no more, as reports tell."""
+"""Note which tasks wait for room on a storage, and which no longer do, as reports say."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

@@ -41,6 +41,6 @@ def test_a_job_that_ends_well_ends_the_pauses() -> None:
 
 def test_a_full_storage_is_no_trouble_of_the_pilot() -> None:
     pauses = DiskPauses()
-    storage = FullStorage(storage="file:///work/a", needed=5)
+    storage = FullStorage(storage="file:///data/a", needed=5)
     pauses.attempt_ended(NO_ROOM.model_copy(update={"no_room": storage}), 0.0)
     assert pauses.most_jobs(4, 0.0) == 4
