@@ -1,9 +1,9 @@
 """Connections that take their time: uvicorn waits for a request's head, and for a reader of its
 answers, without an end.
 
-Where there are as many connections as may be, the one that waits longest for the rest of a request
-gives way, of the address that has most of these: whoever sends half of many requests keeps nobody
-else out.
+A new connection above the limit takes the place of another one: of the connections that wait for a
+request or for the rest of one, the oldest of the address that has most of them. So nobody is kept
+out by an address that sends half of many requests, or that leaves many connections idle.
 """
 
 import asyncio
@@ -17,6 +17,9 @@ from sluice.servicekit.refused_requests import Refusals
 #: Seconds from a connection's start, or the first byte of a further request, until the head of the
 #: request is there.
 HEAD_SECONDS = 10.0
+#: Seconds for which a connection stays open without a request. Much longer than clients keep theirs
+#: (httpx: 5 s): a client that sends a request just when the server closes gets no answer.
+IDLE_SECONDS = 20
 #: Bytes of a request's head.
 MOST_HEAD = 64 * 1024
 #: Seconds in which somebody takes a piece of an answer.
@@ -39,8 +42,8 @@ class PatientProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
         super().connection_made(transport)
         self._waits_for_head = True
-        #: Since when a request is on its way here; None: none is.
-        self._arriving: float | None = self.loop.time()
+        #: Since when it waits for a request or for the rest of one; None: it answers one.
+        self._waiting_since: float | None = self.loop.time()
         self._heads = 0
         self._head_bytes = 0
         self._reading: asyncio.TimerHandle | None = None
@@ -48,7 +51,7 @@ class PatientProtocol(HttpToolsProtocol):
             self.head_seconds, self._no_head
         )
         if len(self.connections) > self._most:
-            self._longest_arriving()._refuse_for_room()
+            self._longest_waiting()._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop("_head")
@@ -59,9 +62,9 @@ class PatientProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         waited, heads = self._waits_for_head, self._heads
-        if self._arriving is None:
-            self._arriving = self.loop.time()
         if waited and self._head is None:
+            if self._answered:
+                self._waiting_since = self.loop.time()
             self._head = self.loop.call_later(self.head_seconds, self._no_head)
         super().data_received(data)
         if waited and self._heads == heads:
@@ -80,7 +83,12 @@ class PatientProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._waits_for_head = True
-        self._arriving = None
+        self._waiting_since = self.loop.time() if self._answered else None
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self._waits_for_head:
+            self._waiting_since = self.loop.time()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -91,22 +99,31 @@ class PatientProtocol(HttpToolsProtocol):
         self._stop("_reading")
         super().resume_writing()
 
-    def _longest_arriving(self) -> "PatientProtocol":
-        """Return the connection that gives way to others."""
-        arriving = [
+    def _longest_waiting(self) -> "PatientProtocol":
+        """Return the connection that makes room for a new one."""
+        waiting = [
             each
             for each in self.connections
-            if isinstance(each, PatientProtocol) and each._arriving is not None
+            if isinstance(each, PatientProtocol) and each._waiting_since is not None
         ]
-        by_address = Counter(each._address for each in arriving)
-        return max(arriving, key=lambda each: (by_address[each._address], -(each._arriving or 0.0)))
+        by_address = Counter(each._address for each in waiting)
+        return max(
+            waiting, key=lambda each: (by_address[each._address], -(each._waiting_since or 0.0))
+        )
+
+    @property
+    def _answered(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
 
     @property
     def _address(self) -> str:
         return self.client[0] if self.client is not None else ""
 
-    def _refuse_for_room(self) -> None:
-        self._arriving = None
+    def _make_room(self) -> None:
+        self._waiting_since = None
+        if self._waits_for_head and self._head is None:  # idle: nothing of a request has come
+            self.transport.close()
+            return
         self._refuse("503 Service Unavailable", "too many connections at once; try again")
 
     def _no_head(self) -> None:
@@ -124,7 +141,7 @@ class PatientProtocol(HttpToolsProtocol):
         before it is not spoiled."""
         number, _, title = status.partition(" ")
         self._refusals.add(int(number), detail, peer=self._address)
-        if self.cycle is not None and not self.cycle.response_complete:
+        if not self._answered:
             self.transport.abort()
             return
         problem = (

@@ -8,7 +8,7 @@ from functools import partial
 import uvicorn
 from starlette.types import ASGIApp
 
-from sluice.servicekit.connections import PatientProtocol
+from sluice.servicekit.connections import IDLE_SECONDS, PatientProtocol
 from sluice.servicekit.refused_requests import Refusals
 from sluice.servicekit.request_guard import Guard
 from sluice.servicekit.request_limits import Limits
@@ -43,6 +43,7 @@ class HttpServer:
             access_log=False,
             lifespan="off",
             timeout_graceful_shutdown=ANSWER_LIMIT,
+            timeout_keep_alive=IDLE_SECONDS,
             http=partial(PatientProtocol, most=connections, refusals=self.refusals),  # type: ignore[arg-type] # it is called, no more
             ws="none",
             # Whoever is on this machine could say that he asks from elsewhere.

@@ -117,3 +117,17 @@ async def test_half_sent_requests_of_the_address_that_has_most_give_way() -> Non
         assert (await other[0].readline()).startswith(b"HTTP/1.1 200 ")
         for _, writer in (other, *half, further):
             writer.close()
+
+
+async def test_idle_connections_give_way_to_others() -> None:
+    async with served(connections=3) as port:
+        idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
+        for reader, writer in idle:
+            writer.write(head())
+            assert (await reader.readline()).startswith(b"HTTP/1.1 200 ")
+        async with httpx.AsyncClient(timeout=30) as client:
+            assert (await client.get(f"http://127.0.0.1:{port}/")).is_success
+        async with asyncio.timeout(30):
+            assert b"503" not in await idle[0][0].read()
+        for _, writer in idle:
+            writer.close()

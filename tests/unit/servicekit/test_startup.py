@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from typing import cast
 
 import asyncpg
 import httpx
@@ -12,6 +13,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from sluice.contracts.problems import NotAvailable
+from sluice.http_clients import http_client
 from sluice.servicekit import http, startup
 from sluice.servicekit.http import Health
 from sluice.servicekit.lifecycle import running
@@ -120,6 +122,14 @@ async def test_server_listens_where_it_was_told(host: str) -> None:
     async with running(server), httpx.AsyncClient() as client:
         address = f"[{host}]" if ":" in host else host
         assert (await client.get(f"http://{address}:{server.port}/")).text == "here"
+
+
+async def test_connections_stay_open_longer_than_clients_keep_them() -> None:
+    """A request on a connection that the server closes at that moment has no answer."""
+    server = HttpServer(PlainTextResponse("here"), host="127.0.0.1", port=0)
+    async with running(server), http_client(f"http://127.0.0.1:{server.port}") as client:
+        transport = cast(httpx.AsyncHTTPTransport, client._transport)
+        assert server._server.config.timeout_keep_alive > 2 * transport._pool._keepalive_expiry
 
 
 HANGS = """
