@@ -129,7 +129,9 @@ async def test_connections_stay_open_longer_than_clients_keep_them() -> None:
     server = HttpServer(PlainTextResponse("here"), host="127.0.0.1", port=0)
     async with running(server), http_client(f"http://127.0.0.1:{server.port}") as client:
         transport = cast(httpx.AsyncHTTPTransport, client._transport)
-        assert server._server.config.timeout_keep_alive > 2 * transport._pool._keepalive_expiry
+        expiry = transport._pool._keepalive_expiry
+        assert expiry is not None
+        assert server._server.config.timeout_keep_alive > 2 * expiry
 
 
 HANGS = """
