@@ -7,20 +7,29 @@ hundredths of a second.
 """
 
 import multiprocessing
+import os
 import resource
+import shutil
 import signal
+import tempfile
 import threading
+from multiprocessing import util
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 
-from sluice.contracts.problems import Finding
+from sluice.contracts.problems import Finding, NotAvailable
 from sluice.cwl.compiler import Compiled, CompiledUpload, compile_upload
 from sluice.cwl.reading.uploads import Upload
+from sluice.os_errors import reason_of
 
 #: Seconds of processor time, and by the clock, that a compilation may take.
 MAX_CPU_SECONDS, MAX_SECONDS = 30, 90.0
 #: Bytes of memory, as the process maps it.
 MAX_MEMORY = 3 * 1024**3
+
+#: Bytes that the address of a Unix socket may have, and those of its two last names, which
+#: ``multiprocessing`` chooses.
+_LONGEST_ADDRESS, _NAMES = 107, len("/pymp-xxxxxxxx/listener-xxxxxxxx")
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 #: Besides the libraries, what the main module imports: every process imports that once more.
@@ -44,17 +53,19 @@ class LimitedCompiler:
         self._running: set[ForkServerProcess] = set()
 
     def compile(self, upload: Upload, *, name: str) -> CompiledUpload:
-        """Return what ``compile_upload`` does; an error where the limits are reached."""
-        receiver, sender = _CONTEXT.Pipe(duplex=False)
-        process = _CONTEXT.Process(
-            target=_compile,
-            args=(sender, upload, name, (self._cpu_seconds, self._memory)),
-            daemon=True,
-        )
-        with self._lock:
-            process.start()
-            self._running.add(process)
-        sender.close()
+        """Return what ``compile_upload`` does; an error where the limits are reached.
+
+        Raises:
+            NotAvailable: No process can be started.
+        """
+        try:
+            process, receiver = self._started(upload, name)
+        except (OSError, EOFError) as error:
+            raise NotAvailable(
+                f"no process can be started that checks the template ({reason_of(error)}): look at"
+                " the memory, processes and open files that the operator service may have, and at"
+                " its temporary folder (TMPDIR)"
+            ) from error
         try:
             if receiver.poll(self._seconds):
                 answer: CompiledUpload = receiver.recv()
@@ -69,6 +80,26 @@ class LimitedCompiler:
                 process.join()
         return self._refused()
 
+    def _started(self, upload: Upload, name: str) -> tuple[ForkServerProcess, Connection]:
+        """Return a process that compiles, and where it sends what it found."""
+        receiver, sender = _CONTEXT.Pipe(duplex=False)
+        process = _CONTEXT.Process(
+            target=_compile,
+            args=(sender, upload, name, (self._cpu_seconds, self._memory)),
+            daemon=True,
+        )
+        try:
+            with self._lock:
+                _keep_address_short()
+                process.start()
+                self._running.add(process)
+        except BaseException:
+            receiver.close()
+            raise
+        finally:
+            sender.close()
+        return process, receiver
+
     def stop(self) -> None:
         """Kill what still runs; the compilations end with an error."""
         with self._lock:
@@ -82,6 +113,22 @@ class LimitedCompiler:
             " workflows of the template simpler"
         )
         return CompiledUpload(Compiled(None, [finding]), None, None)
+
+
+def _keep_address_short() -> None:
+    """Give ``multiprocessing`` a folder below /tmp where its own would be too long a name.
+
+    The address of the process that others are forked from lies in that folder. Python does so
+    by itself from 3.14 on.
+    """
+    config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    if "tempdir" in config or (
+        len(os.fsencode(tempfile.gettempdir())) + _NAMES <= _LONGEST_ADDRESS
+    ):
+        return
+    folder = tempfile.mkdtemp(prefix="pymp-", dir="/tmp")
+    config["tempdir"] = folder
+    util.Finalize(None, shutil.rmtree, (folder, True), exitpriority=-100)
 
 
 def _compile(sender: Connection, upload: Upload, name: str, limits: tuple[int, int]) -> None:

@@ -30,7 +30,14 @@ from sluice.contracts.wording import sentence_of
 from sluice.servicekit.access.check import GuardedRoute, OwnersGuard
 from sluice.servicekit.access.policy import Other, RoutePolicy, allow, policy, policy_of
 from sluice.servicekit.audit.requests import AuditedRequests
-from sluice.servicekit.database import PASSING, UNSTORABLE, Database, not_now, unstorable
+from sluice.servicekit.database import (
+    PASSING,
+    UNSTORABLE,
+    Database,
+    error_text,
+    not_now,
+    unstorable,
+)
 from sluice.servicekit.json_numbers import JsonNumbers
 from sluice.servicekit.known_queries import KnownQuery, query_parameters
 from sluice.servicekit.metrics import ServiceMetrics
@@ -288,7 +295,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _not_now(request: Request, error: Exception) -> Response:
-    log.warning("http.not_now", path=request.url.path, reason=str(error))
+    log.warning("http.not_now", path=request.url.path, reason=error_text(error))
     return problem_response(not_now(error).problem())
 
 

@@ -1,7 +1,11 @@
 """A check that would cost too much is killed, and holds nobody else up."""
 
 import asyncio
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from uuid import uuid4
 
 import psutil
@@ -25,6 +29,55 @@ ENDLESS = edited(
         "".join(f"  p{n}: {{type: {_DEEP}}}\n" for n in range(200)) + "  frames: File[]",
     )
 )
+
+
+#: Checks a template in a process of its own: what Python starts once for all checks is new there.
+_CHECK = """
+import resource, sys
+from sluice.contracts.problems import NotAvailable
+from sluice.cwl import take_files
+from sluice.cwl.limited import LimitedCompiler
+
+if __name__ == "__main__":
+    upload = take_files({"a.cwl": sys.stdin.read()}, main=None)
+    if "no-files" in sys.argv:
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, most))
+    try:
+        print(LimitedCompiler().compile(upload, name="t").compiled.errors)
+    except NotAvailable as error:
+        print(error)
+"""
+
+
+def _checked_apart(folder: Path, *arguments: str) -> str:
+    script = folder / "check.py"
+    script.write_text(_CHECK)
+    done = subprocess.run(
+        [sys.executable, str(script), *arguments],
+        input=LINEAR,
+        env=os.environ | {"TMPDIR": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_templates_are_checked_where_the_temporary_folder_has_a_long_name(tmp_path: Path) -> None:
+    """A socket's address has at most 107 bytes."""
+    folder = tmp_path / ("long-" * 24)
+    folder.mkdir()
+    assert _checked_apart(folder) == "[]"
+
+
+def test_check_whose_process_cannot_start_says_so(tmp_path: Path) -> None:
+    """Not that the database does not answer, which other errors of the system mean."""
+    told = _checked_apart(tmp_path, "no-files")
+    assert told.startswith("no process can be started that checks the template (")
+    assert "Too many open files" in told
 
 
 def _processes() -> list[int]:

@@ -8,7 +8,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem, ServiceError
-from sluice.servicekit.database import PASSING, UNSTORABLE, not_now, unstorable
+from sluice.servicekit.database import PASSING, UNSTORABLE, error_text, not_now, unstorable
 from sluice.servicekit.not_found import methods_at, unserved
 from wfms.operator.domain.errors import TooLarge
 
@@ -47,7 +47,7 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
         )
 
     def passing(error: Exception) -> Response:
-        log.warning("http.not_now", path=request.path, reason=str(error))
+        log.warning("http.not_now", path=request.path, reason=error_text(error))
         return answer(not_now(error).problem())
 
     def not_storable(error: Exception) -> Response:
