@@ -12,8 +12,8 @@ from sluice.contracts.datasets import Frame, NewFrame, NewPeriod, NewRun, Period
 from sluice.servicekit.database import Connection
 
 INSERT_PERIOD = """
-INSERT INTO periods (name, goal, started_at, ended_at)
-VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING *
+INSERT INTO periods (name, goal, started_at, ended_at, owner)
+VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING *
 """
 SELECT_PERIOD = "SELECT * FROM periods WHERE name = $1"
 SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
@@ -21,7 +21,8 @@ SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
 INSERT_RUN = """
 -- A row the first time; the period counts it in the same statement.
 WITH made AS (
-    INSERT INTO runs (number, period, conditions, started_at, ended_at) VALUES ($1, $2, $3, $4, $5)
+    INSERT INTO runs (number, period, conditions, started_at, ended_at, owner)
+    VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT DO NOTHING RETURNING *
 ),
 counted AS (UPDATE periods SET runs = runs + 1 WHERE name IN (SELECT period FROM made))
@@ -63,6 +64,14 @@ class Spans(Generic[SpanT]):
     set_end: str
 
 
+@dataclass(frozen=True, slots=True)
+class OwnedSpan(Generic[SpanT]):
+    """A period or run, and who registered it; None: nobody that is known."""
+
+    span: SpanT
+    owner: str | None
+
+
 PERIODS = Spans(
     "period",
     Period,
@@ -77,45 +86,55 @@ RUNS = Spans(
 )
 
 
-async def insert_period(connection: Connection, new: NewPeriod) -> Period | None:
+def _span(model: type[SpanT], row: asyncpg.Record) -> SpanT:
+    """Return the row without its owner, which the release before does not know."""
+    return model(**{name: value for name, value in row.items() if name != "owner"})
+
+
+async def insert_period(connection: Connection, new: NewPeriod, owner: str | None) -> Period | None:
     """None where the name is taken."""
-    row = await connection.fetchrow(INSERT_PERIOD, new.name, new.goal, new.started_at, new.ended_at)
-    return None if row is None else Period(**row)
+    row = await connection.fetchrow(
+        INSERT_PERIOD, new.name, new.goal, new.started_at, new.ended_at, owner
+    )
+    return None if row is None else _span(Period, row)
 
 
 async def period_by_name(connection: Connection, name: str) -> Period | None:
     row = await connection.fetchrow(SELECT_PERIOD, name)
-    return None if row is None else Period(**row)
+    return None if row is None else _span(Period, row)
 
 
 async def list_periods(connection: Connection) -> list[Period]:
-    return [Period(**row) for row in await connection.fetch(SELECT_PERIODS)]
+    return [_span(Period, row) for row in await connection.fetch(SELECT_PERIODS)]
 
 
-async def insert_run(connection: Connection, new: NewRun) -> Run | None:
+async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> Run | None:
     """None where the number is taken. Raises ``UnknownPeriod``."""
     try:
         row = await connection.fetchrow(
-            INSERT_RUN, new.number, new.period, new.conditions, new.started_at, new.ended_at
+            *(INSERT_RUN, new.number, new.period, new.conditions),
+            *(new.started_at, new.ended_at, owner),
         )
     except asyncpg.ForeignKeyViolationError as error:
         raise UnknownPeriod(f"run {new.number}", new.period) from error
-    return None if row is None else Run(**row)
+    return None if row is None else _span(Run, row)
 
 
 async def run_by_number(connection: Connection, number: int) -> Run | None:
     row = await connection.fetchrow(SELECT_RUN, number)
-    return None if row is None else Run(**row)
+    return None if row is None else _span(Run, row)
 
 
 async def list_runs(connection: Connection, period: str | None) -> list[Run]:
-    return [Run(**row) for row in await connection.fetch(SELECT_RUNS, period)]
+    return [_span(Run, row) for row in await connection.fetch(SELECT_RUNS, period)]
 
 
-async def lock_span(connection: Connection, spans: Spans[SpanT], key: str | int) -> SpanT | None:
+async def lock_span(
+    connection: Connection, spans: Spans[SpanT], key: str | int
+) -> OwnedSpan[SpanT] | None:
     """Return a period or run, locked; None where it is not registered."""
     row = await connection.fetchrow(spans.lock, key)
-    return None if row is None else spans.model(**row)
+    return None if row is None else OwnedSpan(_span(spans.model, row), row["owner"])
 
 
 async def set_end(
@@ -124,7 +143,7 @@ async def set_end(
     """Set when a period or run ended; the caller has locked it."""
     row = await connection.fetchrow(spans.set_end, key, ended_at)
     assert row is not None  # noqa: S101 - it is locked
-    return spans.model(**row)
+    return _span(spans.model, row)
 
 
 async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFrame]) -> int:

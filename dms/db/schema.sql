@@ -493,3 +493,11 @@ CREATE TABLE room_needed (
 );
 
 UPDATE alembic_version SET version_num='dms0019' WHERE alembic_version.version_num = 'dms0018';
+
+-- Running upgrade dms0019 -> dms0020
+
+ALTER TABLE periods ADD COLUMN owner text;
+
+ALTER TABLE runs ADD COLUMN owner text;
+
+UPDATE alembic_version SET version_num='dms0020' WHERE alembic_version.version_num = 'dms0019';

@@ -5,7 +5,9 @@ from typing import Any
 
 from dms.db.periods import Spans, SpanT, lock_span, set_end
 from dms.domain.errors import require_order
-from sluice.contracts.problems import NotFound
+from sluice.contracts.access import Role
+from sluice.contracts.problems import Forbidden, NotFound
+from sluice.servicekit.access.behalf import person_asking
 from sluice.servicekit.database import Database
 
 
@@ -13,6 +15,8 @@ async def end_span(
     database: Database, spans: Spans[SpanT], key: str | int, ended_at: datetime | None
 ) -> SpanT:
     """Set when a period or a run ended.
+
+    Whoever registered it may do so, and people with the role *shift*.
 
     Args:
         database: The database of the service.
@@ -22,6 +26,7 @@ async def end_span(
 
     Raises:
         NotFound: It is not registered.
+        Forbidden: Somebody else registered it.
         EndsBeforeStart: It would end before it starts.
     """
     label = f"{spans.noun} {key!r}"
@@ -30,5 +35,20 @@ async def end_span(
         if found is None:
             fields: dict[str, Any] = {spans.noun: key}
             raise NotFound(f"{label} is not registered", **fields)
-        require_order(label, found.started_at, ended_at)
+        _require_may_end(label, found.owner)
+        require_order(label, found.span.started_at, ended_at)
         return await set_end(transaction.connection, spans, key, ended_at)
+
+
+def _require_may_end(label: str, owner: str | None) -> None:
+    by = person_asking()
+    if by is None or by.role.includes(Role.SHIFT) or by.name == owner:
+        return
+    may = (
+        f"people with the role {Role.SHIFT}"
+        if owner is None
+        else f"{owner} or the role {Role.SHIFT}"
+    )
+    raise Forbidden(
+        f"{label} can be ended by {may} only: you are {by.name}, with the role {by.role}"
+    )

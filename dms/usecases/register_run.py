@@ -17,6 +17,7 @@ from dms.domain.differences import require_same_request
 from dms.domain.errors import require_order
 from sluice.contracts.datasets import NewFrame, NewPeriod, NewRun, Period, Registered, Run
 from sluice.contracts.problems import NotFound
+from sluice.servicekit.access.behalf import person_asking
 from sluice.servicekit.database import Database
 
 
@@ -26,7 +27,7 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
     require_order(f"period {new.name!r}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
         connection = transaction.connection
-        made = await insert_period(connection, new)
+        made = await insert_period(connection, new, _asker())
         first = made or await period_by_name(connection, new.name)
     assert first is not None  # noqa: S101 - the name was taken a moment ago, and periods are never forgotten
     require_same_request(f"period {new.name!r}", *_comparable(first, new, counter="runs"))
@@ -40,11 +41,17 @@ async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
     require_order(f"run {new.number}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
         connection = transaction.connection
-        made = await insert_run(connection, new)
+        made = await insert_run(connection, new, _asker())
         first = made or await run_by_number(connection, new.number)
     assert first is not None  # noqa: S101 - the number was taken a moment ago, and runs are never forgotten
     require_same_request(f"run {new.number}", *_comparable(first, new, counter="frames"))
     return first, made is not None
+
+
+def _asker() -> str | None:
+    """Return the name of the person whose request this is, None where it is no person's."""
+    by = person_asking()
+    return None if by is None else by.name
 
 
 def _comparable(

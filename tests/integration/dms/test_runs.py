@@ -1,17 +1,29 @@
 """Periods, runs and frames."""
 
+from collections.abc import Coroutine
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from dms.db.periods import PERIODS, RUNS
+from dms.usecases.end_span import end_span
+from dms.usecases.register_run import register_period, register_run
+from sluice.contracts.access import Role
 from sluice.contracts.datasets import (
     NewDataset,
     NewFrame,
     NewPeriod,
     NewRun,
+    Period,
+    Run,
 )
 from sluice.contracts.matching import facts_of
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.problems import Conflict, Forbidden, NotFound, Unprocessable
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.audit.request import PersonRequest, answering
 from tests.integration.dms.conftest import Dms
 
 
@@ -93,6 +105,34 @@ async def test_period_and_run_are_ended_later(dms: Dms) -> None:
     for answer in (dms.client.end_run(8, ended), dms.client.end_period("2027", ended)):
         with pytest.raises(NotFound):
             await answer
+
+
+async def test_period_and_run_are_ended_by_who_registered_them_and_the_shift(dms: Dms) -> None:
+    ended, database = datetime(2026, 6, 1, tzinfo=UTC), dms.database
+    with asking("anna"):
+        await register_period(database, NewPeriod(name="2026"))
+        await register_run(database, NewRun(number=7, period="2026"))
+        assert (await end_span(database, PERIODS, "2026", ended)).ended_at == ended
+    await dms.client.register_period(NewPeriod(name="of before"))
+
+    def ends(ended_at: datetime | None) -> list[Coroutine[Any, Any, Period | Run]]:
+        return [
+            end_span(database, PERIODS, "2026", ended_at),
+            end_span(database, PERIODS, "of before", ended_at),
+            end_span(database, RUNS, 7, ended_at),
+        ]
+
+    for end in ends(None):
+        with asking("bo"), pytest.raises(Forbidden, match=r"only: you are bo, with the role subm"):
+            await end
+    for end in ends(ended):
+        with asking("cy", Role.SHIFT):
+            assert (await end).ended_at == ended
+
+
+def asking(name: str, role: Role = Role.SUBMITTER) -> AbstractContextManager[None]:
+    """As in a request of the person."""
+    return answering(PersonRequest(Person(name, role), uuid4()))
 
 
 async def test_conditions_of_the_run_are_facts_of_its_data_sets(dms: Dms) -> None:
