@@ -15,6 +15,9 @@ class DmsSettings(ServiceSettings):
     #: (in quotes where they have spaces themselves). Each storage lies in one of these places, or
     #: is one. None given: no storage can be registered.
     storage_roots: str = ""
+    #: Where no storage may be added, in the same form: folders that tools may read as a whole. Of
+    #: all places that a storage lies in, the innermost decides.
+    storage_exclusions: str = ""
     #: Whether files that are registered by REST are looked at: on storages of a file system each
     #: has to be there, with the size given. (What pilots wrote is not looked at again.)
     verify_files: bool = True
@@ -38,7 +41,7 @@ class DmsSettings(ServiceSettings):
     #: time: attempts that were told late that they lost may have gone on writing.
     sweep_again_seconds: float = Field(default=120.0, ge=0)
 
-    @field_validator("storage_roots")
+    @field_validator("storage_roots", "storage_exclusions")
     @classmethod
     def _are_roots(cls, text: str) -> str:
         read_roots(text)
@@ -48,3 +51,8 @@ class DmsSettings(ServiceSettings):
     def roots(self) -> tuple[str, ...]:
         """``storage_roots``, as URLs."""
         return read_roots(self.storage_roots)
+
+    @property
+    def exclusions(self) -> tuple[str, ...]:
+        """``storage_exclusions``, as URLs."""
+        return read_roots(self.storage_exclusions)

@@ -153,7 +153,7 @@ def make_context(settings: DmsSettings, database: Database) -> DmsContext:
         database=database,
         files=files,
         reads=FileReads(settings.parallel_reads),
-        watch=StorageWatch(database, files, settings.roots),
+        watch=StorageWatch(database, files, settings.roots, settings.exclusions),
         verify_files=settings.verify_files,
         claim_seconds=settings.claim_seconds,
         max_backoff_seconds=settings.max_backoff_seconds,

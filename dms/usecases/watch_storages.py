@@ -24,19 +24,26 @@ _Folders = Mapping[str, Folder]
 
 class StorageWatch:
     """Component: what was found when the storages were last looked at. ``roots``: URLs of the
-    places where they may lie.
+    places where they may lie. ``exclusions``: URLs of folders where none may be added.
 
     ``objections``: why an enabled storage gets no new data (it was registered under a release that
     took any folder, or the settings or links have changed). ``read_only``: folders from which
     nothing is removed, whatever else they lie in.
     """
 
-    def __init__(self, database: Database, files: FileWork, roots: Sequence[str]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        files: FileWork,
+        roots: Sequence[str],
+        exclusions: Sequence[str] = (),
+    ) -> None:
         self.objections: Mapping[UUID, str] = {}
         self.read_only: Sequence[Folder] = ()
         self._database = database
         self._files = files
         self.roots = tuple(roots)
+        self.exclusions = tuple(exclusions)
         self._known: dict[str, Folder] = {}
         self._room: dict[str, float] = {}
         self._free: dict[str, float] = {}
@@ -110,7 +117,7 @@ class StorageWatch:
     async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
         """Where a local folder lies, without links. Raises ``StorageRefused`` unless ``url`` lies
         where storages may; ``StoragesOverlap`` with one of ``others``."""
-        folders = await self._folders([url, *(other.url for other in others)])
+        folders = await self._folders([url, *(other.url for other in others), *self.exclusions])
         if local_path(url) is not None and url not in folders:
             raise StorageRefused(
                 name,
@@ -119,6 +126,14 @@ class StorageWatch:
             )
         if not self._may_lie_at(url, folders):
             raise StorageRefused(name, url, self._outside())
+        if (excluded := self._exclusion_around(url, folders)) is not None:
+            raise StorageRefused(
+                name,
+                url,
+                f"lies in {local_path(excluded)}, which tools may read: choose another folder, or"
+                " start the system again with `sluice up --storage-root` and the folder of the"
+                " storage, which hides it from tools",
+            )
         for other in others:
             if _overlap(url, other.url, folders):
                 raise StoragesOverlap(name, url, other=other.name, other_url=other.url)
@@ -153,6 +168,14 @@ class StorageWatch:
 
     def _may_lie_at(self, url: str, folders: _Folders) -> bool:
         return any(_in(url, root, folders) for root in self.roots)
+
+    def _exclusion_around(self, url: str, folders: _Folders) -> str | None:
+        """Return the exclusion that ``url`` lies in, unless a root lies in that and contains it."""
+        around = [place for place in (*self.exclusions, *self.roots) if _in(url, place, folders)]
+        innermost = max(
+            around, key=lambda place: len(folders[place].path) if place in folders else 0
+        )
+        return innermost if innermost in self.exclusions else None
 
     async def _folders(self, urls: Sequence[str]) -> _Folders:
         """Of these, and of the places where storages may be. One that does not answer now is where

@@ -1,11 +1,14 @@
-"""Whether the home folder of a system lies in what its tools may read."""
+"""Keeps the home folder and the storages of a system out of what its tools may read."""
 
 import json
 import os
 import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from sluice.visible_paths import SYSTEM, visible_paths, within
+from sluice.storage import local_path
+from sluice.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
 
 
 class VisibleHomeError(OSError):
@@ -21,10 +24,7 @@ def require_hidden(home: Path) -> None:
     Raises:
         VisibleHomeError: They would see it.
     """
-    if os.environ.get("SLUICE_PILOT_SANDBOX") == "off" or shutil.which("bwrap") is None:
-        return
-    search_path = os.environ.get("PATH", os.defpath)
-    shown = visible_paths(search_path, _added_paths(), hidden=[str(home)]).shows(str(home))
+    shown = _visible(home).shows(str(home))
     if shown is None or any(within(shown, folder) for folder in SYSTEM):
         return
     raise VisibleHomeError(
@@ -32,6 +32,46 @@ def require_hidden(home: Path) -> None:
         " another one (--home), or move the programs (PATH, SLUICE_PILOT_SANDBOX_PATHS, Python's"
         " environment)"
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StoragePlaces:
+    """``hidden``: folders of storages that pilots hide from tools. ``excluded``: real folders that
+    tools see, where no storage may be added while the system runs."""
+
+    hidden: list[Path] = field(default_factory=list)
+    excluded: list[str] = field(default_factory=list)
+
+
+def storage_places(home: Path, roots: Sequence[str]) -> StoragePlaces:
+    """Decide how storages that are added later stay hidden from tools.
+
+    Pilots are told what to hide when they start. A folder for storages that lies in what tools see
+    is hidden from the start, whether a storage is there or not. Anywhere else in what they see no
+    storage may be added.
+
+    Args:
+        home: The home folder.
+        roots: URLs of the places where storages may lie.
+    """
+    seen = [path for path in dict.fromkeys(_visible(home).sources.values()) if os.path.isdir(path)]
+    local = [os.path.realpath(path) for root in roots if (path := local_path(root)) is not None]
+    within_seen = [
+        root for root in local if any(root != path and within(root, path) for path in seen)
+    ]
+    there = [root for root in within_seen if os.path.isdir(root)]
+    return StoragePlaces(
+        hidden=[Path(root) for root in there],
+        excluded=[*seen, *(root for root in within_seen if root not in there)],
+    )
+
+
+def _visible(home: Path) -> VisiblePaths:
+    """Return what tools see in the sandbox; nothing where there is no sandbox."""
+    if os.environ.get("SLUICE_PILOT_SANDBOX") == "off" or shutil.which("bwrap") is None:
+        return VisiblePaths()
+    search_path = os.environ.get("PATH", os.defpath)
+    return visible_paths(search_path, _added_paths(), hidden=[str(home)])
 
 
 def _added_paths() -> list[str]:

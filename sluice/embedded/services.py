@@ -12,6 +12,7 @@ from typing import Any
 from cryptography.fernet import Fernet
 
 from sluice.credentials import write_private
+from sluice.embedded.hidden_home import storage_places
 from sluice.embedded.home import Home
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
@@ -58,22 +59,39 @@ def build_service(
     """The service as its own ``wiring`` builds it; the transport and the links are this process's.
     ``storage_roots``: where storages may lie besides the home folder and what the DMS's own setting
     says."""
-    settings_class: type[ServiceSettings] = getattr(
-        importlib.import_module(f"{name}.settings"), SERVICES[name].settings
-    )
-    settings = settings_class(
-        database_url=database_url, broker_url=database_url, keep_sent=0, **_own(name, home, pilots)
-    )
+    own = _own(name, home, pilots)
+    settings = _settings(name, database_url=database_url, broker_url=database_url, **own)
     if name == "dms":
-        places = [
-            shlex.join([str(home.storages), *storage_roots]),
-            getattr(settings, "storage_roots", ""),
-        ]
-        settings = settings.model_copy(update={"storage_roots": " ".join(places)})
+        settings = _with_roots(settings, [str(home.storages), *storage_roots])
+        excluded = shlex.join(storage_places(home.root, settings.roots).excluded)
+        excluded = f"{excluded} {settings.storage_exclusions}"
+        settings = settings.model_copy(update={"storage_exclusions": excluded})
     service: Service = importlib.import_module(f"{name}.wiring").build(
         settings, links=links, transport=transport
     )
     return service
+
+
+def hidden_storage_folders(
+    home: Home, storage_roots: Sequence[str], *, database_url: str
+) -> list[Path]:
+    """Return the folders for storages that tools would see if pilots did not hide them."""
+    settings = _settings("dms", database_url=database_url, broker_url=database_url)
+    return storage_places(home.root, _with_roots(settings, storage_roots).roots).hidden
+
+
+def _with_roots(settings: Any, more: Sequence[str]) -> Any:
+    """Return the settings of the DMS with more places where storages may lie."""
+    roots = f"{shlex.join(more)} {settings.storage_roots}"
+    return settings.model_copy(update={"storage_roots": roots})
+
+
+def _settings(name: str, **own: Any) -> Any:
+    """Return the settings of a service, in a class of its own."""
+    settings_class: type[ServiceSettings] = getattr(
+        importlib.import_module(f"{name}.settings"), SERVICES[name].settings
+    )
+    return settings_class(keep_sent=0, **own)
 
 
 def _own(name: str, home: Home, pilots: int) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from sluice.embedded.port import LOOPBACK, find_loopback, http_address, require_
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.readiness import OK, PILOTS, READY_PATH, REFUSED, STARTING
 from sluice.embedded.remains import end_remains
-from sluice.embedded.services import SERVICES, build_service
+from sluice.embedded.services import SERVICES, build_service, hidden_storage_folders
 from sluice.embedded.watch import watch_home
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.access.entrance import open_to_anybody
@@ -232,9 +232,12 @@ class EmbeddedSystem:
             )
 
     async def _storages(self, dms: DmsClient) -> list[Path]:
-        """Return the folders of this machine where storages lie."""
+        """Return the folders of this machine where storages lie, or may lie in what tools see."""
         found = [local_path(storage.url) for storage in await dms.storages(everything=True)]
-        return [Path(place) for place in found if place is not None]
+        later = hidden_storage_folders(
+            self.home, self.options.storage_roots, database_url=self._postgres.url("dms")
+        )
+        return [*(Path(place) for place in found if place is not None), *later]
 
 
 class _Together:

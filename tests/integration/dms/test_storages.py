@@ -11,9 +11,11 @@ from uuid import uuid4
 import pytest
 
 from dms.db.storages import insert_storage, lock_storages, set_enabled
+from dms.domain.storage_errors import StorageRefused
 from dms.loops.workers import delete_once, upload_once
 from dms.usecases.enable_storage import enable_storage
 from dms.usecases.register_storage import register_storage
+from dms.usecases.watch_storages import StorageWatch
 from sluice.contracts.datasets import NewDataset, NewStorage
 from sluice.contracts.messages import UploadDataset
 from sluice.contracts.problems import Conflict, NotFound, ServiceError, Unprocessable
@@ -293,6 +295,21 @@ async def test_storages_of_before_that_do_not_fit_are_read_and_deleted_from_and_
     astray = file.model_copy(update={"url": f"file://{legacy.outside}/precious", "size": 6})
     with pytest.raises(Unprocessable, match="storage 'away' gets no new data"):
         await dms.client.register_files(uid, [astray])
+
+
+async def test_no_storage_is_added_where_tools_may_read(dms: Dms) -> None:
+    """Unless a place for storages lies within, and the storage in that: it is hidden from them."""
+    for folder in ("opt/shared", "opt/store/one", "other"):
+        (dms.folder / folder).mkdir(parents=True)
+    (dms.folder / "way-in").symlink_to(dms.folder / "opt" / "shared")
+    opt, roots = f"file://{dms.folder}/opt", (*dms.settings.roots, f"file://{dms.folder}/opt/store")
+    watch = StorageWatch(dms.database, dms.context.files, roots, [opt])
+    for name in ("opt", "opt/shared", "way-in"):
+        with pytest.raises(StorageRefused, match=f"lies in {dms.folder}/opt, which tools may read"):
+            await watch.require_free("new", f"file://{dms.folder}/{name}", [])
+    for name in ("opt/store", "opt/store/one", "other"):
+        real = str(dms.folder / name)
+        assert await watch.require_free("new", f"file://{real}", []) == real
 
 
 async def register(dms: Dms, url: str) -> None:

@@ -27,19 +27,24 @@ def hidden_by_pilot(pid: int) -> list[str]:
 def test_storages_outside_the_home_are_hidden_from_tools(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the next start on."""
+    """From the next start on. Where storages may lie in what tools see, from the first."""
     for name, value in NO_CONTAINERS.items():
         monkeypatch.setenv(name, value)
     archive = tmp_path / "archive"
     archive.mkdir()
+    later = tmp_path / "shared" / "storages"
+    later.mkdir(parents=True)
+    monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", json.dumps([str(later.parent)]))
     with home_folder() as home:
         root = ["--storage-root", str(tmp_path)]
         running = start_detached(Home(home), ["--port", "0", "--pilots", "0", *root])
         sluice("storage", "add", "archive", "output", archive.as_uri(), "--home", str(home))
         stop_system(running)
-        running = start_detached(Home(home), ["--port", "0", "--pilots", "1"])
+        running = start_detached(
+            Home(home), ["--port", "0", "--pilots", "1", "--storage-root", str(later)]
+        )
         try:
             require_pilots(running.url)
-            assert {str(home), str(archive)} <= {*hidden_by_pilot(running.pid)}
+            assert {str(home), str(archive), str(later)} <= {*hidden_by_pilot(running.pid)}
         finally:
             stop_system(running)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pilot.settings import PilotSettings
-from sluice.embedded.hidden_home import VisibleHomeError, require_hidden
+from sluice.embedded.hidden_home import VisibleHomeError, require_hidden, storage_places
 from sluice.pilot_launchers.local_process import LocalPilot
 
 
@@ -37,6 +37,23 @@ def test_a_home_in_a_folder_with_programs_is_refused(
     require_hidden(Path("/opt/home"))  # its pilots mask it
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "off")
     require_hidden(programs / "home")
+
+
+def test_storages_added_later_are_hidden_or_refused_where_tools_see(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a folder that is there can be hidden."""
+    added, beside = tmp_path / "added", tmp_path / "beside"
+    for folder in (added / "store", beside):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", json.dumps([str(added)]))
+    roots = [f"file://{path}" for path in (added / "store", added / "later", beside, added)]
+    places = storage_places(tmp_path / "home", [*roots, "s3://bucket"])
+    assert places.hidden == [added / "store"]
+    assert {str(added), str(added / "later"), str(programs)} <= {*places.excluded}
+    assert not {str(beside), str(added / "store")} & {*places.excluded}
+    monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "off")
+    assert storage_places(tmp_path / "home", roots).excluded == []
 
 
 def test_pilots_of_a_system_hide_its_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

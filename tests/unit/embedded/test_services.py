@@ -18,6 +18,7 @@ def test_storages_may_lie_in_the_home_folder_and_where_somebody_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_DMS_STORAGE_ROOTS", "s3://bucket")
+    monkeypatch.setenv("SLUICE_DMS_STORAGE_EXCLUSIONS", "/srv/others")
     url, home = "postgresql://nobody@127.0.0.1:1/nothing", Home(tmp_path / "a home")
     dms = build_service(
         "dms",
@@ -29,6 +30,7 @@ def test_storages_may_lie_in_the_home_folder_and_where_somebody_says_so(
     )
     [watch] = [part for part in dms.components if isinstance(part, StorageWatch)]
     assert watch.roots == (f"file://{home.storages}", "file:///mnt/my data", "s3://bucket")
+    assert {"file:///srv/others", "file:///usr"} <= {*watch.exclusions}, "tools see them"
 
 
 async def test_a_wrong_setting_of_its_port_is_said_before_anything_starts(
