@@ -23,6 +23,7 @@ def test_both_names_of_a_move_are_told(tmp_path: Path) -> None:
         (tmp_path / "a\udcff").rename(tmp_path / "b")
     told = sentence_of(refused.value)
     assert told.endswith(": No such file or directory")
+    assert f" to {tmp_path / 'b'}: " in told
     assert "a\\udcff" in told, "a name that is not UTF-8 can be printed"
 
 

@@ -213,6 +213,22 @@ def test_new_form_of_the_api_searches_by_post_and_masks_fields(
     assert not any(KEY in path for path in api.asked)
 
 
+def test_new_form_has_no_site_of_a_place_that_is_gone_nor_more_pages_by_a_refused_token(
+    api: Server, run: Run, tmp_path: Path
+) -> None:
+    def answer(path: str) -> Said:
+        if path != "/places:searchText":
+            return error(404, "NOT_FOUND")
+        if "pageToken" in json.loads(api.bodies[-1]):
+            return error(400, "INVALID_ARGUMENT", "the token has expired")
+        return as_json({"places": [{"id": "a1"}], "nextPageToken": "t"})
+
+    api.answer = answer
+    assert run("A", options=("--provider", "google-v1", "--max-pages", "2")) == 0
+    assert without(tmp_path) == ["A"]
+    assert requests(tmp_path) == {"search": 4, "detail": 1}
+
+
 def test_nominatim_needs_no_key_and_no_details(
     api: Server, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
