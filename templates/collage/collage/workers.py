@@ -156,6 +156,11 @@ async def _run(arguments: argparse.Namespace) -> None:
         told = {"worker": computer.name, "seconds_a_job": round(computer.delay, 2)}
         print(json.dumps(told | {"way": computer.way}), flush=True)
     await asyncio.gather(*(worker.live(stop) for worker in workers))
+    print_statistics(workers)
+
+
+def print_statistics(workers: Sequence[Worker]) -> None:
+    """Print one table of what all workers delivered, and how each ended."""
     print_table(COLUMNS, [_row(worker) for worker in workers], empty="no worker")
 
 

@@ -5,7 +5,10 @@ from random import Random
 
 import pytest
 from collage.computers import JITTER, LONGEST, SHORTEST, OldComputer
-from collage.workers import main
+from collage.gateway import Statistics
+from collage.workers import Worker, main, print_statistics
+
+from sluice.cli.output import out
 
 
 def computer(*, factor: float = 1.0, speed_up: float = 1.0) -> OldComputer:
@@ -42,6 +45,29 @@ def test_impossible_options_are_refused_in_one_line(
     said = capsys.readouterr().err
     assert why in said
     assert said.count("\n") == 1
+
+
+def test_statistics_of_all_workers_are_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(out, "_width", 120)
+    counts = {
+        "old-1": Statistics(finished=3, failed=1, too_late=2, seconds=4.5),
+        "old-2": Statistics(),
+    }
+    print_statistics(
+        [
+            Worker(
+                OldComputer(name, Random(3)), tmp_path, "", 60.0, fate="died", statistics=statistics
+            )
+            for name, statistics in counts.items()
+        ]
+    )
+    heads, first, second = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert " ".join(heads).endswith("finished failed too late seconds a job fate")
+    delay = str(computer().delay)
+    assert first == ["old-1", "none", delay, "3", "1", "2", "1.50", "died"]
+    assert second == ["old-2", "none", delay, "0", "0", "0", "–", "died"]
 
 
 def test_the_same_seed_is_the_same_computer() -> None:
