@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Browser, Page
+from playwright.async_api import Browser, Page, ViewportSize
 
 from sluice.contracts.datasets import Dataset, Period, Run
 from sluice.contracts.intake import Unmatched
@@ -138,3 +138,23 @@ async def test_the_menu_opens_on_a_phone(browser: Browser, base: str) -> None:
         await page.wait_for_url("**/pilots")
         await page.set_viewport_size(WIDE)
         assert await link.is_visible()
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "phone"])
+async def test_every_page_of_the_navigation_is_reached_by_keyboard(
+    browser: Browser, base: str, size: ViewportSize
+) -> None:
+    async with opened(browser, base) as page:
+        await page.set_viewport_size(size)
+        await page.goto("/people")
+        pages = await page.eval_on_selector_all(
+            "nav[aria-label=Main] a", "links => links.map(link => link.getAttribute('href'))"
+        )
+        assert len(pages) > 10
+        reached: list[str | None] = []
+        for _ in range(len(pages) + 5):
+            await page.keyboard.press("Tab")
+            if await page.evaluate("document.activeElement.matches('[popovertarget]')"):
+                await page.keyboard.press("Enter")
+            reached.append(await page.evaluate("document.activeElement.getAttribute('href')"))
+        assert [path for path in pages if path not in reached] == []

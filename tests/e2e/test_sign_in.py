@@ -78,7 +78,7 @@ async def test_an_account_from_its_making_to_its_end(browser: Browser, guarded: 
         await page.get_by_label("Name").fill("bert")
         await page.get_by_label("Role").select_option("submitter")
         await page.get_by_label("Password").fill(PASSWORD)
-        await page.get_by_role("button", name="Create it").click()
+        await page.get_by_role("button", name="Create").click()
         await expect(page.get_by_role("status").first).to_have_text("bert is submitter.")
         await page.get_by_role("button", name="Sign out").click()
 
@@ -91,7 +91,7 @@ async def test_an_account_from_its_making_to_its_end(browser: Browser, guarded: 
         await expect(page.get_by_role("link", name="People")).to_have_count(0)
         await page.get_by_label("Label").fill("nightly")
         await page.get_by_label("Role").select_option("viewer")
-        await page.get_by_role("button", name="Create it").click()
+        await page.get_by_role("button", name="Create").click()
         token = await page.get_by_role("status").locator("code").inner_text()
         assert token.startswith("sluice_")
         async with httpx.AsyncClient(base_url=guarded) as script:

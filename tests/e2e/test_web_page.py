@@ -172,7 +172,7 @@ async def test_a_folder_is_uploaded_and_a_chain_of_it_started_by_hand(
         await expect(page.locator("#F2-L3")).to_be_in_viewport()
         await page.get_by_role("link", name="Start a chain").click()
         await page.get_by_label("Data set").fill("run-1")
-        await page.get_by_role("button", name="Go on").click()
+        await page.get_by_role("button", name="Continue").click()
         await page.get_by_label("limit").fill("few")
         await page.get_by_role("button", name="Start the chain").click()
         await expect(page.get_by_text("Must be a whole number, not 'few'.")).to_be_visible()

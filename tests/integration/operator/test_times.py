@@ -69,13 +69,14 @@ async def test_the_page_of_a_template_looks_back(operator: Operator, running: Ch
     assert isinstance(asked["since"], datetime)
     assert timedelta(days=6) < datetime.now(UTC) - asked["since"] < timedelta(days=8)
     operator.neighbours.times = WorkTimes(steps=[])
-    assert "Nothing began in this time" in (await operator.http.get("/times?days=x")).text
+    assert "Nothing started in this period" in (await operator.http.get("/times?days=x")).text
 
 
 async def test_a_chain_without_a_task_says_so(operator: Operator, running: Chain) -> None:
     operator.neighbours.times, operator.neighbours.timeline = WorkTimes(steps=[]), None
     page = (await operator.http.get(f"/chains/{running.uid}/times")).text
     assert "No task yet" in page
+    assert "0.0 s" not in page
     with pytest.raises(NotFound):
         await operator.client.timeline(running.uid)
     assert (await operator.http.get("/api/v1/times?chains=x")).status_code == 422
