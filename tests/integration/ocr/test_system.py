@@ -2,6 +2,7 @@
 loop without any workflow system gives; a damaged page costs itself alone."""
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -65,6 +66,9 @@ def test_the_system_gives_what_a_plain_loop_gives(
         ),
         *("--param", "volume=three", "--out", out, "--url", url),
     )
+    [log] = (out / "failed").glob("*/*/log.txt")
+    assert "the image cannot be decoded to its end" in log.read_text()
+    shutil.rmtree(out / "failed")
     assert contents(out) == contents(loop)
     assert "volume-p00002b.png" in told
     assert "the image cannot be decoded to its end" in " ".join(told.split())
