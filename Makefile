@@ -133,4 +133,4 @@ audit: install ## known vulnerabilities of what requirements.lock fixes (asks a 
 	@$(BIN)/uv tool run --quiet --from pip-audit==2.9.0 pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
 clean: ## what was generated
-	rm -rf .venv .venv.lock var .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf .venv .venv.lock .venv.removed var .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A package of Debian or Ubuntu that the tests need, unless one of its programs is there:
-# install-package.sh PACKAGE WHAT-NEEDS-IT PROGRAM…
+# Installs a package of Debian or Ubuntu that the tests need, unless one of its programs or files is there:
+# install-package.sh PACKAGE WHAT-NEEDS-IT PROGRAM-OR-FILE…
 set -euo pipefail
 package=$1 needed_by=$2
 shift 2
 for program in "$@"; do
-  if command -v "$program" >/dev/null; then exit 0; fi
+  if command -v "$program" >/dev/null || [ -e "$program" ]; then exit 0; fi
 done
 if ! command -v apt-get >/dev/null; then
   echo "$needed_by need $1: install it with this system's package manager" >&2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything into .venv, with the versions and hashes of requirements.lock; `sluice` itself is installed in place. All is compiled
-# here, once. What is whole costs nothing. What was interrupted, and what was installed in another folder, is removed and made anew.
+# Installs everything into .venv, with the versions and hashes of requirements.lock, and `sluice` itself in place. Compiles all of it
+# once. A complete environment costs nothing. An environment that was interrupted, or made in another folder, is removed and made anew.
 # install.sh [PYTHON]; install.sh --check: only says whether it is whole (0), old (1) or has to be made anew (2).
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,16 +25,21 @@ exec 9>.venv.lock
 if ! flock -n 9; then
   echo "another \`make\` installs in $here: waiting for it" >&2
   flock 9
-  found=0
-  state || found=$?
 fi
+# Another installation may have ended since the first look, whether this one had to wait or not.
+found=0
+state || found=$?
 if [ "$found" -eq 0 ]; then exit 0; fi
 if [ "$found" -eq 2 ]; then
   if [ -e .venv ]; then echo "$here/.venv is incomplete or was made in another folder: it is made anew" >&2; fi
-  rm -rf .venv
+  # Under another name first: a removal that is interrupted leaves no environment that looks complete.
+  rm -rf .venv.removed
+  if [ -e .venv ]; then mv .venv .venv.removed; fi
+  rm -rf .venv.removed
 fi
 mkdir -p .venv
 touch .venv/incomplete
+source scripts/system-certificates.sh
 export VIRTUAL_ENV=.venv
 [ -x .venv/bin/python ] || "$python" -m venv .venv
 [ -x .venv/bin/uv ] || .venv/bin/python -m pip install --quiet uv

@@ -13,6 +13,7 @@ import structlog
 from sluice.garbage_collection import keep_what_is_loaded
 from tests.draws import draw_the_same_each_time
 from tests.guard import start_guard
+from tests.needs import leave_out, tell_what_is_missing
 from tests.servers.postgres import PostgresServer, start_postgres
 from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
@@ -57,8 +58,9 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests of a module run in one process, so that what they share is made once."""
+    leave_out(config, items)
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
@@ -67,6 +69,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             (n for n, folder in enumerate(LONG) if folder in item.path.parts), len(LONG)
         )
     )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    tell_what_is_missing(terminalreporter)
 
 
 def pytest_collection_finish() -> None:

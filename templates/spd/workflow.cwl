@@ -249,7 +249,7 @@ steps:
           outputBinding: {glob: "$(inputs.parts[0].nameroot).root"}
       requirements:
         EnvVarRequirement: {envDef: {OPENBLAS_NUM_THREADS: "1"}}
-        ResourceRequirement: {coresMin: 1, ramMin: 1024, tmpdirMin: 16, outdirMin: 1024}
+        ResourceRequirement: {coresMin: 1, ramMin: 1024, tmpdirMin: 16, outdirMin: 128}
         ToolTimeLimit: {timelimit: 600}
       permanentFailCodes: [64, 65]
 

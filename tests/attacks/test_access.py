@@ -22,6 +22,7 @@ from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
 from tests.attacks.credentials import CREDENTIALS, asked, bearer, cookie, given
 from tests.e2e.systems import LiveSystem, live_system
+from tests.needs import ROOT_RIGHTS
 from tests.unit.access.table import Row, rows
 
 pytestmark = pytest.mark.xdist_group("attacks-access")
@@ -292,7 +293,7 @@ print(json.dumps({"found": found, "opened": opened}))
 """
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="root alone can be another user")
+@pytest.mark.needs(ROOT_RIGHTS)
 def test_another_user_of_the_machine_gets_nothing(guarded: LiveSystem, tmp_path: Path) -> None:
     kept = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "sluice"
     (guarded.home / "storages/output/result.txt").write_text("ours")

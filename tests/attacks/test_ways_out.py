@@ -11,6 +11,7 @@ import pytest
 
 from pilot.node.sandboxes import with_network
 from tests.attacks.ways_out import GROUPS, OWN
+from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.sandboxes import found_sandbox
 
 _NAMING = ("SO_BINDTODEVICE", "SO_BINDTOIFINDEX", "IP_UNICAST_IF", "IP_PKTINFO")
@@ -41,11 +42,13 @@ def _tried(rules: str) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize("way", _WAYS)
 def test_without_rules_it_gets_out(way: str) -> None:
     assert way in _tried("none")["got"]
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 def test_with_them_no_way_leads_anywhere() -> None:
     """Not for want of a network: of a port where nobody listens, the last thing that it tries, it
     is told by who carries its packets."""

@@ -14,9 +14,13 @@ import pytest
 from tests.e2e.commands import sluice, write_texts
 from tests.e2e.systems import LiveSystem, live_system
 from tests.faults.storage import SmallDisk
+from tests.needs import ROOT_RIGHTS
 from tests.waiting import wait_until
 
-pytestmark = pytest.mark.long("each of its rules has a cheaper test")
+pytestmark = [
+    pytest.mark.long("each of its rules has a cheaper test"),
+    pytest.mark.needs(ROOT_RIGHTS),
+]
 
 #: MB of the file system; bytes of a job's output, of which few fit.
 DISK, OUTPUT = 24, 10_000_000
@@ -56,7 +60,7 @@ def disk() -> Iterator[SmallDisk]:
     folder = Path(tempfile.mkdtemp(prefix="sluice-full-"))
     disk = SmallDisk(folder, megabytes=DISK)
     if not disk.full:
-        pytest.skip("no file system can be mounted here")
+        pytest.fail("no file system can be mounted here", pytrace=False)
     yield disk
     disk.close()
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,7 +1,6 @@
 """The demonstration of mass times, small: crawled, answered by people on the real page, learned,
 and crawled again."""
 
-import importlib.util
 import json
 import subprocess
 import sys
@@ -14,10 +13,6 @@ from sluice.contracts.states import ChainState
 pytestmark = [
     pytest.mark.long("its templates, programs and page have quick tests of their own"),
     pytest.mark.xdist_group("e2e-masstimes-demo"),
-    pytest.mark.skipif(
-        importlib.util.find_spec("torch") is None,
-        reason="scripts/install-extra.sh masstimes-train brings torch",
-    ),
 ]
 
 SITES, CHEATS = 24, 2

@@ -19,6 +19,7 @@ from tests.integration.pilot_process import (
     waiting_tool,
     wms,
 )
+from tests.needs import MEMORY_GROUPS
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.builders import SHA, input_file, job, task
 from tests.waiting import Gate
@@ -142,16 +143,14 @@ def memory_group(folder: Path) -> str | None:
     return noted
 
 
+@pytest.mark.needs(MEMORY_GROUPS)
 async def test_a_killed_pilots_memory_group_is_removed_from_elsewhere(
     start_pilot: StartPilot, tmp_path: Path
 ) -> None:
     pilot = await start_pilot()
     noted = memory_group(tmp_path / "work" / "node-1")
     if noted is None:
-        pytest.skip(
-            "no control group for memory can be made here: no delegated one, and no right to"
-            " make one"
-        )
+        pytest.fail("no control group for memory can be made here", pytrace=False)
     left, elsewhere = Path(noted), Path(noted).with_name(f"elsewhere-{uuid.uuid4()}")
     family = [process.pid for process in pilot.family()]
     pilot.process.kill()

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +20,8 @@ def clone(tmp_path: Path) -> Path:
     """A clone with what an installation leaves, as far as the check reads it."""
     folder = tmp_path / "my clone ž"
     (folder / "scripts").mkdir(parents=True)
-    shutil.copy(ROOT / "scripts" / "install.sh", folder / "scripts")
+    for name in ("install.sh", "system-certificates.sh"):
+        shutil.copy(ROOT / "scripts" / name, folder / "scripts")
     for name in ("pyproject.toml", "requirements.lock"):
         (folder / name).touch()
     programs = folder / ".venv" / "bin"
@@ -106,3 +108,101 @@ def test_installed_packages_are_found_with_an_ascii_locale_below_any_path(clone:
         check=True,
     )
     assert found.stdout.splitlines() == [str(clone), str(clone / "templates" / "spd")]
+
+
+#: Stands for the interpreters and for uv. Each call adds its phase to a list; in the phase that
+#: KILL_AT names, half of the phase is done when the installation is killed. With ANOTHER_FIRST,
+#: another installation runs between the first look at the environment and the lock.
+_PROGRAM = r"""#!/bin/sh
+case "$*" in
+  "-m venv .venv") phase=environment ;;
+  "-m pip install --quiet uv") phase=uv ;;
+  *requirements.lock) phase=packages ;;
+  "pip install"*) phase=sluice ;;
+  *compileall*) phase=compile ;;
+  *version_info*)
+    if [ -n "$ANOTHER_FIRST" ]; then ANOTHER_FIRST= scripts/install.sh "$0"; fi
+    exec {python} "$@" ;;
+  *) exec {python} "$@" ;;
+esac
+echo $phase >>phases
+bin=.venv/bin packages=.venv/lib/python3.11/site-packages
+case $phase in
+  environment) mkdir -p $bin $packages; cp "$0" $bin/python ;;
+  uv) cp "$0" $bin/uv ;;
+  packages) mkdir $packages/half ;;
+  sluice) echo "$PWD" >$packages/_sluice.pth ;;
+esac
+if [ "$phase" = "$KILL_AT" ]; then kill -9 $PPID; exit 1; fi
+case $phase in
+  environment) mkdir $packages/pip ;;
+  packages) mkdir $packages/whole ;;
+  sluice) printf '#!/bin/sh\n%s\n' "$PWD/$bin/python" >$bin/sluice ;;
+esac
+"""
+_PHASES = ["environment", "uv", "packages", "sluice", "compile"]
+
+
+def install(clone: Path, **variables: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [clone / "scripts" / "install.sh", clone / "python"],
+        env={"PATH": os.environ["PATH"], **variables},
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def is_whole(clone: Path) -> bool:
+    packages = clone / ".venv" / "lib" / "python3.11" / "site-packages"
+    names = {path.name for path in packages.iterdir()}
+    return check(clone) == WHOLE and names == {"pip", "half", "whole", "_sluice.pth"}
+
+
+@pytest.fixture
+def fresh_clone(clone: Path) -> Path:
+    """A clone without an environment, and a program that stands for its interpreter."""
+    shutil.rmtree(clone / ".venv")
+    (clone / "python").write_text(_PROGRAM.replace("{python}", sys.executable))
+    (clone / "python").chmod(0o755)
+    return clone
+
+
+@pytest.mark.parametrize("phase", _PHASES)
+def test_installation_that_was_killed_is_made_anew_by_the_next(
+    fresh_clone: Path, phase: str
+) -> None:
+    assert install(fresh_clone, KILL_AT=phase).wait() == -signal.SIGKILL
+    assert check(fresh_clone) == ANEW
+    assert install(fresh_clone).wait() == 0
+    assert is_whole(fresh_clone)
+
+
+def test_removal_that_was_killed_leaves_no_environment_that_looks_complete(
+    fresh_clone: Path, tmp_path: Path
+) -> None:
+    assert install(fresh_clone).wait() == 0
+    (fresh_clone / ".venv" / "incomplete").touch()
+    stops = tmp_path / "bin" / "rm"
+    stops.parent.mkdir()
+    stops.write_text(
+        '#!/bin/sh\nlast=; for last; do :; done\n[ -e "$last/incomplete" ] || exit 0\n'
+        '/bin/rm -r "$last/incomplete" "$last/lib/python3.11/site-packages/whole"; kill -9 $PPID\n'
+    )
+    stops.chmod(0o755)
+    killed = install(fresh_clone, PATH=f"{stops.parent}:{os.environ['PATH']}")
+    assert killed.wait() == -signal.SIGKILL
+    assert install(fresh_clone).wait() == 0
+    assert is_whole(fresh_clone)
+    assert not (fresh_clone / ".venv.removed").exists()
+
+
+def test_two_installations_at_once_make_one_environment(fresh_clone: Path) -> None:
+    both = [install(fresh_clone) for _ in range(2)]
+    assert [one.wait() for one in both] == [0, 0]
+    assert is_whole(fresh_clone)
+    assert (fresh_clone / "phases").read_text().split() == _PHASES
+
+
+def test_environment_that_another_installation_has_just_made_is_kept(fresh_clone: Path) -> None:
+    assert install(fresh_clone, ANOTHER_FIRST="yes").wait() == 0
+    assert is_whole(fresh_clone)
+    assert (fresh_clone / "phases").read_text().split() == _PHASES

@@ -22,6 +22,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from pack_command import positive
 from PIL import Image
 
 from collage.commands import plain_main
@@ -303,7 +304,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
     add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
-    add("--images", type=int, default=120, help="default: %(default)s")
+    add("--images", type=positive, default=120, help="default: %(default)s")
     add("--seed", type=int, default=1, help="of images, computers and deaths")
     add("--keep", action="store_true", help="leave the system up at the end")
     arguments = parser.parse_args(argv)

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from pack_command import CommandError
+from pack_command import CommandError, positive
 
 from masstimes.annotators import Manner, answer_all, people
 from masstimes.classifier.torch_needed import need_torch
@@ -297,7 +297,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
     add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
-    add("--sites", type=int, default=60, help="default: %(default)s")
+    add("--sites", type=positive, default=60, help="default: %(default)s")
     add("--seed", type=int, default=1, help="of web, people and model")
     add("--keep", action="store_true", help="leave the system up at the end")
     add("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")

@@ -20,6 +20,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from pack_command import positive
+
 from ocr.demo_report import print_report, summary_of
 from ocr.demo_volume import CarriedVolume, PlannedVolume, carry
 from ocr.pack import FOLDER as PACK
@@ -133,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
     add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
-    add("--pages", type=int, default=30, help="pages of each volume; default: %(default)s")
+    add("--pages", type=positive, default=30, help="pages of each volume; default: %(default)s")
     add("--port", type=int, default=os.environ.get("SLUICE_PORT", "0"), help="0: any free one")
     add("--keep", action="store_true", help="leave the system up at the end")
     add("--url", help="a running system, instead of one of its own; its DMS: SLUICE_DMS_URL")

@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
+from pack_command import positive
+
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem
 from sluice.cli.transfer.results import fetch_results, write_manifest
@@ -34,7 +36,7 @@ from sluice.contracts.templates import NewTemplate, Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from spd.daq import main as daq
 from spd.demo_report import print_report
-from spd.demo_run import CarriedRun, PlannedRun
+from spd.demo_run import FEWEST_FRAMES_WITH_DAMAGE, CarriedRun, PlannedRun
 from spd.report import read_events
 from spd.truth import expected_events, read_truth
 
@@ -137,7 +139,8 @@ def _generate(folder: Path, frames: int) -> None:
             "--period",
             PERIOD,
         ]
-        arguments += ["--damage", str(plan.damaged)] if plan.damaged else []
+        damaged = plan.damaged_frame(frames)
+        arguments += ["--damage", str(damaged)] if damaged else []
         place = [
             "--out",
             str(folder / "daq" / f"run{plan.number}"),
@@ -165,7 +168,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--home", type=Path, required=True, help="folder of the demonstration; emptied first"
     )
-    parser.add_argument("--frames", type=int, default=60, help="frames of each run")
+    parser.add_argument(
+        "--frames",
+        type=positive,
+        default=60,
+        help=f"frames of each run (default: %(default)s); from {FEWEST_FRAMES_WITH_DAMAGE} on, one"
+        " frame of the second run is damaged",
+    )
     port = os.environ.get("SLUICE_PORT", "0")
     parser.add_argument(
         "--port",

@@ -9,12 +9,21 @@ from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.tasks import Job
 from spd.report import summarise
 
+#: The workflow gives up a run of which less than 90 % of the frames are left.
+FEWEST_FRAMES_WITH_DAMAGE = 10
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
     number: int
     seed: int
     damaged: int | None = None
+
+    def damaged_frame(self, frames: int) -> int | None:
+        """Return the frame to damage among ``frames``: none where the loss would end the run."""
+        if self.damaged is None or frames < FEWEST_FRAMES_WITH_DAMAGE:
+            return None
+        return min(self.damaged, frames)
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ import pytest
 from pilot.folders.ownership import UnsafeFolderError, own_folder
 from pilot.folders.pilot_folder import open_folder
 from pilot.settings import PilotSettings
+from tests.needs import ROOT_RIGHTS
 
 SOMEBODY = 65534
 
@@ -108,7 +109,7 @@ def test_it_may_not_belong_to_somebody_else(tmp_path: Path) -> None:
         own_folder(theirs)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make what belongs to somebody else")
+@pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize("entry", ["folder", "link"])
 def test_what_somebody_else_has_put_there_is_not_entered(
     tmp_path: Path, shared: Path, entry: str

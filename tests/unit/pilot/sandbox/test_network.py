@@ -17,6 +17,7 @@ from pilot.node.sandboxes import with_network
 from pilot.sandbox.network import name_servers, usable
 from pilot.sandbox.sandbox import Sandbox
 from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.needs import ROOT_RIGHTS, TUNNELS
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.conftest import gone
@@ -81,7 +82,9 @@ def said(runner: Runner, root: Path, process: dict[str, Any]) -> dict[str, str]:
 
 @pytest.fixture
 def slot(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Runner]:
-    runner = Runner(tmp_path / "pilot", settings={"sandbox": request.param})
+    """A runner in a sandbox that is given, or in one whose network reaches what is allowed."""
+    sandbox = request.param if isinstance(request.param, Sandbox) else networked(*request.param)
+    runner = Runner(tmp_path / "pilot", settings={"sandbox": sandbox})
     yield runner
     runner.close()
 
@@ -93,7 +96,8 @@ def networked(*allowed: str) -> Sandbox:
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-@pytest.mark.parametrize("slot", [networked()], indirect=True)
+@pytest.mark.needs(TUNNELS)
+@pytest.mark.parametrize("slot", [()], indirect=True)
 def test_nobody_who_does_not_ask_reaches_anything(
     slot: Runner, root: Path, listener: int, *, inside: bool
 ) -> None:
@@ -103,7 +107,8 @@ def test_nobody_who_does_not_ask_reaches_anything(
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-@pytest.mark.parametrize("slot", [networked()], indirect=True)
+@pytest.mark.needs(TUNNELS)
+@pytest.mark.parametrize("slot", [()], indirect=True)
 def test_who_asks_reaches_neither_the_node_nor_private_addresses(
     slot: Runner, root: Path, listener: int, *, inside: bool
 ) -> None:
@@ -116,7 +121,8 @@ def test_who_asks_reaches_neither_the_node_nor_private_addresses(
     assert {found[address] for address in (own_address(), *private)} == {"Operation not permitted"}
 
 
-@pytest.mark.parametrize("slot", [networked(f"{own_address()}/32")], indirect=True)
+@pytest.mark.needs(TUNNELS)
+@pytest.mark.parametrize("slot", [(f"{own_address()}/32",)], indirect=True)
 def test_what_an_operator_allows_is_reached(slot: Runner, root: Path, listener: int) -> None:
     process = connecting(listener, own_address(), "127.0.0.1", network=True)
     assert said(slot, root, process) == {
@@ -126,7 +132,8 @@ def test_what_an_operator_allows_is_reached(slot: Runner, root: Path, listener: 
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-@pytest.mark.parametrize("slot", [networked(f"{own_address()}/32")], indirect=True)
+@pytest.mark.needs(TUNNELS)
+@pytest.mark.parametrize("slot", [(f"{own_address()}/32",)], indirect=True)
 def test_no_answer_comes_after_a_tools_end(slot: Runner, root: Path, *, inside: bool) -> None:
     """It would come to the next tool that has the same port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
@@ -191,6 +198,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.needs(TUNNELS)
 def test_what_carries_it_ends_with_who_started_it(tmp_path: Path) -> None:
     """However that ends."""
     network = networked().network
@@ -251,10 +259,19 @@ exec setpriv --reuid 1000 --regid 1000 --clear-groups env PYTHONPATH=/mnt "$@"
     ("before", "network"),
     [
         # The node's device for such networks may be root's alone.
-        (["unshare", "--mount", "sh", "-c", _AS_ANOTHER, str(Path.cwd())], False),
-        (["unshare", "--user", "--map-user=1000", "--map-group=1000"], True),
+        pytest.param(
+            ["unshare", "--mount", "sh", "-c", _AS_ANOTHER, str(Path.cwd())],
+            False,
+            marks=pytest.mark.needs(ROOT_RIGHTS),
+            id="another user",
+        ),
+        pytest.param(
+            ["unshare", "--user", "--map-user=1000", "--map-group=1000"],
+            True,
+            marks=pytest.mark.needs(TUNNELS),
+            id="another user inside",
+        ),
     ],
-    ids=["another user", "another user inside"],
 )
 def test_a_pilot_that_is_not_root_has_the_same(before: list[str], *, network: bool) -> None:
     here = str(Path.cwd())

@@ -16,6 +16,7 @@ from pilot.sandbox.held_sandbox import Contained, HeldSandbox, SandboxError
 from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, Sandbox
 from pilot.sandbox.view import SeenFile, View
+from tests.needs import DEVICE, find_device
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.sandboxes import found_sandbox
@@ -313,18 +314,17 @@ def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, name: str, ro
     assert len(set(told)) < len(told)
 
 
-_USUAL = ("/dev/net/tun", "/dev/fuse", "/dev/kmsg", "/dev/autofs", "/dev/rtc0", "/dev/hpet")
-#: That is in no sandbox, and that whoever runs this may open: it stands for a GPU's.
-_DEVICE = next((path for path in _USUAL if os.access(path, os.R_OK)), "")
+_DEVICE = find_device() or ""
 
 
 @pytest.fixture
 def device() -> str:
     if not _DEVICE:
-        pytest.skip(f"none of {', '.join(_USUAL)} can be opened here")
+        pytest.fail("no device that sandboxes lack can be opened here", pytrace=False)
     return _DEVICE
 
 
+@pytest.mark.needs(DEVICE)
 @pytest.mark.parametrize("gets", [Extras(devices=(_DEVICE,))])
 def test_devices_of_gpus_can_be_used_and_stay_as_they_are(programs: _Programs, device: str) -> None:
     used = f"import os; print(os.open({device!r}, os.O_RDONLY | os.O_NONBLOCK) > 2)"
@@ -334,6 +334,7 @@ def test_devices_of_gpus_can_be_used_and_stay_as_they_are(programs: _Programs, d
         programs.say(f"import os, stat; {change}")
 
 
+@pytest.mark.needs(DEVICE)
 def test_devices_of_gpus_are_not_there_for_others(programs: _Programs, device: str) -> None:
     assert programs.say(f"import os; print(os.path.lexists({device!r}))") == "False"
 

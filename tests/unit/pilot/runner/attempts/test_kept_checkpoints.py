@@ -12,6 +12,7 @@ from pilot.runner.files import matching_files
 from sluice.contracts.checkpoints import KeptCheckpoint
 from sluice.contracts.naming import written_by_attempt
 from sluice.storage import remove
+from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import (
     LIMIT,
     AttemptAlone,
@@ -297,7 +298,7 @@ def test_a_link_on_the_way_is_not_followed(root: Path) -> None:
     assert not (root / "logs").exists()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="another user's file is made by root")
+@pytest.mark.needs(ROOT_RIGHTS)
 def test_another_name_of_somebody_elses_file_is_passed_over(root: Path) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/n", "1")

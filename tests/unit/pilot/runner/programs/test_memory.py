@@ -16,6 +16,7 @@ from pilot.node.memory_groups import MemoryGroups, find_memory_groups, limit_fil
 from sluice.contracts.needs import Resources, Warm
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.needs import MEMORY_GROUPS, ROOT_RIGHTS
 from tests.unit.pilot.attempts import failed, log_of, python, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS
@@ -40,10 +41,7 @@ for number in range(192):
 def groups() -> Iterator[MemoryGroups]:
     found = find_memory_groups(str(uuid.uuid4()))
     if found is None:
-        pytest.skip(
-            "no control group for memory can be made here: no delegated one, and no right to"
-            " make one"
-        )
+        pytest.fail("no control group for memory can be made here", pytrace=False)
     yield found.groups
     found.remove()
     assert not Path(found.groups.folder).exists()
@@ -60,7 +58,7 @@ def grouped(groups: MemoryGroups, tmp_path_factory: pytest.TempPathFactory) -> I
     runner.close()
 
 
-@pytest.fixture(params=["group", "processes"])
+@pytest.fixture(params=[pytest.param("group", marks=pytest.mark.needs(MEMORY_GROUPS)), "processes"])
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -127,6 +125,7 @@ def test_a_tool_loaded_in_place_of_another_is_counted_for_itself(
     assert all((report.peak_memory or 0) >= ASKED for report in reports)
 
 
+@pytest.mark.needs(MEMORY_GROUPS)
 def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root: Path) -> None:
     """A process of its own was ended for want of memory, and the tool says that all is well."""
     report = attempt(grouped, root, ["sh", "-c"], 'python3 -c "$0"; exit 0', GREEDY)
@@ -136,6 +135,7 @@ def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root
 @pytest.mark.parametrize(
     ("asked", "error"), [(700, ErrorClass.OUT_OF_MEMORY), (1500, ErrorClass.PILOT_LOST)]
 )
+@pytest.mark.needs(MEMORY_GROUPS)
 def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_than_it_asked_for(
     asked: int, error: ErrorClass, groups: MemoryGroups, grouped: Runner, root: Path
 ) -> None:
@@ -182,6 +182,7 @@ def test_a_refusal_that_a_tool_tells_of_is_one_of_memory(runner: Runner, root: P
     assert f"it may use {LIMIT} MiB of memory (ramMin)" in report.message
 
 
+@pytest.mark.needs(MEMORY_GROUPS)
 def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(
     grouped: Runner, root: Path
 ) -> None:
@@ -198,6 +199,7 @@ def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(
     assert taken(report) <= LIMIT + 256
 
 
+@pytest.mark.needs(MEMORY_GROUPS)
 def test_the_slot_outlives_its_tool(grouped: Runner, root: Path) -> None:
     before = grouped.slot_pid
     attempt(grouped, root, ["python3", "-c"], GREEDY)
@@ -231,6 +233,7 @@ def other_pilot(**options: Any) -> Iterator[tuple["subprocess.Popen[str]", str, 
         process.kill()
 
 
+@pytest.mark.needs(MEMORY_GROUPS)
 def test_a_slot_removes_groups_of_slots_that_have_gone_and_none_that_is_about_to_be_entered(
     groups: MemoryGroups, grouped: Runner
 ) -> None:
@@ -258,6 +261,7 @@ for _ in range(200):
 """
 
 
+@pytest.mark.needs(MEMORY_GROUPS)
 @pytest.mark.usefixtures("groups")
 def test_pilots_that_start_together_each_have_theirs() -> None:
     wait, go = os.pipe()
@@ -294,6 +298,7 @@ def test_a_pilot_that_cannot_have_groups_goes_back_to_its_own(
     assert (tmp_path / "cgroup.procs").read_text() == str(os.getpid())
 
 
+@pytest.mark.needs(MEMORY_GROUPS)
 @pytest.mark.usefixtures("groups")
 def test_groups_that_a_killed_pilot_left_are_removed_and_no_others() -> None:
     with other_pilot() as (killed, _, left):
@@ -313,7 +318,7 @@ def test_groups_that_a_killed_pilot_left_are_removed_and_no_others() -> None:
     assert not Path(alive).exists()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody without rights")
+@pytest.mark.needs(ROOT_RIGHTS)
 def test_without_the_right_to_make_groups_the_pilot_says_so() -> None:
     with other_pilot(user=65534, group=65534, extra_groups=[], cwd=Path.cwd()) as (_, said, left):
         assert left == "None"

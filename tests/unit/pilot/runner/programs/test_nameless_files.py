@@ -1,12 +1,12 @@
 """What a job keeps that no folder has."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from pilot.runner.programs.nameless_files import nameless_size
 from pilot.runner.programs.usage import group_memory
+from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.runner.programs.other_programs import started
 
 #: Programs that do something, say so, and wait to be ended: at once, or in a thread that is left
@@ -59,7 +59,7 @@ def test_it_counts_once_and_on_this_disk_alone(
 
 
 @ways
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may look at a file that is mapped")
+@pytest.mark.needs(ROOT_RIGHTS)
 def test_all_of_a_file_counts_that_is_mapped_in_part(way: str, tmp_path: Path) -> None:
     with started(way, _UNLINK + _MAP.format(4096), folder=tmp_path) as pid:
         assert nameless_size(pid, str(tmp_path)) == pytest.approx(4, abs=0.1)

@@ -1,0 +1,75 @@
+"""What tests need of the machine that no package brings.
+
+A test names its needs: ``@pytest.mark.needs(ROOT_RIGHTS)``. Root runs every test, and a test
+whose need is missing fails. A run of an ordinary user leaves such tests out and says so at its end.
+"""
+
+import os
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+import pytest
+
+from pilot.node.memory_groups import find_memory_groups
+
+ROOT_RIGHTS = "root's rights"
+MEMORY_GROUPS = "control groups for memory"
+TUNNELS = "/dev/net/tun"
+DEVICE = "a device that no sandbox has"
+
+_DEVICES = ("/dev/net/tun", "/dev/fuse", "/dev/kvm", "/dev/rfkill", "/dev/kmsg", "/dev/autofs")
+
+
+def find_device() -> str | None:
+    """Return a device that is in no sandbox and that this user may open, in the place of a GPU."""
+    for path in _DEVICES:
+        with suppress(OSError):
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+            return path
+    return None
+
+
+def _has_memory_groups() -> bool:
+    found = find_memory_groups(str(uuid.uuid4()))
+    if found is not None:
+        found.remove()
+    return found is not None
+
+
+_IS_THERE: Mapping[str, Callable[[], bool]] = {
+    ROOT_RIGHTS: lambda: os.geteuid() == 0,
+    MEMORY_GROUPS: _has_memory_groups,
+    TUNNELS: lambda: os.access(TUNNELS, os.R_OK | os.W_OK),
+    DEVICE: lambda: find_device() is not None,
+}
+
+
+def missing_needs() -> list[str]:
+    """Return what an ordinary user lacks here, and nothing for root."""
+    if os.geteuid() == 0:
+        return []
+    return [need for need, is_there in _IS_THERE.items() if not is_there()]
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Remove the tests from ``items`` that need what this user lacks."""
+    missing = set(missing_needs())
+    left_out = [item for item in items if missing & _needs_of(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not missing & _needs_of(item)]
+
+
+def tell_what_is_missing(terminal: pytest.TerminalReporter) -> None:
+    """Write one line on the tests that were left out; nothing for root."""
+    if missing := missing_needs():
+        terminal.write_line(
+            f"left out: tests that need {', '.join(missing)}, which this user lacks here; run"
+            " `make test` as root, in a container or on a machine of your own, for all tests",
+            yellow=True,
+        )
+
+
+def _needs_of(item: pytest.Item) -> set[str]:
+    return {need for mark in item.iter_markers("needs") for need in mark.args}

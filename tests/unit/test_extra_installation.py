@@ -1,0 +1,76 @@
+"""`scripts/install-extra.sh` tells an extra that is complete from one that was interrupted."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import ROOT
+
+#: Stands for the environment's interpreter: writes down pip's arguments, and kills the script where
+#: KILL is set.
+_PYTHON = """#!/bin/sh
+case "$*" in
+  "-m pip "*) echo "$*" >>pip-calls; if [ -n "$KILL" ]; then kill -9 $PPID; fi ;;
+  *) exec {python} "$@" ;;
+esac
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone whose extra names a package that is there, and another that is not."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("install-extra.sh", "system-certificates.sh"):
+        shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").write_text(_PYTHON.format(python=sys.executable))
+    (tmp_path / ".venv" / "bin" / "python").chmod(0o755)
+    (tmp_path / "requirements.lock").touch()
+    (tmp_path / "pyproject.toml").write_text(
+        '[project.optional-dependencies]\nthere = ["pytest>=1"]\nmissing = ["no-such-package==1"]\n'
+    )
+    return tmp_path
+
+
+def install(clone: Path, extra: str, **variables: str) -> int:
+    return subprocess.run(
+        [clone / "scripts" / "install-extra.sh", extra],
+        env={"PATH": os.environ["PATH"], **variables},
+        check=False,
+    ).returncode
+
+
+def pip_calls(clone: Path) -> list[str]:
+    path = clone / "pip-calls"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_complete_extra_is_left_as_it_is(clone: Path) -> None:
+    assert install(clone, "there") == 0
+    assert pip_calls(clone) == []
+
+
+def test_missing_extra_is_installed_and_the_project_is_not(clone: Path) -> None:
+    """The project's own installation has relative paths, which pip would make absolute."""
+    assert install(clone, "missing") == 0
+    [call] = pip_calls(clone)
+    assert call.endswith(" no-such-package==1")
+    assert "--editable" not in call
+    assert "--ignore-installed" not in call
+
+
+def test_extra_that_was_interrupted_is_installed_over_what_is_there(clone: Path) -> None:
+    """Also where all its packages seem to be there: pip writes their names before all is done."""
+    assert install(clone, "missing", KILL="yes") == -signal.SIGKILL
+    (clone / "pyproject.toml").write_text(
+        (clone / "pyproject.toml").read_text().replace("no-such-package==1", "pytest>=1")
+    )
+    assert install(clone, "missing") == 0
+    assert "--ignore-installed" in pip_calls(clone)[-1]
+    assert install(clone, "missing") == 0
+    assert len(pip_calls(clone)) == 2
