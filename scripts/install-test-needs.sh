@@ -13,6 +13,8 @@ need ./install-package.sh bubblewrap "the tests of the sandbox" bwrap
 need ./install-package.sh slirp4netns "the tests of the sandbox" slirp4netns
 need ./install-package.sh linux-libc-dev "the tests of the sandbox" /usr/include/asm-generic/unistd.h
 need ./install-package.sh podman "the tests of containers" podman
+# Podman of an ordinary user maps users by these.
+[ "$(id -u)" -eq 0 ] || need ./install-package.sh uidmap "the tests of containers" newuidmap
 need ./install-package.sh runc "the tests of containers" runc
 need ./install-package.sh busybox-static "the tests of containers" busybox
 need ./install-fonts.sh

@@ -11,7 +11,10 @@ from tests.attacks.rooms import OPEN
 from tests.attacks.tools import limits, network, next_job
 from tests.attacks.tools.attack import Attack
 from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, made_room
+from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.slot_users import new_user, open_folder, start
+
+pytestmark = pytest.mark.needs(ROOT_RIGHTS)
 
 #: Files that everybody may read; the victims of these lie open.
 _OPEN_FILES = {

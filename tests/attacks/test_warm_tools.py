@@ -9,6 +9,7 @@ import pytest
 
 from sluice.contracts.needs import Warm
 from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed
 from tests.unit.pilot.builders import task, tool
@@ -54,6 +55,7 @@ def test_the_next_job_finds_nothing_of_the_one_before(jobs: Jobs, leaves: str, l
     assert jobs.said(of, f"print({looks})") == "False"
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize(
     ("leaves", "looks"),
     [
@@ -72,7 +74,9 @@ def test_nor_does_it_in_the_folders_of_a_job_as_the_user_of_a_slot(
     assert of_a_user.said(of, f"print({looks}, len(served))") == "False 2"
 
 
-@pytest.mark.parametrize("way", ["sandbox", "user"])
+@pytest.mark.parametrize(
+    "way", ["sandbox", pytest.param("user", marks=pytest.mark.needs(ROOT_RIGHTS))]
+)
 @pytest.mark.parametrize(
     ("keeps", "writes"),
     [

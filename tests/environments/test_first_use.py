@@ -5,8 +5,12 @@ environment, except those that are about where the clone lies or which Python ma
 """
 
 import os
+import shutil
+import signal
 import socket
 import subprocess
+import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +19,9 @@ from pathlib import Path
 import pytest
 
 from tests.architecture.sources import ROOT
+from tests.needs import ROOT_RIGHTS
 from tests.servers.recorded_requests import recording_proxy
+from tests.waiting import wait_until
 
 HERE = Path(__file__).parent
 #: A user without a name, as containers start programs.
@@ -33,7 +39,7 @@ class Surroundings:
     before: str = ""
     during: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
-    user: int = 0
+    user: int = field(default_factory=os.geteuid)
     unshare: Sequence[str] = ()
 
 
@@ -101,12 +107,13 @@ TOGETHER = Surroundings(
         "SLUICE_TOKEN": "of-another-system",
         "PGHOST": "192.0.2.1",
         "ALL_PROXY": "socks5://127.0.0.1:9",
+        "http_proxy": "http://127.0.0.1:9",
     },
 )
 
 
-def copy_clone(target: Path, *make: str) -> Path:
-    """Copy what the repository has, and install it there."""
+def copy_files(target: Path) -> Path:
+    """Copy what the repository has, and nothing that was made from it."""
     target.mkdir(parents=True)
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -122,7 +129,12 @@ def copy_clone(target: Path, *make: str) -> Path:
         assert packed.stdin is not None
         packed.stdin.write(b"\0".join(names))
         packed.stdin.close()
-    run(["make", "install", *make], cwd=target)
+    return target
+
+
+def copy_clone(target: Path, *make: str) -> Path:
+    """Copy what the repository has, and install it there."""
+    run(["make", "install", *make], cwd=copy_files(target))
     return target
 
 
@@ -162,7 +174,9 @@ def place(everybodys: Path) -> Iterator[Path]:
 
 def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
     """Carry out README's first use there. What it prints is shown when it fails."""
-    os.chown(place, surroundings.user, surroundings.user)
+    user = surroundings.user
+    if user != os.geteuid():
+        os.chown(place, user, user)
     environment = {
         "PATH": os.defpath,
         "HOME": str(place),
@@ -172,13 +186,15 @@ def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
         "STEPS": str(clone / "tests" / "environments" / "steps.cwl"),
         **surroundings.variables,
     }
-    user = surroundings.user
-    as_user = f"setpriv --reuid={user} --regid={user} --clear-groups " if user else ""
+    changes_user = user != os.geteuid()
+    as_user = f"setpriv --reuid={user} --regid={user} --clear-groups " if changes_user else ""
     script = (
         f"set -e\n{surroundings.before}\nexec {as_user}bash -c '{surroundings.during}\n'\"$SCRIPT\""
     )
+    own_mounts = surroundings.before or surroundings.unshare
+    namespaces = ["unshare", "--mount", *surroundings.unshare] if own_mounts else []
     said = run(
-        ["unshare", "--mount", *surroundings.unshare, "bash", "-c", script],
+        [*namespaces, "bash", "-c", script],
         cwd=clone,
         environment=environment,
     )
@@ -189,6 +205,7 @@ def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
 
 
 @pytest.mark.long("a row of `make test` has most of them together; what is left is of the machine")
+@pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize("surroundings", ROWS.values(), ids=list(ROWS))
 def test_first_use_works_in(surroundings: Surroundings, clone: Path, place: Path) -> None:
     use_first(clone, place, surroundings)
@@ -224,11 +241,53 @@ def test_first_use_works_with_a_python_of_pyenv(place: Path) -> None:
 
 
 @pytest.mark.long("installs a whole environment")
-def test_first_use_works_with_a_python_that_uv_finds(place: Path) -> None:
-    """uv prefers a Python that it has installed, and finds another where it has none."""
-    found = [str(ROOT / ".venv" / "bin" / "uv"), "python", "find", "--no-project", "--system"]
-    python = subprocess.run([*found, ">=3.11"], cwd=place, stdout=subprocess.PIPE, check=True)
-    clone = copy_clone(place / "clone", f"PYTHON={python.stdout.decode().strip()}")
+def test_first_use_works_with_a_python_that_uv_has_installed(place: Path) -> None:
+    """uv downloads the interpreters that it installs, which tests do not.
+
+    A copy of this interpreter lies where uv puts them instead, with a prefix of its own, and uv
+    finds it there.
+    """
+    home = place / "user"
+    managed = home / ".local" / "share" / "uv" / "python"
+    version = ".".join(map(str, sys.version_info[:3]))
+    series = "python{}.{}".format(*sys.version_info)
+    prefix = managed / f"cpython-{version}-linux-{os.uname().machine}-gnu"
+    (prefix / "bin").mkdir(parents=True)
+    shutil.copy(os.path.realpath(sys.executable), prefix / "bin" / series)
+    (prefix / "bin" / "python3").symlink_to(series)
+    shutil.copytree(Path(sysconfig.get_path("stdlib")), prefix / "lib" / series, symlinks=True)
+    command = [str(ROOT / ".venv" / "bin" / "uv"), "python", "find", "--no-project", "--system"]
+    found = run(
+        [*command, "--managed-python", version],
+        cwd=place,
+        environment={"HOME": str(home), "PATH": os.defpath},
+    ).strip()
+    assert Path(found).is_relative_to(prefix)
+    clone = copy_clone(place / "clone", f"PYTHON={found}")
+    said = run([".venv/bin/python", "-c", "import sys; print(sys.base_prefix)"], cwd=clone)
+    assert said == f"{prefix}\n"
+    use_first(clone, place, Surroundings(variables={"HOME": str(home)}))
+
+
+@pytest.mark.long("a cheaper test adds up the disk that its jobs ask for")
+@pytest.mark.needs(ROOT_RIGHTS)
+def test_demonstration_runs_in_a_home_of_500_mb(clone: Path, place: Path) -> None:
+    script = (
+        'mount -t tmpfs -o size=500m none "$1"; exec .venv/bin/python -m spd.demo --home "$1/demo"'
+    )
+    said = run(["unshare", "--mount", "bash", "-ec", script, "-", str(place)], cwd=clone)
+    assert said.count("the events kept are exactly those that the generator knows") == 2
+
+
+@pytest.mark.long("each phase is tried in `make test`, with programs that stand for the real ones")
+def test_first_use_works_after_an_installation_was_killed(place: Path) -> None:
+    """It is killed, with all that it has started, when some of the packages are there."""
+    clone = copy_files(place / "clone")
+    with subprocess.Popen(["make", "install"], cwd=clone, start_new_session=True) as installing:
+        packages = clone / ".venv" / "lib"
+        wait_until(lambda: len(list(packages.glob("python3*/site-packages/*"))) > 40, seconds=600)
+        os.killpg(installing.pid, signal.SIGKILL)
+    run(["make", "install"], cwd=clone)
     use_first(clone, place, Surroundings())
 
 

@@ -19,6 +19,7 @@ from tests.integration.pilot_process import (
     start_pilot,
     wms,
 )
+from tests.needs import ROOT_RIGHTS
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.attempts import log_of
 from tests.unit.pilot.builders import SHA, task, tool
@@ -86,6 +87,7 @@ def without_bubblewrap(place: Path) -> str:
     return str(programs)
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 async def test_without_one_each_slot_has_a_user_where_the_pilot_is_given_some(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, open_place: Path
 ) -> None:
@@ -115,6 +117,7 @@ async def test_without_one_each_slot_has_a_user_where_the_pilot_is_given_some(
     assert "sluice:sandbox" in reports[2].message
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 async def test_users_that_do_not_get_to_the_work_folder_are_not_used(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, open_place: Path
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
@@ -20,7 +21,13 @@ WALLS: dict[str, Callable[[], dict[str, Any]]] = {
 #: The same, as parameters of tests.
 WAYS = [
     "sandbox",
-    pytest.param("user", marks=pytest.mark.long("pilot/users, attacks show what is special")),
+    pytest.param(
+        "user",
+        marks=[
+            pytest.mark.long("pilot/users, attacks show what is special"),
+            pytest.mark.needs(ROOT_RIGHTS),
+        ],
+    ),
     "open",
 ]
 

@@ -10,6 +10,7 @@ import pytest
 from pilot.node.slot_users import WrongUsersError, claim, named_users, why_not
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.users.slot_user import SlotUser
+from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.slot_users import new_user, open_folder
 
 #: A user that systems have.
@@ -78,12 +79,14 @@ def test_one_pilot_at_a_time_has_them() -> None:
         name.close()
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 def test_one_that_gets_to_its_folder_and_no_further_is_of_use(jobs: Path, closed: Path) -> None:
     assert why_not([new_user(), new_user()], jobs, closed) is None
     assert list(closed.iterdir()) == []
     assert list(jobs.iterdir()) == [closed]
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 def test_one_that_does_not_get_there_is_not(jobs: Path, closed: Path) -> None:
     user = new_user()
     jobs.chmod(0o700)
@@ -92,6 +95,7 @@ def test_one_that_does_not_get_there_is_not(jobs: Path, closed: Path) -> None:
     )
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 def test_one_that_gets_into_what_is_the_pilots_is_not(jobs: Path, closed: Path) -> None:
     user = new_user()
     closed.chmod(0o711)
@@ -100,6 +104,7 @@ def test_one_that_gets_into_what_is_the_pilots_is_not(jobs: Path, closed: Path) 
     )
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 def test_one_that_can_become_no_other_user_has_none(jobs: Path, closed: Path) -> None:
     """As in a container whose rights were dropped."""
     pid = os.fork()

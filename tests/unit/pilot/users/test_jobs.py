@@ -16,6 +16,7 @@ from pilot.runner.files.input_protection import MOST_COPIED
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass
+from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs
@@ -23,7 +24,10 @@ from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 from tests.unit.pilot.slot_users import new_user, open_folder, start
 
-pytestmark = pytest.mark.in_the_open("slots have users where there is no sandbox")
+pytestmark = [
+    pytest.mark.in_the_open("slots have users where there is no sandbox"),
+    pytest.mark.needs(ROOT_RIGHTS),
+]
 
 READ = {"f": {"type": "File", "inputBinding": {}}}
 USERS = [new_user(processes=77), new_user()]

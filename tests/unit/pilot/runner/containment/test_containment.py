@@ -9,6 +9,7 @@ import pytest
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome
+from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import log_of, python, run
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
@@ -93,6 +94,7 @@ def test_shared_memory_is_as_much_as_the_jobs_memory(
     assert _said(_run(refusing, root, code, inside=inside)) == str(2 * RAM << 20)
 
 
+@pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.in_the_open("slots have users where there is no sandbox")
 @each_way
 def test_users_have_the_limits_of_a_sandbox(*, inside: bool) -> None:
