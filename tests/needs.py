@@ -8,6 +8,7 @@ import os
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,8 @@ from pilot.node.memory_groups import find_memory_groups
 ROOT_RIGHTS = "root's rights"
 MEMORY_GROUPS = "control groups for memory"
 TUNNELS = "/dev/net/tun"
+#: Podman of an ordinary user limits and ends containers by these.
+CONTAINER_GROUPS = "control groups of version 2 for containers"
 DEVICE = "a device that no sandbox has"
 
 _DEVICES = ("/dev/net/tun", "/dev/fuse", "/dev/kvm", "/dev/rfkill", "/dev/kmsg", "/dev/autofs")
@@ -41,6 +44,7 @@ _IS_THERE: Mapping[str, Callable[[], bool]] = {
     ROOT_RIGHTS: lambda: os.geteuid() == 0,
     MEMORY_GROUPS: _has_memory_groups,
     TUNNELS: lambda: os.access(TUNNELS, os.R_OK | os.W_OK),
+    CONTAINER_GROUPS: Path("/sys/fs/cgroup/cgroup.controllers").exists,
     DEVICE: lambda: find_device() is not None,
 }
 

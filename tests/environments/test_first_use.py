@@ -26,8 +26,10 @@ from tests.waiting import wait_until
 HERE = Path(__file__).parent
 #: A user without a name, as containers start programs.
 USER = 64123
-#: Seconds for everything, on a machine with much else to do.
+#: Seconds for one command, on a machine with much else to do.
 PATIENCE = 900
+
+pytestmark = pytest.mark.timeout(3 * PATIENCE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ def start_podman() -> Podman:
     Path(environment["CONTAINERS_CONF"]).write_text(_ENGINE)
     Path(environment["CONTAINERS_STORAGE_CONF"]).write_text(
         f'[storage]\ndriver = "vfs"\ngraphroot = "{folder}/images"\nrunroot = "{folder}/run"\n'
+        f'rootless_storage_path = "{folder}/images"\n'
     )
     Path(environment["CONTAINERS_REGISTRIES_CONF"]).write_text("")
     podman = Podman(folder, environment)

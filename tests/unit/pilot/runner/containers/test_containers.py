@@ -11,6 +11,7 @@ from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, remove_containers
 from pilot.runner.containers.options import gpu_options
 from sluice.contracts.needs import Container, ContainerImage, Resources
 from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass
+from tests.needs import CONTAINER_GROUPS
 from tests.servers.image_registry import ImageRegistry
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import failed, log_of, run
@@ -120,6 +121,7 @@ def test_what_cwl_can_say_of_a_tool_holds_in_a_container(runner: Runner, root: P
     assert text_of(report, 2) == "made a.dat"
 
 
+@pytest.mark.needs(CONTAINER_GROUPS)
 def test_exit_codes_are_the_tools(runner: Runner, root: Path) -> None:
     report = run(
         runner,
@@ -157,6 +159,7 @@ def test_a_container_that_is_too_slow_is_ended(runner: Runner, podman: Podman, r
     assert podman.containers() == []
 
 
+@pytest.mark.needs(CONTAINER_GROUPS)
 def test_a_container_that_takes_too_much_memory_is_ended(runner: Runner, root: Path) -> None:
     greedy = task(
         root,
@@ -210,6 +213,7 @@ def test_no_container_outlives_the_pilot(
 
 
 @pytest.mark.parametrize("label", [RUN_LABEL, SLOT_LABEL])
+@pytest.mark.needs(CONTAINER_GROUPS)
 def test_what_a_killed_pilot_left_is_found_by_its_label(
     podman: Podman, engine: Engine, label: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
