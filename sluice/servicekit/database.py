@@ -7,6 +7,7 @@ to others is taken with SKIP LOCKED. So two transactions never wait for each oth
 """
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -256,6 +257,18 @@ def unstorable() -> Unprocessable:
     return Unprocessable(f"a value of the request cannot be stored: {what}")
 
 
+#: What a service meets on its own machine, and no connection raises.
+_MACHINE_ERRORS = {
+    errno.EDQUOT,
+    errno.EIO,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOMEM,
+    errno.ENOSPC,
+    errno.EROFS,
+}
+
+
 def not_now(error: Exception) -> NotAvailable:
     """What a request is answered that met one of ``PASSING``; the clients of all services try again
     by themselves."""
@@ -263,6 +276,11 @@ def not_now(error: Exception) -> NotAvailable:
         return NotAvailable("another request changes the same things at this moment; try again")
     if isinstance(error, asyncpg.InvalidCachedStatementError):
         return NotAvailable("the database has just got another form; try again")
+    if isinstance(error, OSError) and (error.errno in _MACHINE_ERRORS or error.filename):
+        return NotAvailable(
+            f"the service cannot do this on its machine now: {error.strerror}; its log names the"
+            " place"
+        )
     return NotAvailable("the database does not answer now; try again")
 
 

@@ -2,14 +2,17 @@
 traceback is logged."""
 
 import asyncio
+import errno
 
 import asyncpg
 import httpx
+import pytest
 from fastapi import APIRouter
 from structlog.testing import capture_logs
 
 from sluice.clients.base import ServiceClient
 from sluice.contracts.base import Contract
+from sluice.servicekit.database import not_now
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.loop import Loop
@@ -66,3 +69,20 @@ async def test_a_loop_tries_again() -> None:
             await asyncio.wait_for(done.wait(), 30.0)
     assert [(line["event"], line["log_level"]) for line in logs] == [("loop.waiting", "warning")]
     assert metrics.loop_failures.labels("victim")._value.get() == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "/srv/a"), "on its machine"),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed"), "the database does"),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory"), "the database does"),
+        (OSError("Multiple exceptions: [Errno 111], [Errno 111]"), "the database does"),
+    ],
+    ids=["file", "disk", "refused", "no socket", "addresses"],
+)
+def test_only_errors_of_connections_are_called_the_database_s(error: OSError, cause: str) -> None:
+    detail = not_now(error).detail
+    assert cause in detail
+    assert "/srv" not in detail
