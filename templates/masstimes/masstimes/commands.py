@@ -11,9 +11,11 @@ from typing import Any
 
 from pack_command import Parser, not_negative, run_command
 
-from masstimes.hours import AROUND, candidates
+from masstimes.hours import AROUND, candidates, hour_spans
 from masstimes.page_filter import has_order, is_news, is_wanted
 from masstimes.pages import CRAWLED, Line, changed
+from masstimes.reading.lines import readings
+from masstimes.reading.words import Topic
 from masstimes.rules import order_line
 from masstimes.text import page_text
 from sluice.warm import serve
@@ -44,7 +46,13 @@ def _text_of(page: dict[str, Any]) -> str:
 
 
 def _hours(arguments: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
-    for number, found in enumerate(candidates(page["text"], around=arguments.around)):
+    text = page["text"]
+    default = Topic.MASS if is_wanted(page["url"], page["link_text"]) else None
+    topics = {found.start: found.topic for found in readings(text, topic=default)}
+    places = (start for start, _ in hour_spans(text))
+    for number, (found, place) in enumerate(
+        zip(candidates(text, around=arguments.around), places, strict=True)
+    ):
         yield {
             "id": f"{page['url']}#{number}",
             "domain": page["domain"],
@@ -54,6 +62,7 @@ def _hours(arguments: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line
             "context": found.context,
             "start": found.start,
             "end": found.end,
+            "topic": topics.get(place),
         }
 
 

@@ -11,7 +11,8 @@ from masstimes.folding import folded
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 #: As people write minutes: ``:30``, ``.oo``, ``³⁰``, ``oo``, `` oo``, ``°°``, ``,30``, ``-30``.
 _MINUTES = (
-    rf"[:.]\ ?(?:oo|[0-5]\d)|[:.,]?\ ?[{_RAISED[:6]}][{_RAISED}]|[:.]?[\ \xa0]?(?:oo\b|[°ºᵒ]{{2}})"
+    rf"[:.]\ ?(?:oo|[0-5][\do])|[:.,]?\ ?[{_RAISED[:6]}][{_RAISED}]"
+    r"|[:.]?[\ \xa0]?(?:oo\b|[°ºᵒ]{2})"
     r"|,(?:00|15|30|45)|[-\ \xa0](?:00|15|30|45)(?!\ ?\d)"
 )
 _HOUR = r"(?:0?[6-9]|1\d|2[0-2])"
@@ -26,11 +27,13 @@ _WORD = (
     r"(?:sz[óo]st|si[óo]dm|[óo]sm|dziewi[ąa]t|dziesi[ąa]t|jedenast|dwunast|trzynast|czternast"
     r"|pi[ęe]tnast|szesnast|siedemnast|osiemnast|dziewi[ęe]tnast|dwudziest)(?:ej|a)"
 )
+#: Of an hour as a number: ``8-ma``, ``16-tej``.
+_ENDING = r"(?:t?ej|ta|m(?:a|ej)|sz(?:a|ej)|(?:na)?st(?:a|ej))"
 #: A date or a longer number goes on there.
 _END = r"(?!\d)(?![.:]\d)"
 _CANDIDATE = re.compile(
     rf"(?<!\d)(?<!\d[.:])(?<![^\W\d_]-)(?P<full>{_HOUR}(?:{_MINUTES})){_END}"
-    rf"|(?:(?<![^,;(\s])|(?<=godz\.))(?P<bare>{_BARE})(?:(?![^,);\s])|(?=-(?:t?ej|ta|sta|stej)\b))"
+    rf"|(?:(?<![^,;(\s])|(?<=godz\.))(?P<bare>{_BARE})(?:(?![^,);\s])|(?=-{_ENDING}\b))"
     rf"|(?:\bo|godz\.|godzin\w{{0,2}}|\bi|,|oraz)\s(?P<stop>{_BARE})(?=\.(?:\s|$))"
     rf"|(?:\bo|godz\.|godzini?e?|\bi|,|oraz)\s+(?P<word>{_WORD})\b",
     re.IGNORECASE,

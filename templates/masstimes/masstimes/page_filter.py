@@ -28,6 +28,8 @@ _NEWS = re.compile(
     r"ogloszeni|aktualnosc|intencj|wydarzeni|galeri|archiw|histori|kronik|blog|news|kalendarz"
     r"|gazetk|biuletyn|wspomnieni"
 )
+#: Masses of a Sunday that are an order of masses.
+_SUNDAYS = 3
 
 
 def is_wanted(url: str, link_text: str) -> bool:
@@ -39,10 +41,14 @@ def has_order(text: str, *, is_start: bool) -> bool:
     """Tell whether a page's text has an order of masses.
 
     On a start page one time with its day is enough; elsewhere Sundays and weekdays have to be
-    there, as pages of news speak of single masses.
+    there, or several masses of a Sunday, as pages of news speak of single masses.
     """
-    days = {found.day for found in readings(text) if found.topic and found.topic.is_mass}
-    return bool(days - {"unknown"}) if is_start else {"sunday", "weekday"} <= days
+    masses = [found for found in readings(text) if found.topic and found.topic.is_mass]
+    days = {found.day for found in masses}
+    if is_start:
+        return bool(days - {"unknown"})
+    sundays = {found.time for found in masses if found.day == "sunday"}
+    return {"sunday", "weekday"} <= days or len(sundays) >= _SUNDAYS
 
 
 def is_news(url: str, link_text: str) -> bool:

@@ -6,8 +6,11 @@ import re
 
 import html2text
 
+from masstimes.hours import has_minutes, hour_spans
 from masstimes.spending import at_most
 
+#: Before each cell of a table.
+CELL = "\t"
 #: Of a core, for a page: tens of times what real ones take.
 _SECONDS, _SECONDS_A_MIB = 5.0, 10.0
 _TAG = re.compile(r"<[^<>]{0,2000}>")
@@ -17,11 +20,15 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _RAISING = frozenset({"sup", "small", "u"})
 _RAISED_STYLE = re.compile(r"vertical-align:\s*(?:super|top|text-top)", re.IGNORECASE)
 _MINUTES = re.compile(r"\s*[0-5][0-9oO]|\s*[oO]{2}")
+_WORD = re.compile(r"[^\W\d_]{3}")
 _RAISED = str.maketrans("0123456789oO", "⁰¹²³⁴⁵⁶⁷⁸⁹⁰⁰")
 
 
 class _Text(html2text.HTML2Text):
-    """Markdown without links, tables, images, emphasis and the marks of lists."""
+    """Markdown without links, tables, emphasis and the marks of lists.
+
+    Of images, texts with times are kept.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,12 +42,21 @@ class _Text(html2text.HTML2Text):
     def handle_tag(self, tag: str, attrs: dict[str, str | None], start: bool) -> None:
         """Keep cells apart, and remember what raises minutes."""
         if start and tag in {"td", "th"}:
-            self.o(" ")
+            self.o(CELL)
+        if start and tag == "img":
+            self._show_times(attrs.get("alt") or "")
         if start and (tag in _RAISING or _RAISED_STYLE.search(attrs.get("style") or "")):
             self._raised.append(tag)
         elif not start and self._raised[-1:] == [tag]:
             self._raised.pop()
         super().handle_tag("ul" if tag == "ol" else tag, attrs, start)
+
+    def _show_times(self, alt: str) -> None:
+        """Write the text of a picture that has words and times, as that of a scanned table."""
+        if _WORD.search(alt) and any(has_minutes(alt[start:end]) for start, end in hour_spans(alt)):
+            self.p()
+            self.o(alt)
+            self.p()
 
     def handle_data(self, data: str, entity_char: bool = False) -> None:
         """Write raised minutes as raised digits, so that ``7<sup>00</sup>`` stays a time."""

@@ -182,7 +182,7 @@ def test_what_was_learned_holds_at_sites_with_layouts_of_their_own(tmp_path: Pat
     found = json.loads(out.read_text())
     assert found["both"]["recall"] >= 0.9
     assert found["both"]["precision"] >= 0.9
-    for kind in ("tuned", "kept"):
+    for kind in ("tuned", "kept", "styles", "mixed", "cells", "held-out"):
         (tmp_path / kind).mkdir()
         candidates_file, orders_file = run_programs(kind, tmp_path / kind)
         lines = [json.loads(line) for line in candidates_file.read_text().splitlines()]

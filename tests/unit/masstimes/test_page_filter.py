@@ -50,6 +50,12 @@ def test_an_address_that_ends_with_a_slash_has_a_last_part() -> None:
     assert last_part("http://msze.pl/") == ""
 
 
+def test_three_masses_of_sundays_are_an_order() -> None:
+    page = "Msze w niedziele: 8:00, 10:00{} (kaplica)"
+    assert has_order(page.format(", 12:00"), is_start=False)
+    assert not has_order(page.format(""), is_start=False)
+
+
 def test_a_page_is_wanted_for_what_it_says() -> None:
     short, whole = "Msze św.\nNiedziela: 8.00\n", "Msze św.\nNiedziela: 8.00\nW tygodniu: 18.00\n"
     assert has_order(short, is_start=True)

@@ -73,3 +73,21 @@ def test_a_page_whose_address_speaks_of_masses_needs_no_heading() -> None:
 )
 def test_each_hour_is_read_by_the_words_near_it(text: str, expected: Order | None) -> None:
     assert order_in(f"Msze święte\n{text}\n") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "sundays"),
+    [
+        ("W niedzielę Msza będzie o 19:00, a nie jak dotychczas o 20:00.", ("19:00",)),
+        ("W niedzielę Msza będzie o 19:00 zamiast o 20:00.", ("19:00",)),
+        ("Niedziela: Msza 19:00. Przed Mszą, o 18:30, okazja do rozmowy.", ("19:00",)),
+        ("Niedziela: Msza o godz. 8-ma rano", ("08:00",)),
+        ("Niedziela: Msze 7:oo, 11:3o", ("07:00", "11:30")),
+        ("Msze\nniedziele 8, 10\n### Sakrament pokuty\nniedziele 7:30, 9:30", ("08:00", "10:00")),
+        ("# Ogłoszenia\n2. W niedzielę Msza św. o 18.00 z nowenną.", ()),
+        ("\tMsze\tBiuro\n\tniedziela 8:00\t9:30\n", ("08:00",)),
+    ],
+)
+def test_hours_beside_masses_are_none(text: str, sundays: tuple[str, ...]) -> None:
+    found = order_in(text)
+    assert (found.sundays if found else ()) == sundays

@@ -213,3 +213,11 @@ def test_what_is_something_else_is_refused(
     given = [each.format(bare=bare) for each in arguments]
     assert program.main([*given, *(out if program is command else ())]) == 65
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("topic", "kept"), [("mass", 1), (None, 1), ("office", 0), ("once", 0)])
+def test_hour_that_the_page_says_is_for_something_else_is_left_out(
+    make: Callable[..., Rows], topic: str | None, kept: int
+) -> None:
+    [line] = classified("Msza w sobotę 19:00")
+    assert len(make([], [line | {"topic": topic}])) == kept

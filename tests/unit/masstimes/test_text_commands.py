@@ -49,7 +49,7 @@ def test_text_is_what_people_read() -> None:
         "## Porządek Mszy Świętych",
         "Niedziela i święta: 7:00, 9.30",
         "11:00",
-        "w tygodniu 18:00",
+        "w tygodniu\t18:00",
         "Kancelaria",
     ]
 
@@ -59,6 +59,26 @@ def test_text_is_what_people_read() -> None:
 )
 def test_what_is_no_html_is_text(html: str) -> None:
     assert isinstance(page_text(html), str)
+
+
+def test_picture_that_stands_for_an_order_of_masses_is_read() -> None:
+    html = '<p><img alt="Msze: niedziela 8.00, 10.00"><img alt="2014, fot. X"><img alt="16:00"></p>'
+    assert page_text(html).split("\n")[0].strip() == "Msze: niedziela 8.00, 10.00"
+    assert "16:00" not in page_text(html)
+    assert "fot" not in page_text(html)
+
+
+def test_hours_say_what_the_whole_page_says_of_them(
+    run: Callable[..., list[dict[str, Any]]],
+) -> None:
+    far = "<p>Zapraszamy wszystkich parafian i gości.</p>" * 3
+    html = f"<h2>Kancelaria</h2><p>{far}wtorek 9:00</p><h2>Msze</h2><p>niedziela 11:00</p>"
+    texts = run(commands.text_main, [page(html=html, link_text="Kontakt", url="http://p.pl/k")])
+    found = run(commands.hours_main, texts, "--around", "12")
+    assert [(line["time"], line["topic"]) for line in found] == [
+        ("09:00", "office"),
+        ("11:00", "mass"),
+    ]
 
 
 def test_from_pages_to_times(run: Callable[..., list[dict[str, Any]]]) -> None:

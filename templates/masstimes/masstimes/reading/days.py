@@ -24,7 +24,7 @@ _SUNDAY = (
     r"(?<!mszy swieta)|\bdni\s+sw\b"
 )
 _WEEKDAY = (
-    r"powszedni\w*|robocz\w*|w\s+tygodniu|ciagu\s+tygodnia|codzien\w*"
+    r"powszedni\w*|robocz\w*|w\s+tyg(?:odniu)?\b|ciagu\s+tygodnia|codzien\w*"
     r"|(?:porzadek|dzien|dni)\s+zwykl\w+|zwykl\w+\s+dz?(?:ien|ni)"
 )
 _DAY = re.compile(

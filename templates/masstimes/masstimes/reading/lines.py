@@ -18,7 +18,9 @@ from masstimes.reading.days import (
     names_when_at_end,
     season_in,
 )
-from masstimes.reading.words import Topic, in_place, topics
+from masstimes.reading.tables import Column, column_at, header_in
+from masstimes.reading.words import Topic, in_place, names_news, topics
+from masstimes.text import CELL
 
 #: Lines without any word that counts, after which a heading holds no longer.
 _PATIENCE = 6
@@ -40,9 +42,14 @@ _VERSE = re.compile(
 )
 _SENTENCE = re.compile(r"[a-z]{4}\.\s")
 _SPAN = re.compile(r"^\s*(?:[-–—]|do)\s*$")
-_BEFORE_BARE = re.compile(r"(?:godz\w*\.?|\bo|\bi|\boraz|[,;:(]|\d|^)\s*$")
-_AFTER_BARE = re.compile(r"^\s*(?:$|[,;.)(\d]|i\s|oraz\s|[-–]\s|w\s|msz|rano\b|wiecz|po\s+pol)")
-_NONE = re.compile(r"\bnie\s+ma\b|\bbrak\b|nie\s+odprawi\w+|nie\s+jest\s+odprawi\w+|\bbez\s+msz")
+_BEFORE_BARE = re.compile(r"(?:\bg(?:odz\w*)?\.?|\bo|\bi|\boraz|[,;:(]|\d|^)\s*$")
+_AFTER_BARE = re.compile(
+    r"^\s*(?:$|[,;.)(\d]|i\s|oraz\s|[-–]\s|-[a-z]{2,5}\b|w\s|msz|rano\b|wiecz|po\s+pol)"
+)
+_NONE = re.compile(
+    r"\bnie\s+ma\b|\bbrak\b|nie\s+odprawi\w+|nie\s+jest\s+odprawi\w+|\bbez\s+msz"
+    r"|\ba\s+nie\b|\bzamiast\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +89,15 @@ class _Section:
     misses: int = 0
     is_headed: bool = False  # the days stand in a heading, not beside hours
     columns: tuple[Days, ...] = ()  # the header of a table names Sundays and weekdays
+    header: tuple[Column, ...] = ()  # the same, cell by cell
+    is_news: bool = False  # a heading of announcements: each tells of one day
 
     def begin(
         self, topic: Topic | None, days: Days = UNKNOWN, season: str = "", held: str = ""
     ) -> None:
         """Forget what headings above said, apart from the season that is ``held``."""
         self.topic, self.days, self.season, self.held = topic, days, season or held, held
-        self.misses, self.is_headed, self.columns = 0, days != UNKNOWN, ()
+        self.misses, self.is_headed, self.columns, self.header = 0, days != UNKNOWN, (), ()
 
 
 def reading_at(text: str, start: int, *, topic: Topic | None = None) -> Reading | None:
@@ -133,11 +142,14 @@ def _take_heading(line: str, plain: str, section: _Section, default: Topic | Non
         return
     named, days, season = topics(plain), days_in(plain), season_in(plain, line)
     is_short = len(plain) <= _HEADING
+    header = header_in(plain) or (section.header if CELL in line else ())
+    if is_short and (named or plain.lstrip().startswith("#")):
+        section.is_news = names_news(plain) and not any(topic.is_mass for _, topic in named)
     if is_short and (named or days != UNKNOWN):
         held = section.held if not named and not season else ""
         held = season if days == UNKNOWN else held
         section.begin(named[0][1] if named else section.topic, days, season, held)
-        section.columns = columns_in(plain)
+        section.columns, section.header = columns_in(plain), header
     elif is_short and season:
         section.season, section.held, section.misses = season, season, 0
     elif plain.lstrip().startswith("#"):
@@ -165,11 +177,17 @@ class _Line:
             label = self._plain[label_start:begin]
             if section.columns:
                 days = section.columns[number] if len(spans) == len(section.columns) else UNKNOWN
+            column = column_at(section.header, self._plain, begin)
+            if column.days != UNKNOWN:
+                days = column.days
             following = spans[number + 1][0] if number + 1 < len(spans) else len(self._line)
             note_end = self._note_end(end, following)
             named = topics(label)
             if named:
                 topic = self._label_topic(label, named, number)
+            if section.is_news and len(spans) == 1 and topic is Topic.MASS:
+                topic = Topic.ONCE
+            topic = column.topic or topic
             label_days = days_in(label)
             if label_days != UNKNOWN:
                 days, season = label_days, section.held
@@ -178,7 +196,11 @@ class _Line:
             if label_season := season_in(label, self._line[label_start:begin]):
                 season = label_season
             yield self._reading(
-                (begin, end), note_end, (topic, bool(named)), days=days, season=season
+                (begin, end),
+                note_end,
+                (topic, bool(named or column.topic)),
+                days=days,
+                season=season,
             )
             label_start = note_end
         self._take_tail(self._plain[label_start:])

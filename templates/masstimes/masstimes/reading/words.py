@@ -28,13 +28,13 @@ _MASS = (
     r"|eucharysti\w+|\bsum[aey]\b(?!\s+odpust)|nabozenstwa\s+niedzieln\w+"
 )
 _OFFICE = (
-    r"kancelari\w*|\bbiur[oa]\b|urzedowani\w*|dyzur\w*|spowie\w+|spowiad\w*|konfesjonal\w*|poradni\w*"
+    r"kancelari\w*|\bbiur[oa]\b|urzedowani\w*|dyzur\w*|spowie\w+|spowiad\w*|pokut\w*|pojednani\w*|konfesjonal\w*|poradni\w*"
     r"|caritas|bibliotek\w*|sklepik\w*|muzeum|zwiedza\w*|otwart[aeyi]\w*|\bczynn[aey]\b|ksiegarni\w*"
     r"|sekretariat\w*|redakcj\w*|telefon\w*|\btel\b|kontakt\w*|\bkonto\b|kawiarenk\w*|zakrysti\w*"
 )
 _DEVOTION = (
     r"rozan\w+|nabozenst\w+|adoracj\w+|wystawieni\w+|nieszpor\w*|godzink\w+|gorzki\w*\s+zal\w*"
-    r"|drog\w+\s+krzyzow\w+|koronk\w+|nowenn\w+|\bapel\w*|litani\w+|rorat\w*|jutrzni\w*|laudes"
+    r"|drog\w+\s+krzyzow\w+|koronk\w+|nowenn\w+|\bapel\w*|litani\w+|rorat\w*|jutrzni\w*|laudes|odsloniec\w+|zasloniec\w+|aniol\w*\s+pansk\w+"
     r"|modlitw\w+|czuwani\w+|procesj\w+|majow[eaey]\w*|czerwcow[ea]\w*|godzin[aey]\s+(?:swiet|milos)\w*"
     r"|chor\b|choru\b|prob[aey]\b|spotkani\w+|zebrani\w+|schol\w+|ministra\w+|lektor\w*|oaz\w+"
     r"|katechez\w*|kurs\w*|\bkrag\w*|odnow\w+|chrzest\w*|chrzt\w*|slub\w*"
@@ -60,11 +60,15 @@ _DATE = (
 _TOPIC = re.compile(
     rf"(?P<mass>{_MASS})|(?P<office>{_OFFICE})|(?P<once>{_ONCE}|{_DATE})|(?P<devotion>{_DEVOTION})"
 )
+#: Headings of what happens once.
+_NEWS = re.compile(r"ogloszeni|aktualnosci|wydarzeni|intencj")
 #: Before a mass, after it or in it: the hour is not the mass's.
 _BESIDE = re.compile(
     r"(?:\bprzed|\bpo|podczas|w\s+czasie|w\s+trakcie|miedzy|\bpoza|\bbez|intencj\w*|ofiar\w*|\bdo)"
     r"\s+(?:\w+\s+){0,2}$"
 )
+#: Behind such a mass: the hour that follows is of something else, as in "przed Mszą, o 18:30".
+_ASIDE = re.compile(r"(?:\s+sw\w*\.?)?\s*(?:,|[-–—])\s*(?:o\s|od\s|godz|\d)")
 
 
 def in_place(text: str) -> str:
@@ -78,12 +82,19 @@ def _folded_character(character: str) -> str:
     return (folded(character) or character)[0]
 
 
+def names_news(text: str) -> bool:
+    """Tell whether a folded heading announces what happens once."""
+    return _NEWS.search(text) is not None
+
+
 def topics(text: str) -> list[tuple[int, Topic]]:
     """Return where a folded text speaks of what, in its order."""
     found: list[tuple[int, Topic]] = []
     for each in _TOPIC.finditer(text):
         topic = Topic(str(each.lastgroup))
         if topic.is_mass and _BESIDE.search(text[max(0, each.start() - 60) : each.start()]):
+            if _ASIDE.match(text, each.end()):
+                found.append((each.start(), Topic.DEVOTION))
             continue
         found.append((each.start(), topic))
     return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from masstimes.reading.days import Day, joined_days, joined_seasons
+from masstimes.reading.words import Topic
 from masstimes.table.days import mass_near, sentence_at
 
 _DAYS: dict[str, Day] = {"sundays": "sunday", "weekdays": "weekday", "holidays": "holiday"}
@@ -105,10 +106,16 @@ def rows(
             by_key[found.domain, found.day, found.time].append(found)
             ruled[found.url, found.time].add(found.day)
     for line in candidates:
-        if line["mass"]:
+        if line["mass"] and not _is_for_something_else(line):
             said = from_candidate(line, ruled.get((line["url"], line["time"]), ()))
             by_key[said.domain, said.day, said.time].append(said)
     return sorted(_known(by_key), key=lambda row: (row.domain, row.day, row.time))
+
+
+def _is_for_something_else(line: Mapping[str, Any]) -> bool:
+    """Tell whether the words of the whole page, of which the classifier sees a part, say so."""
+    topic = line.get("topic")  # lines of earlier releases have none
+    return topic is not None and topic != Topic.MASS
 
 
 def _known(by_key: dict[tuple[str, Day, str], list[Evidence]]) -> Iterator[Evidence]:

@@ -1,0 +1,1 @@
+<html><head><meta http-equiv="Content-Type" content="text/html; charset=iso-8859-2"><title>Ogłoszenia</title></head><body><h2>Ogłoszenia 8.11.2009</h2>Taca 1 120 zł. Msza św. za Ojczyznę 11 listopada o 10.30 z udziałem orkiestry. Zebranie rodziców bierzmowańców w czwartek o 18.45. Wypominki o 17.40.</body></html>
