@@ -52,10 +52,12 @@ async def send_batch(batch: list[AttemptReport], outbox: Outbox, session: WmsSes
         answers = await session.client.report(session.pilot.uid, Report(reports=batch))
     except Unprocessable as error:
         if len(batch) == 1:
-            plain = batch[0].model_copy(update={"gpu_memory": None, "checkpoint": False})
+            plain = batch[0].model_copy(
+                update={"gpu_memory": None, "checkpoint": False, "no_room": None, "spent": {}}
+            )
             if plain == batch[0]:
                 outbox.refused(batch[0], error.detail)
-            else:  # a WMS of the release before knows no GPU that was full, and no checkpoints
+            else:  # a WMS of the release before does not know these fields
                 await send_batch([plain], outbox, session)
             return
         middle = len(batch) // 2

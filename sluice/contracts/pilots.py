@@ -28,6 +28,7 @@ from sluice.contracts.resources import (
     Amounts,
     Labels,
     NamedAmounts,
+    SpentAmounts,
 )
 from sluice.contracts.room import FullStorage
 from sluice.contracts.states import (
@@ -311,6 +312,8 @@ class AttemptReport(Contract):
     checkpoint: Annotated[bool, Field(exclude_if=operator.not_)] = False
     #: Of an attempt that failed with ``no_room`` since a storage was full.
     no_room: Annotated[FullStorage | None, Field(exclude_if=absent)] = None
+    #: Of what the job reserved, as far as its tool says it; the rest of a quota is given back.
+    spent: SpentAmounts = Field(default_factory=dict)
 
 
 class Report(Contract):

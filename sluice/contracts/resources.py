@@ -44,6 +44,11 @@ NamedRest = Annotated[
     dict[ResourceName, Annotated[float, Field(ge=0)]],
     Field(max_length=MOST_NAMED, exclude_if=operator.not_),
 ]
+#: What an attempt has spent of them.
+SpentAmounts = Annotated[
+    dict[ResourceName, Annotated[float, Field(ge=0, le=MOST_AMOUNT, allow_inf_nan=False)]],
+    Field(max_length=MOST_NAMED, exclude_if=operator.not_),
+]
 #: Of a node: one value each.
 Labels = Annotated[
     dict[ResourceName, NewWord], Field(max_length=MOST_LABELS, exclude_if=operator.not_)

@@ -10,7 +10,8 @@ id: sites
 label: From parishes to their sites
 doc: |
   Find the site of each parish, as mt-parishes writes it, by a places API. A parish takes at most two
-  searches of ten units each and two details of one unit each for either, out of the limit `places`.
+  searches of ten units each and two details of one unit each for either, out of the limit `places`;
+  what a parish did not need is given back.
   The limit holds over all nodes and is full again each day: `sluice limit set places 1000/day`. What
   is left goes on by itself the next day.
 requirements:

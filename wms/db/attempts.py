@@ -3,7 +3,7 @@ rule of ``wms/db/tasks.py``."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -225,7 +225,8 @@ _OWN, _STATE = map(JobInFlight.__slots__.index, ("twin", "state"))
 class EndedAttempt:
     """``verdict``: what becomes of the job. ``reported``: what the pilot said, None where it said
     nothing. ``files``: what is registered with it, by data set. ``duration``: seconds the job ran,
-    by the pilot's clock."""
+    by the pilot's clock. ``spent``: of what the job reserved, by name; what it does not name is
+    spent."""
 
     job: JobInFlight
     outcome: AttemptOutcome
@@ -239,6 +240,7 @@ class EndedAttempt:
     log_url: str | None = None
     duration: float | None = None
     files: Sequence[tuple[UUID, NewFile]] = ()
+    spent: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_beside(self) -> bool:

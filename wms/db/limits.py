@@ -7,8 +7,9 @@ first, before those of tasks; so has who sets a limit. What is counted under it 
 committed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
@@ -67,10 +68,21 @@ UPDATE limits AS l SET
 WHERE l.name = $1 AND l.period IS NOT NULL
 """
 
+_GIVE_BACK = f"""
+-- Attempts that were given away at $3 reserved $2 of quota $1 and did not spend it. Counts where
+-- the reservation did: in this period, and since the quota was set.
+UPDATE limits AS l SET spent = greatest(0, l.spent - (
+    SELECT coalesce(sum(n.amount), 0)
+    FROM unnest($2::float8[], $3::timestamptz[]) AS n (amount, leased_at)
+    WHERE n.leased_at >= l.begun))
+WHERE l.name = $1 AND l.begun >= {_PERIOD}
+"""
+
 _SET_LIMIT = """
--- What is spent of a quota stays spent, unless the period is another one.
+-- What is spent of a quota stays spent, unless the period is another one. What was reserved before
+-- the quota was set is never given back to it.
 INSERT INTO limits AS l (name, amount, period, begun)
-VALUES ($1, $2, $3, date_trunc($3, clock_timestamp(), 'UTC'))
+VALUES ($1, $2, $3, CASE WHEN $3::text IS NOT NULL THEN clock_timestamp() END)
 ON CONFLICT (name) DO UPDATE SET
     amount = excluded.amount, period = excluded.period,
     spent = CASE WHEN l.period = excluded.period THEN l.spent ELSE 0 END,
@@ -131,11 +143,27 @@ async def lock_named(connection: Connection, demand: Demand) -> Demand:
 
 
 async def spend(connection: Connection, demand: Demand, *, jobs: int) -> None:
-    """So many jobs were given away; under the lock of ``lock_named``. Quotas are spent then, and
-    not given back."""
-    for limit in demand.limits.values():
+    """Spend the quotas of so many jobs that were given away, under the lock of ``lock_named``."""
+    for _, limit in sorted(demand.limits.items()):
         if limit.period is not None:
             await connection.execute(_SPEND, limit.name, demand.needs.named[limit.name] * jobs)
+
+
+async def give_back(
+    connection: Connection, unspent: Mapping[str, Sequence[tuple[float, datetime]]]
+) -> None:
+    """Give back what attempts reserved and did not spend.
+
+    The last statement of its transaction: rows of limits are locked after those of tasks, in the
+    order of their names, as by ``spend``.
+
+    Args:
+        connection: within a transaction.
+        unspent: by the name of the resource, amounts and when each attempt was given away.
+    """
+    for name, parts in sorted(unspent.items()):
+        amounts, times = zip(*parts, strict=True)
+        await connection.execute(_GIVE_BACK, name, list(amounts), list(times))
 
 
 async def holders(connection: Connection, name: str, *, most: int) -> list[HoldingStep]:

@@ -59,6 +59,15 @@ class Limit:
         return f"needs {in_full(need)} {self.name}, the limit is {in_full(self.amount)} {span}"
 
 
+def unspent(named: Mapping[str, float], spent: Mapping[str, float]) -> dict[str, float]:
+    """Return what of a reservation was not spent, by name; never more than was reserved.
+
+    What ``spent`` does not name is spent.
+    """
+    left = {name: need - max(spent[name], 0.0) for name, need in named.items() if name in spent}
+    return {name: amount for name, amount in left.items() if amount > 0}
+
+
 def jobs_within(named: Mapping[str, float], limits: Iterable[Limit]) -> int | None:
     """How many jobs with these needs the limits let start now; None: there is no limit on them."""
     return min(

@@ -23,10 +23,14 @@ from wms.domain.retry_rules import Verdict
 from wms.domain.tokens import possible
 from wms.domain.tree_merge import level_of, placed
 from wms.usecases.context import WmsContext
+from wms.usecases.give_back_quota import give_back_quota
 from wms.usecases.judge_attempt import AttemptEnding, Largest, attempt_verdict
 from wms.usecases.look_at_outputs import NO_FAULTS, OutputFaults
 from wms.usecases.note_room import full_storage, note_room
 from wms.usecases.settle_attempts import settle_attempts
+
+#: How attempts end that were never begun, where a report has no time of their start.
+_UNSTARTED = frozenset({AttemptOutcome.RETURNED, AttemptOutcome.CANCELED})
 
 
 async def report_attempts(
@@ -92,6 +96,8 @@ async def _report(
             settled.delays.add(0.0)
         before = await outcomes_reported(connection, list(first.keys() - mine.keys()), pilot=pilot)
         over = await jobs_ended(connection, [key[0] for key in first if first[key].checkpoint])
+        if await give_back_quota(connection, ended, known):
+            settled.delays.add(0.0)
     settled.announce(context)
     answers = [_answer(report, mine=mine, before=before, over=over) for report in reports]
     context.metrics.stale.inc(sum(answer.answer is ReportAnswer.STALE for answer in answers))
@@ -210,7 +216,14 @@ def _ended(
         log_url=log_url,
         duration=None if duration is None else max(duration, 0.0),
         files=files,
+        spent=_spent(known, report),
     )
+
+
+def _spent(known: KnownTask, report: AttemptReport) -> Mapping[str, float]:
+    """Return what the attempt spent of its reservation; nothing where the tool was never begun."""
+    unstarted = report.started_at is None and report.outcome in _UNSTARTED
+    return dict.fromkeys(known.task.needs.named, 0.0) if unstarted else report.spent
 
 
 def _verdict(

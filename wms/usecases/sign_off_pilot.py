@@ -10,6 +10,7 @@ from wms.db.pilots import set_gone
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.tokens import possible
 from wms.usecases.context import WmsContext
+from wms.usecases.give_back_quota import give_back_quota
 from wms.usecases.judge_attempt import AttemptEnding, attempt_verdict
 from wms.usecases.settle_attempts import settle_attempts
 
@@ -38,11 +39,13 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
                 ),
                 reported=outcome,
                 message="handed back by its pilot",
+                spent=dict.fromkeys(known[job.task_uid].task.needs.named, 0.0),
             )
             for job_id, attempt in tokens
             if (flight := flying.get(job_id)) and (job := flight.at(attempt, pilot))
         ]
         settled = await settle_attempts(transaction, locked, known=known, attempts=ended)
         await set_gone(transaction.connection, pilot)
+        await give_back_quota(transaction.connection, ended, known)
     settled.announce(context)
     context.signal.ready()  # a request for jobs that it left behind ends

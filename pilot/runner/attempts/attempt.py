@@ -18,6 +18,7 @@ from pilot.runner.attempts.job_log import Story, write_log
 from pilot.runner.attempts.limit_hints import RefusedAmounts
 from pilot.runner.attempts.memory_limit import memory_limit_of
 from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
+from pilot.runner.attempts.spent_amounts import SpentByTool
 from pilot.runner.attempts.verdict import Judge
 from pilot.runner.attempts.warm_inputs import with_inputs
 from pilot.runner.failures import AttemptError, StoppedError, node_error
@@ -63,6 +64,7 @@ class AttemptRun:
             limit=context.settings.checkpoint_limit,
             note=self._story.checkpoints.append,
         )
+        self._spent = SpentByTool(task.needs.named, note=self._story.checkpoints.append)
         self._memory_limit = memory_limit_of(task, job, context.settings)
         self._gpus = frame.gpus
         self._execution = Execution(
@@ -211,7 +213,10 @@ class AttemptRun:
         well = False
         self._checkpoints.begin(self._context.folder.folders[0])
         try:
-            end = self._execution.run(prepared)
+            try:
+                end = self._execution.run(prepared)
+            finally:
+                self._spent.add(job_files)
             self._story.ended = combined(self._story.ended, end)
             self._require_undamaged(protected, end)
             self._judge.require_success(tool, prepared, end, stderr=self._story.streams["stderr"])
@@ -298,7 +303,9 @@ class AttemptRun:
         message = self._without_folders(end.message)
         end = replace(end, message="; ".join(filter(None, (message, self._checkpoints.went_on))))
         report = report_of(self._job, end, self._story, outputs=self._outputs, log=log_file)
-        return report.model_copy(update={"checkpoint": self._checkpoints.may_be_there})
+        return report.model_copy(
+            update={"checkpoint": self._checkpoints.may_be_there, "spent": self._spent.amounts}
+        )
 
     def _without_folders(self, message: str) -> str:
         """Where the job's files lay on the node helps nobody once they are gone; the log has it."""

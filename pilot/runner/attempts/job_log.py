@@ -29,7 +29,7 @@ class Story:
     redaction: Redaction = NOTHING
     #: What it could reach that it should not, where that is to be told.
     reach: list[str] = field(default_factory=list)
-    #: What became of its checkpoints.
+    #: What became of its checkpoints, and of what it says that it spent.
     checkpoints: list[str] = field(default_factory=list)
 
 

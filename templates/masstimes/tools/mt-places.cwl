@@ -48,6 +48,7 @@ arguments:
   - {prefix: --cache, valueFrom: answers.jsonl}
   - {prefix: --out, valueFrom: sites}
   - {prefix: --requests, valueFrom: $(inputs.parish.nameroot).requests.json}
+  - {prefix: --spent, valueFrom: sluice.spent.json}
   - {prefix: --without, valueFrom: $(inputs.parish.nameroot).without.jsonl}
 outputs:
   site:

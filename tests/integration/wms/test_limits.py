@@ -13,7 +13,7 @@ from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.problems import NotFound
 from sluice.contracts.resources import Amounts
-from sluice.contracts.states import AttemptOutcome, JobState
+from sluice.contracts.states import AttemptOutcome, JobState, ReportAnswer
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.leases import ClaimedJob
@@ -146,7 +146,7 @@ async def test_a_quota_is_spent_when_jobs_are_given_and_full_again_in_time(stage
     jobs = await ask(stage, pilot)
     assert len(jobs) == 2
     await stage.fail(pilot, *jobs)
-    assert await ask(stage, pilot) == [], "it is not given back"
+    assert await ask(stage, pilot) == [], "no tool said that some is left"
     told = await now(stage)
     assert (told.used, told.period) == (4, LimitPeriod.DAY)
     assert told.refills is not None
@@ -154,6 +154,83 @@ async def test_a_quota_is_spent_when_jobs_are_given_and_full_again_in_time(stage
     await stage.execute("UPDATE limits SET begun = begun - interval '1 day'")
     assert (await now(stage)).used == 0
     assert len(await ask(stage, pilot)) == 2
+    assert (await now(stage)).used == 4
+
+
+async def test_rest_of_a_quota_is_given_back_once_and_wakes_who_waits(
+    stage: Stage, second: Stage
+) -> None:
+    await limit(stage, 48, LimitPeriod.DAY)
+    await task_of(stage, jobs=10, need=24)
+    pilot = await stage.add_pilot()
+    one, two = await ask(stage, pilot)
+    assert await ask(stage, pilot) == []
+    version = stage.context.signal.version
+    report = stage.report_of(one, spent={"licence": 11})
+    assert await stage.report(pilot, report) == [ReportAnswer.ACCEPTED]
+    assert (await now(stage)).used == 35
+    assert stage.context.signal.version != version
+    assert await second.report(pilot, report) == [ReportAnswer.ALREADY]
+    await stage.report(pilot, stage.report_of(two, AttemptOutcome.FAILED, spent={"licence": 0.5}))
+    assert (await now(stage)).used == 11.5
+    assert len(await ask(second, pilot)) == 1
+
+
+@pytest.mark.parametrize(
+    ("spent", "used"),
+    [({}, 24), ({"other": 0}, 24), ({"licence": 1000}, 24), ({"licence": 0, "other": 0}, 0)],
+)
+async def test_no_pilot_gives_back_more_than_its_job_reserved(
+    stage: Stage, spent: dict[str, float], used: float
+) -> None:
+    await limit(stage, 48, LimitPeriod.DAY)
+    await set_limit(stage.context, SetLimit(name="other", amount=9, period=LimitPeriod.DAY))
+    await task_of(stage, jobs=1, need=24)
+    other = await stage.add_task(make_task(named={"other": 5}), jobs=1)
+    pilot, liar = await stage.add_pilot(), await stage.add_pilot(name="liar")
+    jobs = await ask(stage, liar)
+    assert other.uid in {job.task_uid for job in jobs}
+    [mine] = [job for job in jobs if job.task_uid != other.uid]
+    assert await stage.report(pilot, stage.report_of(mine, spent={"licence": 0})) == [
+        ReportAnswer.STALE
+    ]
+    report = stage.report_of(mine, spent=spent)
+    await stage.report(liar, report, report)
+    limits = (await list_limits(stage.context)).limits
+    assert {each.name: each.used for each in limits} == {"licence": used, "other": 5}
+
+
+@pytest.mark.parametrize("way", ["report", "sign off"])
+async def test_quota_of_a_job_that_was_never_begun_is_given_back(stage: Stage, way: str) -> None:
+    await limit(stage, 5, LimitPeriod.DAY)
+    await task_of(stage, need=2)
+    pilot = await stage.add_pilot()
+    jobs = await ask(stage, pilot)
+    if way == "report":
+        returned = AttemptOutcome.RETURNED
+        await stage.report(
+            pilot, *(stage.report_of(job, returned, started_at=None, log=None) for job in jobs)
+        )
+    else:
+        tokens = [pilots.JobToken(id=job.id, attempt=job.attempt) for job in jobs]
+        await sign_off_pilot(stage.context, pilot, tokens)
+    assert (await now(stage)).used == 0
+
+
+@pytest.mark.parametrize("change", ["next day", "set again"])
+async def test_what_another_quota_paid_is_not_given_back(stage: Stage, change: str) -> None:
+    await limit(stage, 5, LimitPeriod.DAY)
+    await task_of(stage, need=2)
+    pilot = await stage.add_pilot()
+    [early, _] = await ask(stage, pilot)
+    if change == "next day":
+        await stage.execute("UPDATE jobs SET leased_at = leased_at - interval '1 day'")
+        await stage.execute("UPDATE limits SET spent = 0")
+    else:
+        await remove_limit(stage.context, "licence")
+        await limit(stage, 5, LimitPeriod.DAY)
+    assert len(await ask(stage, pilot)) == 2
+    await stage.report(pilot, stage.report_of(early, spent={"licence": 0}))
     assert (await now(stage)).used == 4
 
 

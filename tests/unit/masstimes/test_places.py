@@ -65,6 +65,7 @@ def run(api: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         out = ["--out", str(tmp_path / "sites"), "--without", str(tmp_path / "without")]
         more = ["--cache", str(tmp_path / "cache"), "--contact", "me@example.org", "--delays", "0"]
         more += ["--requests", str(tmp_path / "requests"), "--repeats", "1", *options]
+        more += ["--spent", str(tmp_path / "spent")]
         return main([*paths, "--api", api.url, *out, *more])
 
     return run
@@ -115,6 +116,7 @@ def test_first_hit_with_a_site_wins_and_the_street_is_left_out_only_without_one(
         *("C Hel Morska 1", "C Hel"),
     ]
     assert requests(tmp_path) == {"search": 5, "detail": 4}
+    assert json.loads((tmp_path / "spent").read_text()) == {"places": 54}
     assert {parse_qs(urlsplit(path).query)["key"][0] for path in api.asked} == {KEY}
     assert json.loads((tmp_path / "sites" / "A.json").read_text())["place"] == "Hel"
 
@@ -153,6 +155,7 @@ def test_budget_of_each_kind_of_request_ends_the_run_and_the_cache_goes_on(
     assert run("A", "B", options=budget) == 75
     assert "the budget of 3 detail requests is spent" in capsys.readouterr().err
     assert requests(tmp_path) == {"search": 2, "detail": 3}
+    assert json.loads((tmp_path / "spent").read_text()) == {"places": 23}, "also where it fails"
     assert run("A", "B", options=budget) == 0
     assert requests(tmp_path) == {"search": 0, "detail": 1}
     assert sites(tmp_path) == {"A": "http://a.pl/", "B": "http://b.pl/"}

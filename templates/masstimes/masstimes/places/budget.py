@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from masstimes.manners import GaveUp
 from masstimes.places.provider import RequestKind
 
+#: Units of a quota that a request of each kind takes.
+UNITS = {RequestKind.SEARCH: 10, RequestKind.DETAIL: 1}
+
 
 class OverBudget(GaveUp):
     """The run has sent as many requests of a kind as it may."""
@@ -38,6 +41,10 @@ class Budget:
                 f" to go on, or raise --most-{kind}"
             )
         self.sent[kind] += 1
+
+    def units(self) -> int:
+        """Return the units of a quota that were spent."""
+        return sum(UNITS[kind] * number for kind, number in self.sent.items())
 
     def counts(self) -> dict[str, int]:
         """Return how many requests of each kind were sent."""

@@ -31,6 +31,8 @@ from masstimes.places.provider import Access, RequestKind
 from masstimes.polite import Polite
 
 _PROGRAM = "mt-places"
+#: Name of the limit over all nodes, as sites.cwl reserves some of it.
+LIMIT = "places"
 #: Where there is no file with the key.
 KEY_VARIABLE = "PLACES_KEY"
 
@@ -112,6 +114,8 @@ def _work(arguments: argparse.Namespace) -> None:
             write_lines(arguments.without, without)
             if arguments.requests:
                 write_complete(arguments.requests, json.dumps(budget.counts()).encode())
+            if arguments.spent:
+                write_complete(arguments.spent, json.dumps({LIMIT: budget.units()}).encode())
     found = len(parishes) - len(without)
     sent = ", ".join(f"{number} {kind}" for kind, number in budget.counts().items())
     print(
@@ -138,5 +142,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--most-search", type=not_negative, metavar="N", help="searches of this run")
     add("--most-detail", type=not_negative, metavar="N", help="requests for details of this run")
     add("--requests", type=Path, metavar="FILE", help="how many were sent of each kind, JSON")
+    add("--spent", type=Path, metavar="FILE", help=f"units of the limit {LIMIT!r}, JSON")
     add_manners(parser, pause=0.0)
     return run_command(parser, _work, argv)

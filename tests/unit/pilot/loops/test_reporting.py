@@ -35,7 +35,7 @@ async def test_a_wms_of_the_release_before_is_not_told_what_it_does_not_know(
 
     def before(request: httpx.Request) -> httpx.Response:
         reports = json.loads(request.content)["reports"]
-        if any({"gpu_memory", "checkpoint"} & each.keys() for each in reports):
+        if any({"gpu_memory", "checkpoint", "no_room", "spent"} & each.keys() for each in reports):
             wrong = {"type": "urn:sluice:problem:unprocessable", "title": "x", "status": 422}
             return httpx.Response(
                 422,

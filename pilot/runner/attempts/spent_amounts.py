@@ -1,0 +1,50 @@
+"""What the tool of an attempt says that it spent of what its job reserved."""
+
+import os
+from collections.abc import Callable, Mapping
+
+from pilot.folders.work_folder import OUT
+from pilot.runner.files.job_files import ForeignFileError, JobFiles
+from sluice.contracts.spent import MOST_SPENT_FILE, SPENT_FILE, WrongSpent, spent_in
+from sluice.os_errors import reason_of
+
+
+class SpentByTool:
+    """Adds up what the runs of an attempt's tool say.
+
+    A resource of which one run says nothing counts as spent: it is left out of ``amounts``.
+    """
+
+    def __init__(self, reserved: Mapping[str, float], *, note: Callable[[str], None]) -> None:
+        """Begin with nothing spent.
+
+        Args:
+            reserved: amounts that the job needs, by the name of the resource.
+            note: takes a line for the job's log.
+        """
+        self._reserved = reserved
+        self._note = note
+        self.amounts = dict.fromkeys(reserved, 0.0)
+
+    def add(self, job_files: JobFiles) -> None:
+        """Read the file that a run of the tool has left."""
+        if not self._reserved:
+            return
+        said = self._said(job_files)
+        self.amounts = {
+            name: min(amount + said[name], self._reserved[name])
+            for name, amount in self.amounts.items()
+            if name in said
+        }
+
+    def _said(self, job_files: JobFiles) -> dict[str, float]:
+        path = f"{job_files.folder}/{OUT}/{SPENT_FILE}"
+        try:
+            if not job_files.is_file(path):
+                return {}
+            with os.fdopen(job_files.open(path), "rb") as file:
+                return spent_in(file.read(MOST_SPENT_FILE + 1))
+        except (WrongSpent, ForeignFileError, OSError) as error:
+            why = reason_of(error) if isinstance(error, OSError) else str(error)
+            self._note(f"all that the job reserved counts as spent: {why}")
+            return {}

@@ -1,0 +1,71 @@
+"""What tools say that they spent, in a real slot process."""
+
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.states import AttemptOutcome
+from tests.unit.pilot.attempts import log_of, run
+from tests.unit.pilot.builders import SHA, input_file, task, tool
+from tests.unit.pilot.slot_runner import Runner
+
+#: Spends 11 of each input, and ends as its first argument says.
+SPENDS = """printf '%s' '{"places": 11}' > sluice.spent.json; echo x; exit $0"""
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"), [(0, AttemptOutcome.FINISHED), (3, AttemptOutcome.FAILED)]
+)
+def test_amounts_are_reported_however_the_tool_ends(
+    runner: Runner, root: Path, code: int, outcome: AttemptOutcome
+) -> None:
+    spending = task(root, tool(["sh", "-c", SPENDS, str(code)]), named={"places": 24, "other": 1})
+    report = run(runner, spending, [input_file(root / "in" / "a")])
+    assert (report.outcome, report.spent) == (outcome, {"places": 11}), report.message
+
+
+def test_amounts_of_all_entries_are_added_up_to_the_reservation(runner: Runner, root: Path) -> None:
+    spending = tool(["sh", "-c", SPENDS, "0"])
+    files = [input_file(root / "in" / f"{seq}", seq=seq) for seq in range(3)]
+    report = run(runner, task(root, spending, named={"places": 40}, batch=3), files)
+    assert report.spent == {"places": 33}, report.message
+    report = run(runner, task(root / "less", spending, named={"places": 24}, batch=3), files)
+    assert report.spent == {"places": 24}, report.message
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"places": -1}', "greater than or equal to 0"),
+        ('{"places": NaN}', "sluice.spent.json"),
+        ("[]", "sluice.spent.json"),
+        ("{" * 70_000, "is larger than 65536 bytes"),
+    ],
+    ids=["negative", "no number", "list", "large"],
+)
+def test_wrong_file_gives_nothing_back_and_the_log_says_why(
+    runner: Runner, root: Path, text: str, told: str
+) -> None:
+    writes = tool(["sh", "-c", "cat $0 > sluice.spent.json"], inputs=SHA["inputs"])
+    file = input_file(root / "in" / "text", data=text.encode())
+    report = run(runner, task(root, writes, named={"places": 24}), [file])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    assert report.spent == {}
+    log = log_of(report)
+    assert "all that the job reserved counts as spent" in log
+    assert told in log
+
+
+@pytest.mark.parametrize("what", ["ln -s /etc/passwd", "mkfifo", "mkdir"])
+def test_other_things_of_that_name_are_not_read(runner: Runner, root: Path, what: str) -> None:
+    makes = tool(["sh", "-c", f"{what} sluice.spent.json"])
+    report = run(runner, task(root, makes, named={"places": 24}), [input_file(root / "in" / "a")])
+    assert report.spent == {}
+
+
+def test_tool_that_was_never_begun_spent_nothing(runner: Runner, root: Path) -> None:
+    file = input_file(root / "in" / "a")
+    (root / "in" / "a").unlink()
+    report = run(runner, task(root, tool(["true"]), named={"places": 24}), [file])
+    assert report.outcome is AttemptOutcome.FAILED
+    assert report.spent == {"places": 0}
