@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from masstimes.places.google_provider import GoogleProvider
 from masstimes.places.provider import (
-    Access,
     BadAnswer,
-    Denied,
-    OverQuota,
     Page,
     Place,
     objects_in,
@@ -17,23 +15,18 @@ from masstimes.places.provider import (
     site_of,
     text_of,
 )
-from masstimes.polite import Answer, ApiRequest, Later, Polite
+from masstimes.polite import Answer, ApiRequest, Later
 
 #: A token of a next page is valid a moment after the page: seconds before each try.
 _TOKEN_WAITS = (2.0, 2.0, 4.0)
 
 
-class GooglePlaces:
+class GooglePlaces(GoogleProvider):
     """Requests to ``…/textsearch/json`` and ``…/details/json``."""
 
     DEFAULT_URL: ClassVar[str] = "https://maps.googleapis.com/maps/api/place"
-    HAS_DETAILS: ClassVar[bool] = True
-    NEEDS_KEY: ClassVar[bool] = True
-    PAUSE: ClassVar[float] = 0.0
-
-    def __init__(self, access: Access, polite: Polite) -> None:
-        self._access = access
-        self._polite = polite
+    OVER_QUOTA = frozenset({"OVER_QUERY_LIMIT", "OVER_DAILY_LIMIT"})
+    DENIED = frozenset({"REQUEST_DENIED"})
 
     def search(self, text: str, token: str) -> Page:
         """Return a page of hits; a token that is not accepted ends the pages."""
@@ -53,7 +46,7 @@ class GooglePlaces:
             Place(
                 text_of(each, "place_id"), text_of(each, "name"), text_of(each, "formatted_address")
             )
-            for each in objects_in(self._access.url, found, "results")
+            for each in objects_in(self._url, found, "results")
         )
         return Page(places, text_of(found, "next_page_token"))
 
@@ -63,7 +56,7 @@ class GooglePlaces:
         self._require(status, found, "OK", "NOT_FOUND", "ZERO_RESULTS")
         result = found.get("result", {})
         if not isinstance(result, dict):
-            raise BadAnswer(f"{self._access.url}: 'result' of the answer is no object")
+            raise BadAnswer(f"{self._url}: 'result' of the answer is no object")
         return site_of(result.get("website"))
 
     def _get(self, what: str, query: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
@@ -71,25 +64,17 @@ class GooglePlaces:
         sent = {**query, "key": access.key}
         if access.language:
             sent["language"] = access.language
-        request = ApiRequest(f"{access.url.rstrip('/')}/{what}/json", query=sent)
+        request = ApiRequest(f"{self._url}/{what}/json", query=sent)
         return self._polite.call(request, self._read)
 
     def _read(self, answer: Answer) -> tuple[str, dict[str, Any]]:
-        url = self._access.url
-        found = read_json(url, answer)
+        found = read_json(self._url, answer)
         if not isinstance(found, dict) or not isinstance(found.get("status"), str):
-            raise BadAnswer(f"{url}: the answer has no status: {answer.body[:80]!r}")
+            raise BadAnswer(f"{self._url}: the answer has no status: {answer.body[:80]!r}")
         if found["status"] == "UNKNOWN_ERROR":
             raise Later("its status is UNKNOWN_ERROR")
         return found["status"], found
 
     def _require(self, status: str, found: Mapping[str, Any], *fine: str) -> None:
-        message = self._access.without_key(text_of(found, "error_message"))
-        told = f"{self._access.url}: {status}{f': {message}' if message else ''}"
-        if status in fine:
-            return
-        if status in {"OVER_QUERY_LIMIT", "OVER_DAILY_LIMIT"}:
-            raise OverQuota(f"{told}. The quota is used up: try again when it is full")
-        if status == "REQUEST_DENIED":
-            raise Denied(f"{told}. Check the key and what it is allowed to use")
-        raise BadAnswer(told)
+        if status not in fine:
+            self._fail(status, text_of(found, "error_message"))

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 from urllib.parse import quote
 
+from masstimes.places.google_provider import GoogleProvider
 from masstimes.places.provider import (
-    Access,
     BadAnswer,
-    Denied,
-    OverQuota,
     Page,
     Place,
     objects_in,
@@ -17,7 +15,7 @@ from masstimes.places.provider import (
     site_of,
     text_of,
 )
-from masstimes.polite import Answer, ApiRequest, Polite
+from masstimes.polite import Answer, ApiRequest
 
 #: Statuses whose answers say in JSON what is wrong.
 _ERRORS = frozenset({400, 401, 403, 404, 429})
@@ -25,18 +23,12 @@ _SEARCH_MASK = "places.id,places.displayName,places.formattedAddress,nextPageTok
 _DETAIL_MASK = "id,websiteUri"
 
 
-class GooglePlacesV1:
+class GooglePlacesV1(GoogleProvider):
     """Requests to ``…/places:searchText`` and ``…/places/ID``."""
 
     DEFAULT_URL: ClassVar[str] = "https://places.googleapis.com/v1"
-    HAS_DETAILS: ClassVar[bool] = True
-    NEEDS_KEY: ClassVar[bool] = True
-    PAUSE: ClassVar[float] = 0.0
-
-    def __init__(self, access: Access, polite: Polite) -> None:
-        self._access = access
-        self._polite = polite
-        self._url = access.url.rstrip("/")
+    OVER_QUOTA = frozenset({"RESOURCE_EXHAUSTED"})
+    DENIED = frozenset({"PERMISSION_DENIED", "UNAUTHENTICATED"})
 
     def search(self, text: str, token: str) -> Page:
         """Return a page of hits; a token that is not accepted ends the pages."""
@@ -94,12 +86,5 @@ class GooglePlacesV1:
         return text_of(error, "status") or str(answer.status), error
 
     def _require(self, status: str, found: dict[str, Any]) -> None:
-        message = self._access.without_key(text_of(found, "message"))
-        told = f"{self._url}: {status}{f': {message}' if message else ''}"
-        if status == "OK":
-            return
-        if status == "RESOURCE_EXHAUSTED":
-            raise OverQuota(f"{told}. The quota is used up: try again when it is full")
-        if status in {"PERMISSION_DENIED", "UNAUTHENTICATED"} or "API key" in message:
-            raise Denied(f"{told}. Check the key and what it is allowed to use")
-        raise BadAnswer(told)
+        if status != "OK":
+            self._fail(status, text_of(found, "message"))
