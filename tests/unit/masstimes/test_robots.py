@@ -1,5 +1,6 @@
 """Of rules for robots as many are read as the standard asks for, and no more."""
 
+import pytest
 from masstimes.crawl.limits import Limits
 from masstimes.crawl.robots import MOST, FirstRules
 from masstimes.crawl.running import settings
@@ -27,6 +28,22 @@ def test_rules_count_up_to_the_bound_and_none_that_is_cut() -> None:
     assert forbids(whole + b"Disallow: /more\n", "/last")
     assert not forbids(whole + b"Disallow: /more\n", "/more")
     assert not forbids(b"#" + whole, "/last")  # without its end it could be another
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"\xef\xbb\xbf", "# Zakaz wjazdu, bł\n".encode("iso-8859-2"), b"\xff\x00\n", b"\x00\n"],
+    ids=["byte order mark", "Latin-2", "no text", "NUL"],
+)
+def test_rules_count_whatever_bytes_are_beside_them(start: bytes) -> None:
+    assert forbids(start + b"User-agent: *\nDisallow: /private\n", "/private/x")
+
+
+@pytest.mark.parametrize("delay", [b"nan", b"1e999", b"-5", b"inf", b"x", b""])
+def test_crawl_delay_that_is_no_number_leaves_the_rules_as_they_are(delay: bytes) -> None:
+    body = b"User-agent: *\nCrawl-delay: " + delay + b"\nDisallow: /private\n"
+    assert forbids(body, "/private")
+    assert not forbids(body, "/msze")
 
 
 def test_the_crawl_reads_them_so() -> None:
