@@ -205,7 +205,7 @@ class Polite:
     def _judge(self, url: str, response: httpx.Response) -> None:
         said = f"answered {response.status_code}"
         if response.status_code in _LATER:
-            after = _retry_after(response.headers.get("Retry-After", ""))
+            after = retry_after(response.headers.get("Retry-After", ""))
             if after > self._manners.max_wait:
                 longest = f"longer than {self._manners.max_wait:g} s (--max-wait)"
                 raise GaveUp(f"{url}: {said} and wants {after:.0f} s to pass, {longest}")
@@ -225,8 +225,8 @@ def _body(url: str, response: httpx.Response) -> bytes:
     return bytes(body)
 
 
-def _retry_after(value: str) -> float:
-    """Seconds, or a date; 0 for what is neither."""
+def retry_after(value: str) -> float:
+    """Return the seconds that a header `Retry-After` asks for; 0 where it is no time."""
     if value.strip().isdecimal():
         return float(value)
     try:

@@ -2,7 +2,12 @@
 
 import pytest
 from masstimes.crawl.pace import Pace
+from masstimes.crawl.pacing import Scaled, Throttle
 from masstimes.small_web.kindness import unkind
+from scrapy import Spider
+from scrapy.core.downloader import Slot
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
 
 
 @pytest.mark.parametrize(
@@ -82,3 +87,28 @@ def test_a_log_shows_who_asks_anew_too_early_after_an_error() -> None:
     assert len(list(unkind(log, delays=1.0))) == 1
     assert list(unkind(log, delays=0.9)) == []
     assert list(unkind([request(0, 1, status=0, whole=False), request(1.1, 2)], delays=1.0)) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "asked", "delay"),
+    [
+        (429, "40", 40.0),
+        (503, "40", 40.0),
+        (429, "1", 5.0),
+        (429, "1000000000", 300.0),
+        (429, "-7", 5.0),
+        (429, "nan", 5.0),
+        (404, "40", 5.0),
+    ],
+)
+def test_retry_after_holds_for_the_next_request_alone(
+    status: int, asked: str, delay: float
+) -> None:
+    crawler = get_crawler(Spider, {"AUTOTHROTTLE_ENABLED": True, "PACE": Scaled(Pace(), 1.0)})
+    throttle = Throttle(crawler)
+    slot = Slot(concurrency=1, delay=5.0)
+    url = "http://parafia.pl/"
+    throttle._adjust_delay(slot, 1.0, Response(url, status, {"Retry-After": asked}))
+    assert slot.delay == delay
+    throttle._adjust_delay(slot, 1.0, Response(url, 404))
+    assert slot.delay == 5.0

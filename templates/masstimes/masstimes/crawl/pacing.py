@@ -10,12 +10,16 @@ from scrapy import signals
 from scrapy.extensions.throttle import AutoThrottle
 
 from masstimes.crawl.pace import Pace
+from masstimes.polite import retry_after
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.core.downloader import Slot
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+#: Answers whose `Retry-After` holds for the next request.
+_LATER = frozenset({429, 503})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,11 @@ class Throttle(AutoThrottle):
 
     def _adjust_delay(self, slot: Slot, latency: float, response: Response) -> None:
         self._unscaled = self._pace.next_delay(self._unscaled, latency, response.status)
-        slot.delay = self._unscaled * self._factor
+        asked = 0.0
+        if response.status in _LATER:
+            header = response.headers.get("Retry-After") or b""
+            asked = min(retry_after(header.decode("latin-1")), self._pace.most)
+        slot.delay = max(self._unscaled, asked) * self._factor
 
     def _left(self, request: Request, **more: Any) -> None:
         """Also where no answer came."""
