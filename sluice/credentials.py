@@ -1,12 +1,13 @@
 """Tokens of systems, as their users keep them: each in a file of its own that nobody else may read.
 
-A system that is started on this machine puts its token there; whoever asks a system looks there for
-the one of its address. ``SLUICE_TOKEN`` goes first, then the file that ``SLUICE_TOKEN_FILE``
-names. A system that was found through its home folder is asked with the token that lies there:
+A system that is started on this machine puts its token there, and ``sluice login`` puts its own
+beside it; whoever asks a system looks there for those of its address. ``SLUICE_TOKEN`` goes first,
+then the file that ``SLUICE_TOKEN_FILE`` names, then the token of ``sluice login``. A system that was found through its home folder is asked with the token that lies there:
 the variables are meant for the system of ``SLUICE_URL`` or ``--url``.
 """
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -42,7 +43,7 @@ def token_for(url: str) -> str | None:
         return _one_word(given, TOKEN)
     if told := os.environ.get(TOKEN_FILE, ""):
         return read_token(Path(told), f"{TOKEN_FILE}: ")
-    for find in (_known_file, _file):
+    for find in (_known_file, _login_file, _file):
         with suppress(OSError, ValueError, RuntimeError):
             if found := read_token(find(url)):
                 return found
@@ -104,28 +105,55 @@ def is_own_system(url: str) -> bool:
 
 
 def keep_token(url: str, token: str) -> None:
-    """For those who ask from now on. Raises ``OSError`` where there is no place to keep it."""
-    try:
-        path = _file(url)
-    except (ValueError, RuntimeError) as error:
-        raise OSError(f"the token for {url} cannot be kept: {error}") from error
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_private(path, token)
+    """Keep the token of a system that runs on this machine, for who asks it from now on.
 
+    A login at a system that had the address before is forgotten.
 
-def kept_token(url: str) -> str | None:
-    """As ``keep_token`` keeps it, whatever goes before it."""
-    with suppress(OSError, ValueError, RuntimeError):
-        return read_token(_file(url)) or None
-    return None
+    Raises:
+        OSError: there is no place to keep the token.
+    """
+    _write(_file, url, token)
+    forget_login(url)
 
 
 def forget_token(url: str, token: str) -> None:
-    """Unless another system has begun at this address since."""
+    """Forget the token of a system, unless another system has begun at its address since."""
     with suppress(OSError, ValueError, RuntimeError):
         path = _file(url)
         if path.read_text().strip() == token:
             path.unlink()
+
+
+def keep_login(url: str, token: str) -> None:
+    """Keep the token of somebody who signs in at a system.
+
+    Raises:
+        OSError: there is no place to keep the token.
+    """
+    _write(_login_file, url, token)
+
+
+def find_login(url: str) -> str | None:
+    """Return the token that ``keep_login`` kept, whatever goes before it."""
+    with suppress(OSError, ValueError, RuntimeError):
+        return read_token(_login_file(url)) or None
+    return None
+
+
+def forget_login(url: str) -> None:
+    """Forget the token that ``keep_login`` kept; the system's own stays."""
+    with suppress(OSError, ValueError, RuntimeError):
+        _login_file(url).unlink(missing_ok=True)
+
+
+def _write(find: Callable[[str], Path], url: str, token: str) -> None:
+    """Raises ``OSError``."""
+    try:
+        path = find(url)
+    except (ValueError, RuntimeError) as error:
+        raise OSError(f"the token for {url} cannot be kept: {error}") from error
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_private(path, token)
 
 
 def write_private(path: Path, text: str, *, rights: int = 0o600) -> None:
@@ -150,8 +178,17 @@ def _known_file(url: str) -> Path:
 
 def _file(url: str) -> Path:
     """Raises ``ValueError`` for what is no address, ``RuntimeError`` where the user has no home."""
-    folder = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(folder).expanduser() / "sluice" / "tokens" / _name(url)
+    return _folder() / "tokens" / _name(url)
+
+
+def _login_file(url: str) -> Path:
+    """Raises ``ValueError``, ``RuntimeError`` as ``_file``."""
+    return _folder() / "logins" / _name(url)
+
+
+def _folder() -> Path:
+    """Raises ``RuntimeError``."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "sluice"
 
 
 def _name(url: str) -> str:

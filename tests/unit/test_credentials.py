@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from sluice.credentials import (
+    find_login,
+    forget_login,
     forget_token,
     headers_for,
+    keep_login,
     keep_token,
-    kept_token,
     know_token,
     token_for,
     write_private,
@@ -113,13 +115,24 @@ def test_nobody_else_can_read_it(place: Path) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_what_somebody_has_written_by_hand_is_forgotten_too(place: Path) -> None:
-    keep_token(URL, "one\n")
-    assert kept_token(URL) == "one"
+def test_login_goes_first_and_its_end_leaves_the_token_of_the_system() -> None:
+    keep_token(URL, "of-the-system")
+    keep_login(URL, "mine\n")
+    assert find_login(URL) == "mine"
+    assert token_for(URL) == "mine"
 
-    forget_token(URL, "one")
+    forget_login(URL)
 
-    assert kept_token(URL) is None
+    assert find_login(URL) is None
+    assert token_for(URL) == "of-the-system"
+
+
+def test_login_at_the_system_before_is_forgotten_when_another_starts() -> None:
+    keep_login(URL, "mine")
+
+    keep_token(URL, "of-the-next-system")
+
+    assert token_for(URL) == "of-the-next-system"
 
 
 def test_it_is_forgotten_but_not_that_of_who_came_after() -> None:

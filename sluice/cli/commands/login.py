@@ -17,9 +17,9 @@ from sluice.contracts.people import SignInWithPassword, TokenQuestion
 from sluice.credentials import (
     TOKEN,
     TOKEN_FILE,
-    forget_token,
-    keep_token,
-    kept_token,
+    find_login,
+    forget_login,
+    keep_login,
     token_for,
 )
 
@@ -54,7 +54,7 @@ def login(
         secret = _by_password(system, name)
     token = secret.get_secret_value().strip()
     me = system.ask(lambda c: c.operator.me(), token=token)
-    plain_errors(lambda: keep_token(url, token))
+    plain_errors(lambda: keep_login(url, token))
     system.answer(me, f"you are {me.name} ({me.role}) at {url}")
     first = plain_errors(lambda: token_for(url))
     if first != token:
@@ -107,16 +107,18 @@ def logout(
         typer.Option("--everywhere", help="End your sessions in every browser, too; tokens stay."),
     ] = False,
 ) -> None:
-    """Take back the token that `sluice login` keeps for a system, and forget it."""
+    """Take back the token that `sluice login` keeps for a system, and forget it.
+
+    The token of a system that runs in the home folder stays."""
     url = system.address()
     if everywhere:
         system.ask(lambda c: c.operator.end_sessions())
-    token = kept_token(url)
+    token = find_login(url)
     if token is None:
         system.answer({"url": url, "signed_in": False}, f"you were not signed in at {url}")
         return
     question = TokenQuestion(token=SecretStr(token))
-    forget_token(url, token)
+    forget_login(url)
     system.ask(lambda c: c.operator.revoke_found_token(question), token="")
     system.answer({"url": url, "signed_in": False}, f"you are not signed in at {url} any more")
 

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 
+from sluice.credentials import keep_token
 from sluice.servicekit.access.entrance import knowing_people
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
@@ -89,7 +90,7 @@ async def test_logging_in_and_out(admin: User, anna: User) -> None:
     assert await anna("login", "anna", answered=f"{PASSWORD}\n") == (
         f"you are anna (shift) at {anna.url}\n"
     )
-    [file] = (anna.kept / "sluice/tokens").iterdir()
+    [file] = (anna.kept / "sluice/logins").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     token = file.read_text()
     assert await anna("token") == f"{token}\n"
@@ -102,13 +103,28 @@ async def test_logging_in_and_out(admin: User, anna: User) -> None:
     assert not file.exists()
     assert "you were not signed in" in await anna("logout")
     stolen = replace(anna, token=token)
-    (anna.kept / "sluice/tokens" / file.name).write_text(token)
+    (anna.kept / "sluice/logins" / file.name).write_text(token)
     assert "is none that this service knows" in await anna("whoami", code=1)
     assert "you are anna" in await anna("login", "anna", answered=f"{PASSWORD}\n")
-    (anna.kept / "sluice/tokens" / file.name).write_text(token)
+    (anna.kept / "sluice/logins" / file.name).write_text(token)
     assert "not signed in" in await anna("logout"), "also with one that has ended"
     assert not file.exists()
     assert "is none that this service knows" in await stolen("whoami", code=1)
+
+
+async def test_logout_leaves_the_token_of_a_system_on_this_machine(
+    admin: User, anna: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(anna.kept))
+    keep_token(anna.url, OWN_TOKEN)
+    assert "you were not signed in" in await anna("logout")
+    assert await anna("whoami") == "the administrator (admin)\n"
+
+    await anna("login", "anna", answered=f"{PASSWORD}\n")
+    assert await anna("whoami") == "anna (shift)\n"
+    assert "not signed in" in await anna("logout")
+    assert await anna("whoami") == "the administrator (admin)\n"
 
 
 async def test_a_token_is_kept_that_was_made_elsewhere(admin: User, anna: User) -> None:
