@@ -2,8 +2,9 @@
 
 A system that is started on this machine puts its token there, and ``sluice login`` puts its own
 beside it; whoever asks a system looks there for those of its address. ``SLUICE_TOKEN`` goes first,
-then the file that ``SLUICE_TOKEN_FILE`` names, then the token of ``sluice login``. A system that was found through its home folder is asked with the token that lies there:
-the variables are meant for the system of ``SLUICE_URL`` or ``--url``.
+then the file that ``SLUICE_TOKEN_FILE`` names, then the token of ``sluice login``. A system that
+was found through its home folder is asked with the token that lies there: the variables are meant
+for the system of ``SLUICE_URL`` or ``--url``.
 """
 
 import os

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.problems import WrongCursor
 
 
 class Order(StrEnum):
@@ -10,17 +10,6 @@ class Order(StrEnum):
     REGISTRATION = "r"
     #: Of registration, the last one first.
     NEWEST = "n"
-
-
-class WrongCursor(Unprocessable):
-    """``after`` is not a cursor that this list gave."""
-
-    def __init__(self, cursor: str) -> None:
-        super().__init__(
-            f"after={cursor!r} is no cursor of this list: give the cursor of its last answer, or"
-            " none",
-            after=cursor,
-        )
 
 
 def write_position(order: Order, position: int) -> str:

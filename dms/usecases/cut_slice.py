@@ -35,7 +35,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
             if cut.occasion is not None:
                 there = await slice_for(connection, uid, cut)
                 if there is not None:
-                    return CutAnswer(dataset=there)
+                    return CutAnswer(dataset_uid=there)
             last = await last_slice(connection, uid, cut.reader)
             if last.used != cut.after or last.used >= row.dataset.count_files:
                 return CutAnswer()
@@ -61,7 +61,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
                 occasion=cut.occasion,
                 dataset=made,
             )
-        return CutAnswer(dataset=made)
+        return CutAnswer(dataset_uid=made)
 
 
 async def _make(connection: Connection, standing: DatasetRow, slice_of: SliceOf) -> UUID:

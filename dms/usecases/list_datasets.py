@@ -63,7 +63,7 @@ _READ = {Order.CLOSING: list_closed, Order.REGISTRATION: list_registered, Order.
 
 
 async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = ALL) -> DatasetPage:
-    """One page, of what ``sight`` lets see. ``cursor``: where the next one begins; the one given
+    """One page, of what ``sight`` lets see. ``after``: where the next one begins; the one given
     where nothing was found. Raises ``WrongCursor``, ``MixedQuery``."""
     if query.uid:
         return await _datasets_of(database, query, sight)
@@ -78,10 +78,10 @@ async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = 
         )
         rows = await _READ[order](connection, after, limit=query.limit, wanted=wanted)
     if not rows:
-        return DatasetPage(datasets=[], cursor=query.after or None)
+        return DatasetPage(datasets=[], after=query.after or None)
     last = rows[-1].closed_position if order is Order.CLOSING else rows[-1].position
     return DatasetPage(
-        datasets=[row.dataset for row in rows], cursor=write_position(order, last or 0)
+        datasets=[row.dataset for row in rows], after=write_position(order, last or 0)
     )
 
 
@@ -93,7 +93,7 @@ async def _datasets_of(database: Database, query: DatasetQuery, sight: Sight) ->
     datasets = [
         row.dataset.model_copy(update={"lost": row.lost if query.lost else None}) for row in found
     ]
-    return DatasetPage(datasets=datasets, cursor=None)
+    return DatasetPage(datasets=datasets, after=None)
 
 
 async def read_dataset(

@@ -30,7 +30,7 @@ async def list_files(
     files = [_file(uid, row, roots) for row in rows]
     return FilePage.model_construct(
         files=files,
-        next=write_place(files[-1].seq, files[-1].name) if len(files) == limit else None,
+        after=write_place(files[-1].seq, files[-1].name) if len(files) == limit else None,
     )
 
 

@@ -40,7 +40,7 @@ class ArchiveParts(Contract):
     """``folder``: of each data set in turn, within the archive; none: one data set, whose files
     stand at the top."""
 
-    dataset: list[UUID] = Field(
+    dataset_uid: list[UUID] = Field(
         min_length=1, max_length=100, description="Whose files, in this order."
     )
     folder: list[FileName] = Field(
@@ -73,25 +73,24 @@ async def pack_archive(
 
     Raises ``UnknownDataset``, ``NotComplete``, ``TooManyFiles``, ``Unprocessable``.
     """
-    if len(parts.folder) != len(parts.dataset) and (parts.folder or len(parts.dataset) > 1):
-        given = (
-            f"{counted(len(parts.dataset), 'data set')} and {counted(len(parts.folder), 'folder')}"
-        )
+    datasets, folders = len(parts.dataset_uid), len(parts.folder)
+    if folders != datasets and (folders or datasets > 1):
+        given = f"{counted(datasets, 'data set')} and {counted(folders, 'folder')}"
         raise Unprocessable(f"{given}: give each data set one")
     async with context.database.connection() as connection:
-        found = await datasets_by_uid(connection, parts.dataset, sight)
+        found = await datasets_by_uid(connection, parts.dataset_uid, sight)
         known = {row.dataset.uid: row.dataset for row in found}
-        for uid in parts.dataset:
+        for uid in parts.dataset_uid:
             if uid not in known:
                 raise UnknownDataset(uid)
             if not known[uid].usable:
                 raise NotComplete(uid, known[uid].name, known[uid].state)
-        files = sum(known[uid].count_files for uid in parts.dataset)
+        files = sum(known[uid].count_files for uid in parts.dataset_uid)
         if parts.format is ArchiveFormat.ZIP and files > MOST_ZIPPED:
             raise TooManyFiles(files, MOST_ZIPPED)
         packed = [
             _Part(known[uid], folder, not await own_names_clash(connection, uid))
-            for uid, folder in zip(parts.dataset, parts.folder or [""], strict=True)
+            for uid, folder in zip(parts.dataset_uid, parts.folder or [""], strict=True)
         ]
         roots = await all_roots(connection)
     return _packed(context, packed, writer=writer_of(parts.format), roots=roots)

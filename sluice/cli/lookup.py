@@ -114,7 +114,7 @@ async def _dataset_pages(connection: Connection, *, every: bool) -> AsyncIterato
     while True:
         page = await connection.operator.datasets(newest=True, after=after, limit=_DATASETS)
         yield page.datasets
-        after = page.cursor
+        after = page.after
         if not every or after is None or len(page.datasets) < _DATASETS:
             return
 
@@ -125,7 +125,7 @@ async def _chain_pages(connection: Connection, *, every: bool) -> AsyncIterator[
     while True:
         page = await connection.operator.chains(after=after, limit=_CHAINS)
         yield page.chains
-        after = page.next
+        after = page.after
         if not every or after is None:
             return
 
@@ -158,7 +158,7 @@ def chain_in_short(chain: Chain) -> str:
     """Return what tells the chain from others of its name."""
     through = template_label(chain.template, chain.template_version)
     return (
-        f"{chain.uid}: {chain.dataset_name} through {through}, {chain.state},"
+        f"{chain.uid}: {chain.dataset_name} through {through}, {chain.outcome},"
         f" {local_time(chain.created_at)}"
     )
 

@@ -83,7 +83,11 @@ async def _read_step(operator: OperatorClient, task: TaskStatus) -> RecordedStep
         else:
             jobs.append(
                 RecordedJob(
-                    job.seq, len(job.inputs), job.pilot or "", job.started_at, max(job.seconds, 0.0)
+                    job.seq,
+                    len(job.inputs),
+                    job.pilot_name or "",
+                    job.started_at,
+                    max(job.seconds, 0.0),
                 )
             )
     return RecordedStep(task.created_at, jobs, untimed, task.failed_attempts)
@@ -96,9 +100,9 @@ async def _pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:
         page = await operator.pilots(after=after, limit=PAGE)
         for pilot in page.pilots:
             yield pilot
-        if page.next is None:
+        if page.after is None:
             return
-        after = page.next
+        after = page.after
 
 
 async def _plan_of(operator: OperatorClient, chain: Chain) -> Plan:

@@ -12,14 +12,14 @@ class ChainFilters(TypedDict, total=False):
 
     Attributes:
         state: Only those in this state.
-        dataset: Only those whose input it is.
+        dataset_uid: Only those whose input it is.
         template: Only those of any version of the template of this name.
         owner: Only those of this account.
         meta: ``KEY=VALUE`` of the input's metadata, each of which has to hold.
     """
 
     state: ChainState | None
-    dataset: UUID | None
+    dataset_uid: UUID | None
     template: str | None
     owner: str | None
     meta: Sequence[str] | None

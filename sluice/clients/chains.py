@@ -55,7 +55,7 @@ class ChainsClient(QuotaCalls):
         Args:
             attention: Only those that need a person.
             failures: With the numbers of failed jobs.
-            after: The ``next`` of the page before.
+            after: The ``after`` of the page before.
             limit: Length of the page.
             **filters: All of them have to hold.
         """
@@ -177,7 +177,7 @@ class ChainsClient(QuotaCalls):
         """Those of the newest chains first, with the WMS's counts where it answers; ``paged``: and
         where the next page begins; ``full``: with how many jobs were killed."""
         params = {
-            "chain": chain,
+            "chain": chain,  # release 0.1.0 does not know chain_uid
             "state": state,
             "after": after,
             "limit": limit,

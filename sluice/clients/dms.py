@@ -272,7 +272,7 @@ class DmsClient(PieceCalls, QuotaCalls):
         """The slice's uid; None: nothing was cut. Raises ``NotFound``; ``Conflict`` where it does
         not grow any more."""
         path = f"{API}/datasets/{uid}/slices"
-        return (await self.call("POST", path, body=cut, answer=CutAnswer)).dataset
+        return (await self.call("POST", path, body=cut, answer=CutAnswer)).dataset_uid
 
     async def register_storage(self, new: NewStorage) -> Storage:
         """Raises ``Conflict`` where its name or URL is registered differently, or it and another

@@ -28,7 +28,7 @@ class IntakeClient(ServiceClient):
     async def why_chain_waits(self, dataset: UUID) -> str | None:
         """None: no chain of it does. Raises ``NotFound`` where a release before this one
         answers."""
-        path, params = f"{API}/handovers", {"dataset": dataset}
+        path, params = f"{API}/handovers", {"dataset_uid": dataset}
         return (await self.call("GET", path, params=params, answer=WaitingHandover)).reason
 
     async def schedule(self, template: str) -> ScheduleState | None:

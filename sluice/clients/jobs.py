@@ -51,9 +51,9 @@ class JobCalls(ServiceClient):
             found = await self.jobs(task, state=state, after=after, limit=page, full=full)
             for job in found.jobs:
                 yield job
-            if found.next is None:
+            if found.after is None:
                 return
-            after = found.next
+            after = found.after
 
     async def jobs(
         self,

@@ -18,9 +18,9 @@ async def each_file(page: Callable[[str | None], Awaitable[FilePage]]) -> AsyncI
         found = await page(after)
         for file in found.files:
             yield file
-        if found.next is None:
+        if found.after is None:
             return
-        after = found.next
+        after = found.after
 
 
 async def each_known(

@@ -188,7 +188,7 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         """Of chains; without any, of tasks (of a template) that began since then. Raises
         ``NotFound`` where a release before this one answers."""
         params = {
-            "chain": list(chains),
+            "chain_uid": list(chains),
             "template": template,
             "since": None if since is None else since.isoformat(),
         }

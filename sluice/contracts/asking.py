@@ -31,7 +31,7 @@ class AskedTask(Contract):
     step: str
     template: str
     owner: Owner = None
-    owner_group: OwnerGroup = EVERYONE
+    group: OwnerGroup = EVERYONE
     ask: Ask
     output: TaskOutput
     log_out_url: StorageUrl
@@ -171,13 +171,13 @@ class UndoAnswer(Contract):
 
 
 class AnswerInFile(Contract):
-    """``device``: the same for all answers of a browser to a step; ``person``: who was signed
+    """``device_uid``: the same for all answers of a browser to a step; ``person``: who was signed
     in."""
 
     answer: str
-    device: UUID
+    device_uid: UUID
     person: str | None = None
-    at: Timestamp
+    answered_at: Timestamp
     seconds: float
 
 

@@ -69,9 +69,9 @@ class AskLink(Contract):
 
     uid: UUID
     person: Annotated[str | None, Field(exclude_if=absent)] = None
-    made_by: str
-    made_at: Timestamp
-    until: Timestamp
+    created_by: str
+    created_at: Timestamp
+    expires_at: Timestamp
     ended_at: Timestamp | None = None
     url: Annotated[str | None, Field(exclude_if=absent)] = None
     browsers: int = 0
@@ -79,7 +79,7 @@ class AskLink(Contract):
     answers: int = 0
 
     def opens(self, now: Timestamp) -> bool:
-        return self.ended_at is None and now < self.until
+        return self.ended_at is None and now < self.expires_at
 
 
 class AskLinks(Contract):
@@ -91,7 +91,7 @@ class AskDevice(Contract):
     often it agreed with the others, likewise. ``score``: above ``limit`` it is excluded by itself.
     ``seconds``: that half of its answers took at most. ``set_by``: who has decided about it.
     ``alike``: other browsers of the step that came from the same origin, with which it has one
-    vote on an item. ``link``: by which it came last."""
+    vote on an item. ``link_uid``: by which it came last."""
 
     uid: UUID
     person: str | None = None
@@ -108,7 +108,7 @@ class AskDevice(Contract):
     reason: str = ""
     set_by: str | None = None
     alike: int = 0
-    link: UUID | None = None
+    link_uid: UUID | None = None
 
 
 class AskDevices(Contract):
@@ -126,15 +126,15 @@ class SetStanding(Contract):
 class ExportedAnswer(Contract):
     """One answer, with what was decided on its item. ``known``: where that was known before."""
 
-    task: UUID
+    task_uid: UUID
     number: int
     item: str
     known: str | None = None
     state: AskItemState
     decided: str | None = None
-    device: UUID
+    device_uid: UUID
     person: str | None = None
     answer: str
-    at: Timestamp
+    answered_at: Timestamp
     seconds: float
     counts: bool

@@ -91,7 +91,7 @@ class NewAsset(Contract):
 
 
 class AssetVersion(Contract):
-    """``dataset``: the data set that holds its files. ``digest``: SHA-256 of all that it is.
+    """``dataset_uid``: of the data set that holds its files. ``digest``: SHA-256 of all that it is.
     ``check``: for the next version, before it is put.
     ``removed_at``: since when new chains do not get it any more; ``deleted_at``: since when its
     files are gone as well."""
@@ -99,7 +99,7 @@ class AssetVersion(Contract):
     name: str
     version: int
     digest: str
-    dataset: UUID
+    dataset_uid: UUID
     files: list[AssetFile]
     note: str = ""
     check: Annotated[AssetCheck | None, Field(exclude_if=absent)] = None

@@ -66,7 +66,7 @@ class WorkCounts(Contract):
     troubled: int | None = Field(default=None, exclude_if=absent)
 
 
-class Weight(StrEnum):
+class NoticeSeverity(StrEnum):
     ERROR = "error"
     WARNING = "warning"
 
@@ -87,7 +87,7 @@ class Notice(Contract):
     """
 
     text: str
-    weight: Weight
+    severity: NoticeSeverity
     id: str | None = Field(default=None, exclude_if=absent)
     since: Timestamp | None = Field(default=None, exclude_if=absent)
     chain_uid: UUID | None = Field(default=None, exclude_if=absent)

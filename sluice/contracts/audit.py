@@ -46,14 +46,14 @@ ObjectName = Annotated[str, Field(max_length=240)]
 
 class AuditFilter(Contract):
     """``what``: stands in the action, as `POST /api/v1/chains`. ``object``: uid or name of what was
-    acted on. ``before``: the ``next`` of the page before."""
+    acted on. ``after``: the ``after`` of the page before."""
 
     who: Annotated[str, Field(max_length=200)] | None = None
     what: Annotated[str, Field(max_length=200)] | None = None
     object: ObjectName | None = None
     since: Timestamp | None = None
     until: Timestamp | None = None
-    before: str | None = None
+    after: str | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
@@ -97,10 +97,10 @@ class AuditEntry(Contract):
 
 
 class AuditPage(Contract):
-    """The newest first. ``next``: the ``before`` of the next page; None on the last."""
+    """The newest first. ``after``: where the next page begins; None on the last."""
 
     entries: list[AuditEntry]
-    next: str | None = None
+    after: str | None = None
 
 
 class AuditVerdict(Contract):

@@ -111,7 +111,7 @@ class Contract(BaseModel):
 
 
 class Page(Contract):
-    """How a list is read: ``after`` is the ``next`` of the page before, empty at the start."""
+    """How a list is read: ``after`` is the ``after`` of the page before, empty at the start."""
 
     after: str | None = None
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000

@@ -239,11 +239,13 @@ class ChainOutputs(Contract):
     outputs: list[ChainOutput]
 
 
-class ChainPage(Contract):
-    """Newest first; ``next`` is None on the last page."""
+class ChainPage(Renamed):
+    """Newest first; ``after`` is None on the last page."""
+
+    old_names: ClassVar = {"after": "next"}
 
     chains: list[Chain]
-    next: str | None
+    after: str | None
 
 
 class TaskEnded(Contract):
@@ -302,7 +304,7 @@ class ChainTask(Renamed):
 
 
 class ChainTaskList(Contract):
-    """``next``: where the next page begins, where pages were asked for; None on the last."""
+    """``after``: where the next page begins, where pages were asked for; None on the last."""
 
     tasks: list[ChainTask]
-    next: str | None = Field(default=None, exclude_if=absent)
+    after: str | None = Field(default=None, exclude_if=absent)

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from operator import not_
-from typing import Annotated
+from typing import Annotated, ClassVar
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
@@ -32,6 +32,7 @@ from sluice.contracts.bounds import (
 )
 from sluice.contracts.owners import EVERYONE, GroupName, Owner, OwnerGroup, SharedWith
 from sluice.contracts.problems import Unprocessable
+from sluice.contracts.renamed import Renamed
 from sluice.contracts.standing import SliceOf
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.wording import in_words
@@ -150,12 +151,14 @@ class DatasetStatus(Contract):
     chain_waits: Annotated[str | None, Field(exclude_if=absent)] = None
 
 
-class DatasetPage(Contract):
-    """``cursor`` goes into the next request's ``after``: nothing closed between two requests is
+class DatasetPage(Renamed):
+    """``after`` goes into the next request's ``after``: nothing closed between two requests is
     missed or repeated."""
 
+    old_names: ClassVar = {"after": "cursor"}
+
     datasets: list[Dataset]
-    cursor: str | None
+    after: str | None
 
 
 class Stalled(Contract):
@@ -222,11 +225,13 @@ class File(NewFile):
     dataset_uid: UUID
 
 
-class FilePage(Contract):
-    """Files in order of ``seq`` (then name); ``next`` is None on the last page."""
+class FilePage(Renamed):
+    """Files in order of ``seq`` (then name); ``after`` is None on the last page."""
+
+    old_names: ClassVar = {"after": "next"}
 
     files: list[File]
-    next: str | None
+    after: str | None
 
 
 class Registered(Contract):

@@ -13,7 +13,7 @@ class PilotJob(Contract):
     """An attempt of a pilot at a job. ``outcome`` None: it has it now; ``started_at`` None: it has
     not begun. ``seconds``: that it ran."""
 
-    job: int
+    job_id: int
     attempt: int
     task_uid: UUID
     chain_uid: UUID

@@ -102,11 +102,11 @@ class Pilot(WithContainment):
 
 
 class PilotList(Contract):
-    """``next``: where the next page begins, ``total``: how many there are on all pages; both only
+    """``after``: where the next page begins, ``total``: how many there are on all pages; both only
     for who asked for a page."""
 
     pilots: list[Pilot]
-    next: str | None = Field(default=None, exclude_if=absent)
+    after: str | None = Field(default=None, exclude_if=absent)
     total: int | None = Field(default=None, exclude_if=absent)
 
     @property

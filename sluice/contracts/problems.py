@@ -123,5 +123,16 @@ class Unprocessable(ServiceError):
     status, slug, title = 422, "unprocessable", "Understood, and wrong"
 
 
+class WrongCursor(Unprocessable):
+    """``after`` is no cursor that the list gave."""
+
+    def __init__(self, after: str) -> None:
+        super().__init__(
+            f"after={after} is no cursor of this list: give the `after` of its last answer, or"
+            " leave it out to begin",
+            after=after,
+        )
+
+
 class NotAvailable(ServiceError):
     status, slug, title = 503, "not-available", "Not available now"

@@ -95,9 +95,9 @@ class CutSlice(Contract):
 
 
 class CutAnswer(Contract):
-    """``dataset`` None: nothing was cut, as nothing is new, or another one was faster."""
+    """``dataset_uid`` None: nothing was cut, as nothing is new, or another one was faster."""
 
-    dataset: UUID | None = None
+    dataset_uid: UUID | None = None
 
 
 class StandingReader(Contract):

@@ -2,7 +2,7 @@
 
 import operator
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from pydantic import Field
@@ -12,6 +12,7 @@ from sluice.contracts.bounds import NewText
 from sluice.contracts.needs import Needs
 from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.plan import Boundary, Hopeless, MergeGroups, mode_on_the_wire
+from sluice.contracts.renamed import Renamed
 from sluice.contracts.states import (
     AttemptOutcome,
     EntryKind,
@@ -249,11 +250,13 @@ class Boosted(Contract):
 PEOPLE = UUID("a5ced000-0000-4000-8000-000000000000")
 
 
-class Attempt(Contract):
-    """``pilot``: its uid, or ``PEOPLE``. ``pilot_name``: given where asked for."""
+class Attempt(Renamed):
+    """``pilot_uid``: of the pilot, or ``PEOPLE``. ``pilot_name``: given where asked for."""
+
+    old_names: ClassVar = {"pilot_uid": "pilot"}
 
     attempt: int
-    pilot: str
+    pilot_uid: str
     pilot_name: str | None = Field(default=None, exclude_if=absent)
     leased_at: Timestamp
     started_at: Timestamp | None = None
@@ -269,18 +272,18 @@ class Attempt(Contract):
 
     @property
     def by_people(self) -> bool:
-        return self.pilot == str(PEOPLE)
+        return self.pilot_uid == str(PEOPLE)
 
     @property
     def who(self) -> str:
         """Who made it, in words."""
-        return "people" if self.by_people else self.pilot_name or self.pilot
+        return "people" if self.by_people else self.pilot_name or self.pilot_uid
 
 
 class Job(Contract):
     """``inputs``: names of its files, in order. ``attempts`` are given where one job is asked for.
 
-    Of its present or last attempt, where asked for: ``pilot`` (its name), ``started_at``, and once
+    Of its present or last attempt, where asked for: ``pilot_name``, ``started_at``, and once
     that has ended ``seconds``, ``peak_memory`` (MiB), ``cpu_seconds`` and ``exit_code``.
     """
 
@@ -293,7 +296,7 @@ class Job(Contract):
     error_class: ErrorClass | None = None
     message: str = ""
     attempts: list[Attempt] = Field(default_factory=list)
-    pilot: str | None = Field(default=None, exclude_if=absent)
+    pilot_name: str | None = Field(default=None, exclude_if=absent)
     started_at: Timestamp | None = Field(default=None, exclude_if=absent)
     seconds: float | None = Field(default=None, exclude_if=absent)
     peak_memory: float | None = Field(default=None, exclude_if=absent)
@@ -310,9 +313,13 @@ class JobOrder(StrEnum):
     MEMORY = "memory"
 
 
-class JobPage(Contract):
+class JobPage(Renamed):
+    """Jobs of a task; ``after`` is None on the last page."""
+
+    old_names: ClassVar = {"after": "next"}
+
     jobs: list[Job]
-    next: str | None
+    after: str | None
 
 
 class Outlook(Contract):

@@ -62,7 +62,7 @@ class Template(Contract):
     plan: Plan
     warnings: list[Finding] = Field(default_factory=list)
     #: No data set is matched with it, and nobody can ask for it, until it is enabled.
-    disabled_since: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
+    disabled_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
     #: The text as JSON, and as it was written (only where one template is asked for).
     template: dict[str, Any] | None = None
     cwl: str | None = None
@@ -76,10 +76,10 @@ class Template(Contract):
 
 
 class TemplateList(Contract):
-    """``next``: the ``after`` of the next page, where pages were asked for; None on the last."""
+    """``after``: where the next page begins, where pages were asked for; None on the last."""
 
     templates: list[Template]
-    next: Annotated[UUID | None, Field(exclude_if=absent)] = None
+    after: Annotated[UUID | None, Field(exclude_if=absent)] = None
 
 
 class Change(StrEnum):

@@ -52,10 +52,10 @@ class WorkTimes(Contract):
 
 class Lane(Contract):
     """What a pilot did: ``busy``: for each step (in the order of the time line) and each bin, how
-    many of its jobs ran on average. ``pilot`` None: several pilots, which have no lane of their
+    many of its jobs ran on average. ``pilot_uid`` None: several pilots, which have no lane of their
     own."""
 
-    pilot: UUID | None = None
+    pilot_uid: UUID | None = None
     name: str
     busy: list[list[float]]
 

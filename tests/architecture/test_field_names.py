@@ -16,11 +16,28 @@ INSTEAD = {
     "chain_id": "chain_uid",
     "dataset_id": "dataset_uid",
     "status": "state",
+    "next": "after",
+    "cursor": "after",
+    "made_at": "created_at",
+    "made_by": "created_by",
+    "owner_group": "group",
+    "disabled_since": "disabled_at",
 }
 #: RFC 9457 calls a problem's HTTP status so.
 FOREIGN = {("Problem", "status")}
 #: What names an object is called ``…_uid``; without the ending it is the object or its name.
-OBJECTS = {"chain", "task"}
+OBJECTS = {"chain", "dataset", "device", "link", "pilot", "task"}
+#: Second names of query parameters, and what is said for them.
+QUERIES_INSTEAD = {
+    "before": "after",
+    "chain": "chain_uid",
+    "chains": "chain_uid",
+    "cursor": "after",
+    "dataset": "dataset_uid",
+    "next": "after",
+    "pilot": "pilot_uid",
+    "task": "task_uid",
+}
 
 
 def second_names(document: dict[str, Any]) -> Iterator[str]:
@@ -30,6 +47,12 @@ def second_names(document: dict[str, Any]) -> Iterator[str]:
                 yield f"{schema}.{name}: say {INSTEAD[name]}"
             if name in OBJECTS and '"uuid"' in json.dumps(value):
                 yield f"{schema}.{name}: say {name}_uid"
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            for parameter in operation.get("parameters", []):
+                name = parameter["name"]
+                if parameter["in"] == "query" and name in QUERIES_INSTEAD:
+                    yield f"{method.upper()} {path}?{name}: say {QUERIES_INSTEAD[name]}"
 
 
 @pytest.mark.parametrize("path", sorted(DOCUMENTS.glob("*.json")), ids=lambda path: path.stem)

@@ -14,6 +14,9 @@ from sluice.embedded.services import SERVICES
 from sluice.servicekit.access.principal import ANYBODY, ServiceCaller, set_principal
 from sluice.servicekit.known_queries import query_parameters
 
+#: Names of the release before, by route: they are read, and no document has them.
+OLD_NAMES = {"GET /api/v1/tasks": {"chain"}}
+
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_every_service_refuses_unknown_query_parameters(service: str) -> None:
@@ -48,7 +51,8 @@ def test_the_openapi_document_has_every_query_parameter(service: str) -> None:
         for method in route.methods or ():
             told = paths[route.path][method.lower()].get("parameters", [])
             names = {each["name"] for each in told if each["in"] == "query"}
-            assert names == query_parameters(route), f"{method} {route.path}"
+            renamed = OLD_NAMES.get(f"{method} {route.path}", set())
+            assert names == query_parameters(route) - renamed, f"{method} {route.path}"
 
 
 async def _ask(service: str, principal: Any, path: str) -> httpx.Response:

@@ -210,19 +210,19 @@ def test_pages_of_it_have_each_entry_once(audited: LiveSystem) -> None:
         path = "/api/v1/datasets" if number % 2 else "/services/dms/api/v1/datasets"
         got(anna.ask("POST", path, json={"name": name}))
     found: list[str] = []
-    before: str | None = None
+    after: str | None = None
     while True:
         page = got(
             httpx.get(
                 f"{audited.url}/api/v1/audit",
-                params={"who": anna.name, "limit": "2"} | ({"before": before} if before else {}),
+                params={"who": anna.name, "limit": "2"} | ({"after": after} if after else {}),
                 headers=bearer(token_for(audited.url) or ""),
                 timeout=60,
             )
         )
         found += [entry["facts"]["name"] for entry in page["entries"]]
-        before = page["next"]
-        if before is None:
+        after = page["after"]
+        if after is None:
             break
     assert found == names[::-1]
 

@@ -193,7 +193,7 @@ def _asked(system: Addressed, owner: Member) -> AskedStep:
 
 
 def chains_of(owner: Member, dataset: str) -> list[dict[str, Any]]:
-    found = got(owner.ask("GET", f"/api/v1/chains?dataset={dataset}"))
+    found = got(owner.ask("GET", f"/api/v1/chains?dataset_uid={dataset}"))
     return list(found["chains"])
 
 

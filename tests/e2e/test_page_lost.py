@@ -114,7 +114,7 @@ async def _await_in_hand(
                 found.extend(
                     (pilot, tools)
                     for pilot in system.pilots()
-                    if _name(pilot) == job.pilot and (tools := _tools(pilot))
+                    if _name(pilot) == job.pilot_name and (tools := _tools(pilot))
                 )
         return bool(found)
 
@@ -171,7 +171,7 @@ async def test_the_page_is_done_elsewhere_and_once(system: System, tmp_path: Pat
     # It takes so long that the other pilot may have begun it, too.
     [done] = [one for one in first[LOST] if one.outcome is AttemptOutcome.FINISHED]
     [killed] = [one for one in first[LOST] if one.error_class is ErrorClass.PILOT_LOST]
-    assert killed.pilot != done.pilot
+    assert killed.pilot_uid != done.pilot_uid
     assert any("SIGKILL" in one.message for one in second[LOST])
     assert [output.path.stem for output in outputs] == NAMES
     for output in outputs:

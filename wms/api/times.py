@@ -32,15 +32,15 @@ def times_router(context: WmsContext) -> APIRouter:
     async def times(
         sight: Seen,
         *,
-        chain: Annotated[list[UUID] | None, Query(max_length=100)] = None,
+        chain_uid: Annotated[list[UUID] | None, Query(max_length=100)] = None,
         template: str | None = None,
         since: Timestamp | None = None,
         until: Timestamp | None = None,
     ) -> WorkTimes:
         """Says how long jobs waited and ran, by step and in all: of chains, live and afterwards;
         without any, of tasks (of a template) that began in a period, by default of the last day."""
-        if chain:
-            return await read_chain_times(context, chain, sight)
+        if chain_uid:
+            return await read_chain_times(context, chain_uid, sight)
         now = datetime.now(UTC)
         end = until or now
         period = TimesPeriod(template, since or max(end, _EARLIEST) - _LATELY, end)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.problems import Unprocessable, WrongCursor
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import JobOrder, JobPage
 from sluice.servicekit.database import Connection
@@ -62,7 +62,7 @@ WHERE task_uid = $1 AND seq > $2::bigint AND state = $4 ORDER BY seq LIMIT $3
 _SELECT_LAST = """
 -- The last ended attempts at jobs ($1, $2), and the names of the pilots that had them, or have them
 -- now ($3).
-SELECT n.id, p.name AS pilot, a.started_at, a.exit_code, a.peak_memory, a.cpu_seconds,
+SELECT n.id, p.name AS pilot_name, a.started_at, a.exit_code, a.peak_memory, a.cpu_seconds,
     extract(epoch FROM a.ended_at - a.started_at)::float8 AS seconds
 FROM unnest($1::bigint[], $2::int[], $3::uuid[]) AS n(id, attempt, pilot)
 LEFT JOIN attempts AS a ON a.job_id = n.id AND a.attempt = n.attempt
@@ -93,13 +93,6 @@ BY_FIGURE: dict[tuple[JobOrder, JobState | None], str] = {
 }
 
 
-class ForeignCursor(Unprocessable):
-    def __init__(self, after: str) -> None:
-        super().__init__(
-            f"after={after!r} is not the 'next' of an earlier page of this list", after=after
-        )
-
-
 class NotOrdered(Unprocessable):
     def __init__(self, order: JobOrder, state: JobState) -> None:
         super().__init__(
@@ -122,13 +115,13 @@ class JobQuery:
 
 
 async def job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPage:
-    """Raises ``ForeignCursor``, ``NotOrdered``."""
+    """Raises ``WrongCursor``, ``NotOrdered``."""
     sql, place = _statement_of(query)
     rows = await connection.fetch(sql, uid, *place, query.limit + 1, *_extra(query))
     is_last, rows = len(rows) <= query.limit, rows[: query.limit]
     last = await _last_attempts(connection, rows) if query.full else {}
     jobs = [job_of(row, **last.get(row["id"], {})) for row in rows]
-    return JobPage(jobs=jobs, next=None if is_last else rows[-1]["place"])
+    return JobPage(jobs=jobs, after=None if is_last else rows[-1]["place"])
 
 
 def _extra(query: JobQuery) -> list[str]:
@@ -158,7 +151,7 @@ def _statement_of(query: JobQuery) -> tuple[str, list[Any]]:
 
 def _number(digits: str, after: str) -> int:
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 18:
-        raise ForeignCursor(after)
+        raise WrongCursor(after)
     return int(digits)
 
 
@@ -177,7 +170,7 @@ def _figure_place(after: str | None) -> list[Any]:
     try:
         return [float(figure), _number(seq, after)]
     except ValueError as error:
-        raise ForeignCursor(after) from error
+        raise WrongCursor(after) from error
 
 
 async def _last_attempts(connection: Connection, rows: Sequence[Any]) -> dict[int, dict[str, Any]]:

@@ -34,7 +34,7 @@ SELECT_JOBS = statement(f"""
 -- There are as many as pilots have slots and something at hand; looked through by the index
 -- jobs_in_flight.
 WITH flying AS MATERIALIZED ({FLYING})
-SELECT j.id AS job, j.attempt, j.task_uid, t.chain_uid, t.step, j.seq, j.leased_at, j.started_at
+SELECT j.id AS job_id, j.attempt, j.task_uid, t.chain_uid, t.step, j.seq, j.leased_at, j.started_at
 FROM flying AS j JOIN tasks AS t ON t.uid = j.task_uid
 WHERE j.pilot = $1 AND ($3::text[] IS NULL OR t.owner_group = ANY($3))
 ORDER BY j.started_at NULLS LAST, j.leased_at, j.id LIMIT $2
@@ -42,7 +42,7 @@ ORDER BY j.started_at NULLS LAST, j.leased_at, j.id LIMIT $2
 
 SELECT_ENDED = """
 -- The last attempts of the pilot, the latest first: by the index attempts_by_pilot.
-SELECT a.job_id AS job, a.attempt, j.task_uid, t.chain_uid, t.step, t.template, j.seq, a.outcome,
+SELECT a.job_id, a.attempt, j.task_uid, t.chain_uid, t.step, t.template, j.seq, a.outcome,
     a.leased_at, a.started_at, a.ended_at, a.error_class, a.message,
     extract(epoch FROM a.ended_at - a.started_at)::float8 AS seconds
 FROM (SELECT * FROM attempts WHERE pilot = $1 ORDER BY ended_at DESC LIMIT $2) AS a

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.pilot_list import Pilot, PilotList
+from sluice.contracts.problems import WrongCursor
 from sluice.contracts.states import SandboxKind
 from sluice.servicekit.database import Connection
 from wms.db.in_flight import BOOKED, IN_FLIGHT
-from wms.db.job_pages import ForeignCursor
 from wms.db.statement import statement
 
 #: Most pilots of a list whose reader does not go through pages.
@@ -86,7 +86,7 @@ class PilotQuery:
 
 
 async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
-    """Raises ``ForeignCursor``."""
+    """Raises ``WrongCursor``."""
     numbers = _NEED_ATTENTION if query.attention else tuple(_ALL)
     limit = query.limit or MOST
     rows = await connection.fetch(
@@ -99,7 +99,7 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
         more: dict[str, Any] = {"loaded": [], "to_load": None, "trouble": ""}
         return PilotList(pilots=[pilot.model_copy(update=unknown | more) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
-    return PilotList(pilots=pilots, next=None if is_last else rows[-1]["cursor"], total=total)
+    return PilotList(pilots=pilots, after=None if is_last else rows[-1]["cursor"], total=total)
 
 
 def page_places(after: str | None, wanted: Collection[int]) -> list[Any]:
@@ -116,7 +116,7 @@ def _place(after: str) -> tuple[int, tuple[str, UUID]]:
         # PostgreSQL says of what is no time that it is none (422).
         return [str(number) for number in _ALL].index(kind), (time, UUID(uid))
     except ValueError as error:
-        raise ForeignCursor(after) from error
+        raise WrongCursor(after) from error
 
 
 def pilot_of(row: dict[str, Any]) -> Pilot:

@@ -6,16 +6,22 @@ from uuid import UUID
 
 from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.states import ErrorClass, JobState, TaskState
 from sluice.contracts.tasks import Attempt, Job, TaskStatus
 from sluice.servicekit.database import Connection
 from wms.db.in_flight import FLYING
 from wms.db.statement import statement
+from wms.domain.failure_text import failure_text
 
 _STATUS = """
 uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed,
 canceled, held, asked, failed_attempts, created_at, started_at, ended_at, reason, errors, killed,
 owner, owner_group AS "group"
+"""
+
+JOB = """
+id, task_uid, seq, state, attempt, error_class, message,
+ARRAY(SELECT f->>'name' FROM jsonb_array_elements(inputs) AS f) AS inputs
 """
 
 _SELECT_STATUS = f"""
@@ -29,17 +35,25 @@ WHERE ($1::text IS NULL OR state = $1) AND ($3::text[] IS NULL OR owner_group = 
 ORDER BY created_at DESC, uid LIMIT $2
 """
 
-JOB = """
-id, task_uid, seq, state, attempt, error_class, message,
-ARRAY(SELECT f->>'name' FROM jsonb_array_elements(inputs) AS f) AS inputs
-"""
-
 _SELECT_TROUBLED = statement(f"""
 -- Found by the index tasks_live.
 SELECT {_STATUS} FROM tasks
 WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}')
     AND (held > 0 OR failed > 0) AND ($2::text[] IS NULL OR owner_group = ANY($2))
 ORDER BY held > 0 DESC, created_at DESC, uid LIMIT $1
+""")
+
+_SELECT_FIRST_FAILED = statement(f"""
+-- Of each task the first job that is held, or else the first that failed: by the index
+-- jobs_settled, whose condition has the states as literals.
+SELECT first.* FROM unnest($1::uuid[]) AS asked (uid) CROSS JOIN LATERAL (
+    SELECT * FROM (SELECT {JOB} FROM jobs
+        WHERE task_uid = asked.uid AND state = '{{job.HELD}}' ORDER BY seq LIMIT 1) AS held
+    UNION ALL
+    SELECT * FROM (SELECT {JOB} FROM jobs
+        WHERE task_uid = asked.uid AND state = '{{job.FAILED}}' ORDER BY seq LIMIT 1) AS failed
+    LIMIT 1
+) AS first
 """)
 
 _SELECT_JOB = f"SELECT {JOB} FROM jobs WHERE id = $1"
@@ -103,10 +117,26 @@ def _status(row: Any, *, full: bool) -> TaskStatus:
 async def troubled_tasks(
     connection: Connection, *, limit: int, sight: Sight = ALL
 ) -> list[TaskStatus]:
-    """Those that have not ended and have jobs that failed for good or are held; those with held
-    ones come first, of each kind the newest."""
+    """Return tasks that have not ended and have jobs that failed for good or are held.
+
+    Tasks with held jobs come first, of each kind the newest. ``reason`` names the first such job
+    and its error.
+    """
     rows = await connection.fetch(_SELECT_TROUBLED, limit, sight.names())
-    return [_status(row, full=False) for row in rows]
+    jobs = await connection.fetch(_SELECT_FIRST_FAILED, [row["uid"] for row in rows])
+    reasons = {
+        job["task_uid"]: failure_text(
+            job["id"],
+            job["inputs"],
+            error=job["error_class"] and ErrorClass(job["error_class"]),
+            message=job["message"],
+        )
+        for job in jobs
+    }
+    return [
+        _status({**row, "reason": reasons.get(row["uid"], row["reason"])}, full=False)
+        for row in rows
+    ]
 
 
 async def require_task(connection: Connection, uid: UUID) -> None:
@@ -133,8 +163,8 @@ async def job_with_attempts(connection: Connection, job_id: int, *, full: bool =
         attempts=[
             Attempt.model_validate(
                 {
-                    **attempt,
-                    "pilot": str(attempt["pilot"]),
+                    **{name: value for name, value in attempt.items() if name != "pilot"},
+                    "pilot_uid": str(attempt["pilot"]),
                     "pilot_name": names.get(attempt["pilot"]),
                 }
             )

@@ -325,11 +325,11 @@ def job_explanation(  # noqa: PLR0911 - one sentence for each state
             return f"Ready: {why_waiting(task, facts)}."
         case JobState.LEASED:
             return (
-                f"Given to pilot {job.attempts[-1].pilot} (attempt {job.attempt}), which has not"
-                " started it yet."
+                f"Given to pilot {job.attempts[-1].pilot_uid} (attempt {job.attempt}), which has"
+                " not started it yet."
             )
         case JobState.RUNNING:
-            return f"Running on pilot {job.attempts[-1].pilot} (attempt {job.attempt})."
+            return f"Running on pilot {job.attempts[-1].pilot_uid} (attempt {job.attempt})."
         case JobState.FINISHED:
             return (
                 f"Finished with attempt {job.attempt}."

@@ -25,7 +25,7 @@ async def list_asking_tasks(context: WmsContext) -> AskedTasks:
                 step=task.step,
                 template=task.template,
                 owner=one.owner,
-                owner_group=one.group,
+                group=one.group,
                 ask=task.needs.ask,
                 output=task.main_output,
                 log_out_url=task.log_out_url,

@@ -10,7 +10,7 @@ from wms.usecases.trust_workers import look_for_failing, steps_of
 async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> PilotList:
     """Precondition: none. Effect: none. Messages: none. Those that are there come first, then lost
     ones that nobody has acknowledged and that did not start again; the others are shown for a day.
-    Of each kind the latest first. Raises ``ForeignCursor``."""
+    Of each kind the latest first. Raises ``WrongCursor``."""
     query = query or PilotQuery()
     async with context.database.connection() as connection:
         found = await pilot_page(connection, query)

@@ -108,9 +108,9 @@ class InputDatasets:
                     self.dms, part.dataset, cursor, limit=limit, released=self.released
                 )
                 yield _numbered(input_files(answer.files, part.port), part)
-                if answer.next is None:
+                if answer.after is None:
                     break
-                cursor = answer.next
+                cursor = answer.after
 
     async def at_most(self, number: int) -> list[InputFile]:
         """The first files."""

@@ -56,7 +56,7 @@ async def count_work(
 
 
 async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:
-    """A page of a task's jobs. Raises ``NotFound``, ``ForeignCursor``, ``NotOrdered``."""
+    """A page of a task's jobs. Raises ``NotFound``, ``WrongCursor``, ``NotOrdered``."""
     async with context.database.connection() as connection:
         await status.require_task(connection, uid)
         return await job_page(connection, uid, query)

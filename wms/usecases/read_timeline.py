@@ -63,7 +63,7 @@ def _lanes(lanes: dict[UUID, list[list[float]]], names: dict[UUID, str]) -> list
     by_work = sorted(lanes, key=lambda pilot: -sum(map(sum, lanes[pilot])))
     shown, others = by_work[:LANES], by_work[LANES:]
     found = [
-        Lane(pilot=pilot, name=names.get(pilot, str(pilot)), busy=_rounded(lanes[pilot]))
+        Lane(pilot_uid=pilot, name=names.get(pilot, str(pilot)), busy=_rounded(lanes[pilot]))
         for pilot in sorted(shown, key=lambda pilot: (names.get(pilot, ""), pilot))
     ]
     if others:

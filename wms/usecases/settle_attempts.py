@@ -17,6 +17,7 @@ from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
 from wms.db.tree_parts import TreePart, keep_parts
 from wms.db.worker_times import WorkKind
+from wms.domain.failure_text import failure_text
 from wms.domain.task_completion import Ending, JobCounts, ending
 from wms.domain.transitions import JOB_MOVES
 from wms.domain.tree_merge import level_of, part_of
@@ -264,11 +265,5 @@ class _Change:
 
 
 def _sentence(attempt: EndedAttempt) -> str:
-    names = [file["name"] for file in attempt.job.inputs[:2]]
-    others = len(attempt.job.inputs) - len(names)
-    files = ", ".join(names) + (f" and {others} more" if others > 0 else "")
-    text = attempt.message or "no message"
-    return (
-        f"job {attempt.job.id} ({files}): {attempt.error}: {text} (`sluice logs"
-        f" {attempt.job.id}` shows its log)"
-    )
+    names = [file["name"] for file in attempt.job.inputs]
+    return failure_text(attempt.job.id, names, error=attempt.error, message=attempt.message)

@@ -139,22 +139,22 @@ async def _make_jobs(
         skip -= skipped
         files = answer.files[skipped:]
         drafts = list(grouping.add(input_files(files)))
-        if answer.next is None:
+        if answer.after is None:
             drafts += grouping.rest()
         last_seq = _in_order(drafts, last_seq, dataset)
         if grouping.waiting == 0 and skip == 0:
-            place = SplitPlace(answer.next)
+            place = SplitPlace(answer.after)
         elif 0 < grouping.waiting <= len(files):
             place = SplitPlace(cursor, len(answer.files) - grouping.waiting)
         place = replace(place, group=grouping.number, last_seq=last_seq)
-        if answer.next is None and before is None:
+        if answer.after is None and before is None:
             await require_whole(dms, datasets)
         await _add_page(
-            context, claim, known, drafts, place=place, last=answer.next is None, before=before
+            context, claim, known, drafts, place=place, last=answer.after is None, before=before
         )
-        if answer.next is None:
+        if answer.after is None:
             return
-        cursor = answer.next
+        cursor = answer.after
 
 
 async def _make_joined_jobs(

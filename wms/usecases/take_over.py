@@ -204,9 +204,9 @@ async def _pages(dms: DmsClient, uid: UUID, *, released: bool) -> AsyncIterator[
         while True:
             page = await dms.files(uid, after=after, limit=2000, released=released)
             yield page.files
-            if page.next is None:
+            if page.after is None:
                 return
-            after = page.next
+            after = page.after
     except NotFound as error:
         raise NotSplittable(
             f"data set {uid}, whose files were to be taken over, is unknown to the DMS"

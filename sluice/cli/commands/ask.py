@@ -105,8 +105,8 @@ def list_links(
     print_table(
         ["link", "for", "made by", "made", "until", "state", "browsers", "votes", "answers"],
         [
-            (str(link.uid)[:8], link.person or "whoever has it", link.made_by,
-             local_time(link.made_at), local_time(link.until),
+            (str(link.uid)[:8], link.person or "whoever has it", link.created_by,
+             local_time(link.created_at), local_time(link.expires_at),
              "open" if link.opens(now) else "ended", link.browsers, link.votes, link.answers)
             for link in found
         ],
@@ -233,7 +233,7 @@ def _device_row(device: AskDevice) -> tuple[object, ...]:
     return (
         str(device.uid)[:8],
         device.person or device.browser[:40],
-        str(device.link)[:8] if device.link else "",
+        str(device.link_uid)[:8] if device.link_uid else "",
         device.alike,
         device.given,
         gold,

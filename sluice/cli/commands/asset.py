@@ -165,7 +165,7 @@ def get(
         version = _version(await connection.operator.asset(ref.name), ref)
         wanted: list[tuple[File, Path]] = [
             (file, folder / path_of(file.name))
-            async for file in connection.operator.all_files(version.dataset)
+            async for file in connection.operator.all_files(version.dataset_uid)
         ]
         await fetch_files(connection, wanted)
         return [path for _, path in wanted]

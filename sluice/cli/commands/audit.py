@@ -50,7 +50,7 @@ def list_entries(  # noqa: PLR0913 - a command's options, each by its name
     """What people did, the newest first, and what came of it."""
     page = system.ask(
         lambda c: c.operator.audit(
-            who=who, what=what, object=object, since=_since(since, days), before=after, limit=limit
+            who=who, what=what, object=object, since=_since(since, days), after=after, limit=limit
         )
     )
     if system.as_json:
@@ -61,7 +61,7 @@ def list_entries(  # noqa: PLR0913 - a command's options, each by its name
         [_row(entry) for entry in page.entries],
         empty="nothing",
     )
-    tell_more(page.next)
+    tell_more(page.after)
 
 
 @app.command("export")
@@ -89,13 +89,13 @@ def export(
 async def _pages(
     connection: Connection, filters: Mapping[str, str | None]
 ) -> AsyncIterator[AuditPage]:
-    before: str | None = None
+    after: str | None = None
     while True:
-        page = await connection.operator.audit(**filters, before=before, limit=_PAGE)
+        page = await connection.operator.audit(**filters, after=after, limit=_PAGE)
         yield page
-        if page.next is None:
+        if page.after is None:
             return
-        before = page.next
+        after = page.after
 
 
 @app.command("verify")

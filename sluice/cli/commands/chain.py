@@ -80,7 +80,7 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
             if name is not None or any(filters.values())
             else "no chain yet: store a template, then register a data set (or `sluice run`)",
         )
-    tell_more(page.next)
+    tell_more(page.after)
 
 
 @app.command("show")

@@ -71,8 +71,8 @@ def list_datasets(
             connection.operator.datasets, type=kind, state=states, name=name, newest=True
         )
         page = await read(after=after, limit=limit)
-        more = len(page.datasets) == limit and (await read(after=page.cursor, limit=1)).datasets
-        return page.datasets, page.cursor if more else None
+        more = len(page.datasets) == limit and (await read(after=page.after, limit=1)).datasets
+        return page.datasets, page.after if more else None
 
     datasets, further = system.ask(question)
     if system.as_json:
@@ -146,7 +146,7 @@ def files(
         [(f.seq, f.name, human_bytes(f.size), f.checksum[7:19], f.url) for f in page.files],
         empty="no file",
     )
-    tell_more(page.next)
+    tell_more(page.after)
 
 
 @app.command("register")

@@ -104,7 +104,7 @@ def dismiss(
     uid = the_dataset(system, dataset)
     system.ask(lambda c: c.operator.dismiss_unmatched(uid))
     system.answer(
-        {"dataset": str(uid), "dismissed": True},
+        {"dataset_uid": str(uid), "dismissed": True},
         f"{uid} is not listed as unmatched any more",
     )
 

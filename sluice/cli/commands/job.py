@@ -68,7 +68,7 @@ def list_jobs(
             [_job_row(job) for job in page.jobs],
             empty="it has no job yet" if state is None else f"none of its jobs is {state.value}",
         )
-    tell_more(page.next)
+    tell_more(page.after)
 
 
 @app.command("show")
@@ -133,13 +133,13 @@ def logs(
         size = system.ask(lambda c: _download(c, number, path, attempt=attempt, force=force))
         if str(path) != "-":
             system.answer(
-                {"job": number, "file": str(path), "bytes": size},
+                {"job_id": number, "file": str(path), "bytes": size},
                 f"{path}: {human_bytes(size)}",
             )
         return
     text = system.ask(lambda c: c.operator.job_log(number, attempt=attempt))
     if system.as_json:
-        print_json({"job": number, "log": text})
+        print_json({"job_id": number, "log": text})
     else:
         out.print(text, end="")
 
@@ -191,7 +191,7 @@ def _job_row(job: Job) -> tuple[object, ...]:
         job.seq,
         job.state.value,
         job.attempt,
-        job.pilot or "",
+        job.pilot_name or "",
         time,
         memory,
         job.exit_code,

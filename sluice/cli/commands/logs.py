@@ -37,7 +37,7 @@ def logs(
     if what.isdecimal():
         text = system.ask(lambda c: c.operator.job_log(int(what)))
         if system.as_json:
-            print_json({"job": int(what), "log": text})
+            print_json({"job_id": int(what), "log": text})
         else:
             out.print(text, end="")
         return

@@ -35,8 +35,8 @@ def list_pilots(
     has acknowledged, and others that ended within a day."""
     page = system.ask(lambda c: c.operator.pilots(after=after, limit=limit))
     pilots = page.pilots
-    if page.next is not None:
-        err.print(f"there are more: --after {page.next}")
+    if page.after is not None:
+        err.print(f"there are more: --after {page.after}")
     if system.as_json:
         print_json(pilots)
         return
@@ -111,7 +111,7 @@ def stop(system: System, consent: Consent, pilot: PilotArgument) -> None:
     )
     system.ask(lambda c: c.operator.stop_pilot(meant.uid))
     system.answer(
-        {"pilot": str(meant.uid), "stopping": True},
+        {"pilot_uid": str(meant.uid), "stopping": True},
         "it stops its jobs and ends; other pilots get them",
     )
 
@@ -137,7 +137,7 @@ def load(
         if step is None
         else f"it finishes what it has; then jobs of {step} go to it before all others"
     )
-    system.answer({"pilot": str(uid), "load": step}, said)
+    system.answer({"pilot_uid": str(uid), "load": step}, said)
 
 
 @app.command("remove")
@@ -148,7 +148,7 @@ def remove(system: System, consent: Consent, pilot: PilotArgument) -> None:
     meant = system.ask(lambda c: pilot_called(c, pilot))
     consent.require(f"take pilot {meant.name} ({meant.uid}, {meant.state}) off the lists")
     system.ask(lambda c: c.operator.remove_pilot(meant.uid))
-    system.answer({"pilot": str(meant.uid), "removed": True}, "it is on no list any more")
+    system.answer({"pilot_uid": str(meant.uid), "removed": True}, "it is on no list any more")
 
 
 @app.command("drain")
@@ -161,7 +161,7 @@ def drain(
     uid = the_pilot(system, pilot)
     system.ask(lambda c: c.operator.drain_pilot(uid))
     system.answer(
-        {"pilot": str(uid), "draining": True},
+        {"pilot_uid": str(uid), "draining": True},
         "it takes nothing more, and ends when it is done",
     )
 
@@ -171,7 +171,7 @@ def _job(job: PilotJob) -> tuple[object, ...]:
     took = "" if job.seconds is None else f"{job.seconds:.1f} s"
     how = "" if job.outcome is None else job.outcome.value
     why = f"{how}: {job.message}" if job.message else how
-    return (job.job, job.step, job.attempt, local_time(began), took, why)
+    return (job.job_id, job.step, job.attempt, local_time(began), took, why)
 
 
 def _known(work: KnownWork) -> tuple[object, ...]:

@@ -54,7 +54,7 @@ def list_tasks(
         print_json(page.tasks)
     else:
         print_table(_COLUMNS, [_row(task) for task in page.tasks], empty="no task")
-    tell_more(page.next)
+    tell_more(page.after)
 
 
 @app.command("show")

@@ -151,7 +151,7 @@ def list_templates(
             if every
             else nothing
         )
-        return [*published.templates, *of_runs.templates], of_runs.next
+        return [*published.templates, *of_runs.templates], of_runs.after
 
     templates, further = system.ask(question)
     if system.as_json:
@@ -167,7 +167,7 @@ def list_templates(
 
 def _row(template: Template) -> tuple[object, ...]:
     version = "(run)" if template.version == RUN_VERSION else template.version
-    state = "disabled" if template.disabled_since else ""
+    state = "disabled" if template.disabled_at else ""
     return (
         template.name,
         version,

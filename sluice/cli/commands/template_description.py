@@ -24,8 +24,8 @@ def description(template: Template) -> Iterator[str]:
         yield (
             f"{template.name}, version {template.version}, stored {local_time(template.created_at)}"
         )
-    if template.disabled_since:
-        yield f"disabled since {local_time(template.disabled_since)}: nothing goes through it"
+    if template.disabled_at:
+        yield f"disabled since {local_time(template.disabled_at)}: nothing goes through it"
     if owned := whose(template.owner, template.group, template.shared_with):
         yield owned
     if plan.doc:

@@ -183,7 +183,7 @@ def _tell(stored: Template, changes: TemplateChanges, *, waiting: int, as_json: 
         f" {stored.version}{' already: nothing was changed' if changes.nothing else ''}"
     )
     out.print(f"deleted {deletion_text(stored.plan.retention)}")
-    if stored.disabled_since:
+    if stored.disabled_at:
         out.print(
             f"it is disabled: nothing goes through it until `sluice template enable {stored.name}`"
         )

@@ -29,7 +29,7 @@ class TaskCalls(JobCalls):
         """Those of the newest chains first; ``paged``: and where the next page begins; ``full``:
         with how many jobs of each were killed."""
         params = {
-            "chain": chain,
+            "chain": chain,  # release 0.1.0 does not know chain_uid
             "state": state,
             "after": after,
             "limit": limit,

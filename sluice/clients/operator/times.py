@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
@@ -39,14 +40,14 @@ class TimesCalls(ServiceClient):
         """Raises ``NotFound``, also where it has no task yet."""
         return await self._picture(f"{API}/chains/{chain}/timeline.svg", {})
 
-    async def _picture(self, path: str, params: dict[str, str]) -> bytes:
+    async def _picture(self, path: str, params: dict[str, Any]) -> bytes:
         request = self._http.build_request("GET", path, params=params)
         return (await self._send(request)).content
 
 
-def _params(chains: Sequence[UUID], template: str | None, since: datetime | None) -> dict[str, str]:
+def _params(chains: Sequence[UUID], template: str | None, since: datetime | None) -> dict[str, Any]:
     given = {
-        "chains": ",".join(map(str, chains)) or None,
+        "chain_uid": [str(chain) for chain in chains] or None,
         "template": template,
         "since": None if since is None else since.isoformat(),
     }

@@ -31,7 +31,7 @@ def audit_router(database: Database) -> APIRouter:
     async def rows(asked: Annotated[_Asked, Query()]) -> AuditRows:
         """Lists what this service has noted of people's requests: the rows that entries begin
         with, the newest first. `what`: stands in the action. `object`: uid or name of what was
-        acted on. `before`: the `next` of the page before."""
+        acted on. `after`: the `after` of the page before."""
         async with database.connection() as connection:
             found = (
                 await rows_of(connection, asked.request)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 from sluice.contracts.audit import FIRST, AuditFilter, AuditKind, AuditRow, AuditSearch
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.problems import WrongCursor
 from sluice.servicekit.audit.request import PersonRequest, remote_now
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ SELECT_REQUESTS = f"SELECT {_COLUMNS} FROM audit WHERE request = ANY($1::uuid[])
 
 
 def place_of(filters: AuditFilter) -> tuple[datetime, UUID] | None:
-    """Where the page before ended: time and request of its last entry. Raises ``Unprocessable``."""
-    if filters.before is None:
+    """Where the page before ended: time and request of its last entry. Raises ``WrongCursor``."""
+    if filters.after is None:
         return None
-    at, _, request = filters.before.partition("/")
+    at, _, request = filters.after.partition("/")
     try:
         return datetime.fromisoformat(at), UUID(request)
     except ValueError as error:
-        raise Unprocessable(f"before={filters.before!r} is not the 'next' of a page") from error
+        raise WrongCursor(filters.after) from error
 
 
 async def note(
@@ -82,7 +82,7 @@ async def note_change(connection: Connection, request: PersonRequest) -> None:
 
 
 async def first_rows(connection: Connection, query: AuditSearch) -> list[AuditRow]:
-    """Those that entries begin with, the newest first. Raises ``Unprocessable``."""
+    """Those that entries begin with, the newest first. Raises ``WrongCursor``."""
     rows = await connection.fetch(
         SELECT_FIRST,
         query.who,

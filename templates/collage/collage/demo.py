@@ -139,9 +139,9 @@ async def _second_attempts(connection: Connection, tasks: Sequence[ChainTask]) -
                         one.ended_at is None or other.leased_at < one.ended_at
                         for one, other in pairwise(attempts)
                     )
-            if page.next is None:
+            if page.after is None:
                 break
-            after = page.next
+            after = page.after
     return number
 
 

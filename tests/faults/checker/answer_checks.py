@@ -56,7 +56,7 @@ def check_answers_in_files(view: View) -> Iterator[str]:
             for place in file.places:
                 content = _read(place)
                 answers = content.get("answers", [])
-                said = Counter((one["device"], one["answer"]) for one in answers)
+                said = Counter((one["device_uid"], one["answer"]) for one in answers)
                 due = Counter(dict.fromkeys(((one, asked.words[name]) for one in browsers), 1))
                 if said != due or len(answers) < _AGREE:
                     yield f"{where} has {dict(said)}, not {dict(due)}"

@@ -30,7 +30,7 @@ async def test_what_two_people_agree_on_is_given(asking: Asking) -> None:
         ("yes", 2, "0.txt"),
         ("yes", 2, "1.txt"),
     ]
-    devices = {answer["device"] for answer in given[0]["answers"]}
+    devices = {answer["device_uid"] for answer in given[0]["answers"]}
     assert len(devices) == 2
     names = [job.output.name for job in asking.rows.answered]
     assert names == ["00000000.1-0.json", "00000001.1-1.json"]

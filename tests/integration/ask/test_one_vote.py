@@ -73,7 +73,7 @@ async def test_browsers_votes_and_answers_behind_each_link_are_shown(asking: Ask
     assert (latest.browsers, latest.votes, latest.answers) == (3, 2, 12)
     assert (earlier.browsers, earlier.votes, earlier.answers) == (0, 0, 0)
     devices = await read_devices(asking.context, place)
-    assert {device.link for device in devices} == {latest.uid}
+    assert {device.link_uid for device in devices} == {latest.uid}
 
 
 @pytest.mark.parametrize(("one_vote", "second"), [(OneVote.ADDRESS, 0), (OneVote.OFF, 6)])

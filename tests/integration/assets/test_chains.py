@@ -27,7 +27,7 @@ async def test_a_chain_keeps_the_version_it_began_with(assets: Assets) -> None:
     await assets.world.start_steps()
     await assets.world.deliver()
     task = next(t for t in assets.world.wms.tasks.values() if t.chain_uid == chain.uid)
-    assert [side.dat_in_uid for side in task.side_inputs] == [first.dataset]
+    assert [side.dat_in_uid for side in task.side_inputs] == [first.dataset_uid]
 
 
 async def test_a_version_can_be_named_by_the_template_or_with_a_chain(assets: Assets) -> None:

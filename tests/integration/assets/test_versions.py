@@ -34,7 +34,7 @@ async def test_a_version_is_put_as_a_whole(assets: Assets) -> None:
     ), "a repetition"
     [asset] = (await assets.client.assets()).assets
     assert asset.newest == stored.version
-    dataset = await assets.world.dms.dataset(stored.version.dataset)
+    dataset = await assets.world.dms.dataset(stored.version.dataset_uid)
     assert (dataset.state, dataset.count_files, dataset.on_demand) == (
         DatasetState.CLOSED,
         2,
@@ -67,7 +67,7 @@ async def test_files_that_a_version_has_are_not_sent_again(assets: Assets) -> No
     second = (await assets.client.complete_asset("pero-cz", draft.uid)).version
     await assets.client.remove_asset("pero-cz", version=1)
     await assets.turn()
-    files = (await assets.world.dms.files(second.dataset)).files
+    files = (await assets.world.dms.files(second.dataset_uid)).files
     for file in files:
         shared = changed[file.name.replace("%2F", "/")]
         assert content_of(file) == shared, "it is there as long as one of them is"
@@ -106,7 +106,7 @@ async def test_two_at_once_make_a_version_each_or_the_same(assets: Assets) -> No
     twins = await asyncio.gather(
         *(assets.put("twins", {"model.pt": b"m"}, known=False) for _ in range(3))
     )
-    assert len({stored.version.dataset for stored in twins}) == 1
+    assert len({stored.version.dataset_uid for stored in twins}) == 1
     assert sum(stored.new for stored in twins) == 1
 
 
@@ -157,10 +157,10 @@ async def test_its_data_set_is_not_for_other_uses(assets: Assets) -> None:
     for services in (assets.world.chains, assets.world.dms):
         for force in (False, True):
             with pytest.raises(Conflict, match=r"asset 'model'.*sluice asset remove model@VERSION"):
-                await services.delete_dataset(version.dataset, force=force)
+                await services.delete_dataset(version.dataset_uid, force=force)
     await assets.turn()
     assert assets.stored(version) == {"model.pt": b"a"}
-    dataset = await assets.world.dms.dataset(version.dataset)
+    dataset = await assets.world.dms.dataset(version.dataset_uid)
     with pytest.raises(Unprocessable, match="holds the asset model, which a chain is given"):
         await assets.world.new_chain(dataset, assets.world.template(bound("asset:model")))
 

@@ -86,7 +86,7 @@ async def test_messages_that_contradict_the_catalogue_are_refused(dms: Dms) -> N
 
 
 def next_by_cursor(page: DatasetPage, asked: DatasetQuery) -> dict[str, Any]:
-    return {"after": page.cursor}
+    return {"after": page.after}
 
 
 def next_by_time(page: DatasetPage, asked: DatasetQuery) -> dict[str, Any]:

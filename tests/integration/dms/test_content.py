@@ -205,7 +205,7 @@ async def test_all_files_of_data_sets_as_one_archive(dms: Dms) -> None:
     assert {info.filename: archive.read(info) for info in archive.infolist()} == expected
     tarred = await dms.http.get("/api/v1/archive", params={**query, "format": "tar"})
     assert tar_of(tarred) == expected
-    alone = await dms.http.get("/api/v1/archive", params={"dataset": str(clash)})
+    alone = await dms.http.get("/api/v1/archive", params={"dataset_uid": str(clash)})
     assert zipfile.ZipFile(io.BytesIO(alone.content)).namelist() == [
         "00000000.1-out.txt",
         "00000001.1-out.txt",
@@ -243,6 +243,8 @@ async def test_many_small_files_are_packed_page_by_page(
 ) -> None:
     monkeypatch.setattr(pack_archive, "_PAGE", 7)
     uid, files = await dms.filled("many", 50)
-    tarred = await dms.http.get("/api/v1/archive", params={"dataset": str(uid), "format": "tar"})
+    tarred = await dms.http.get(
+        "/api/v1/archive", params={"dataset_uid": str(uid), "format": "tar"}
+    )
     # All of one tool's name: the catalogue's names, in order.
     assert list(tar_of(tarred)) == [file.name for file in files]

@@ -86,8 +86,8 @@ async def test_the_list_without_state_holds_what_can_be_worked_with_in_order_of_
     await dms.client.delete_dataset(uids[0])
     page = await dms.client.closed_datasets(type=DatasetType.INTERMEDIATE)
     assert [dataset.uid for dataset in page.datasets] == [uids[2], uids[3]]
-    later = await dms.client.closed_datasets(after=page.cursor)
-    assert (later.datasets, later.cursor) == ([], page.cursor)
+    later = await dms.client.closed_datasets(after=page.after)
+    assert (later.datasets, later.after) == ([], page.after)
     assert page.datasets[0].closed_at is not None
     since = await dms.client.closed_datasets(timestamp=page.datasets[0].closed_at)
     assert [dataset.uid for dataset in since.datasets] == [uids[3]]
@@ -101,11 +101,11 @@ async def test_the_list_with_states_is_in_order_of_registration_with_a_cursor_of
     await dms.client.close_dataset(uids[1])
     everything = await dms.client.datasets(limit=2)
     assert [dataset.uid for dataset in everything.datasets] == uids[:2]
-    rest = await dms.client.datasets(after=everything.cursor)
+    rest = await dms.client.datasets(after=everything.after)
     assert [dataset.uid for dataset in rest.datasets] == uids[2:]
     opened = await dms.client.datasets([DatasetState.OPEN])
     assert [dataset.uid for dataset in opened.datasets] == [uids[0], uids[2]]
-    for wrong in (everything.cursor, "c", "c-1", "cx", "9"):
+    for wrong in (everything.after, "c", "c-1", "cx", "9"):
         with pytest.raises(Unprocessable, match="is no cursor of this list"):
             await dms.client.closed_datasets(after=wrong)
     with pytest.raises(Unprocessable, match="is no cursor of this list"):
@@ -118,7 +118,7 @@ async def test_the_newest_come_first_where_somebody_wants_them_so(dms: Dms) -> N
     seen, cursor = [], None
     while (page := await dms.client.datasets(limit=2, newest=True, after=cursor)).datasets:
         seen += [dataset.uid for dataset in page.datasets]
-        cursor = page.cursor
+        cursor = page.after
     assert seen == uids[::-1]
     opened = await dms.client.datasets([DatasetState.OPEN], newest=True)
     assert [dataset.uid for dataset in opened.datasets] == [uids[4], uids[2], uids[1], uids[0]]

@@ -188,7 +188,7 @@ async def test_of_two_that_cut_at_once_one_does(dms: Dms) -> None:
             for context in (dms.context, dms.other_context)
         )
     )
-    assert len([answer for answer in answers if answer.dataset is not None]) == 1
+    assert len([answer for answer in answers if answer.dataset_uid is not None]) == 1
 
 
 async def test_an_occasion_has_one_slice(dms: Dms) -> None:

@@ -87,7 +87,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
     async def chains(
         *,
         state: ChainState | None = None,
-        dataset: UUID | None = None,
+        dataset_uid: UUID | None = None,
         template: str | None = None,
         owner: str | None = None,
         meta: Annotated[list[str] | None, Query()] = None,
@@ -109,7 +109,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
             chain
             for chain in found
             if state in {None, chain.state}
-            and dataset in {None, chain.dataset_uid}
+            and dataset_uid in {None, chain.dataset_uid}
             and template in {None, chain.template}
             and owner in {None, chain.owner}
             and (meta is None or _has_metadata(rows, chain, meta))
@@ -117,7 +117,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
         first = int(after or 0)
         more = len(found) > first + limit
         return ChainPage(
-            chains=found[first : first + limit], next=str(first + limit) if more else None
+            chains=found[first : first + limit], after=str(first + limit) if more else None
         )
 
     @router.get("/chains/{uid}")
@@ -228,7 +228,7 @@ def _task_routes(rows: Rows) -> APIRouter:
         ]
         more = paged and after + limit < len(listed)
         found = [rows.as_asked(row, full=full) for row in listed[after : after + limit]]
-        return ChainTaskList(tasks=found, next=str(after + limit) if more else None)
+        return ChainTaskList(tasks=found, after=str(after + limit) if more else None)
 
     @router.get("/tasks/{uid}")
     async def task(uid: UUID, full: bool = False) -> ChainTask:

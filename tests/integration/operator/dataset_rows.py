@@ -87,7 +87,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
             else registered or [dataset for dataset in found if label(dataset) == name]
         )
         first = int(after or 0)
-        return DatasetPage(datasets=found[first : first + limit], cursor=str(first + limit))
+        return DatasetPage(datasets=found[first : first + limit], after=str(first + limit))
 
     @router.get("/datasets/{uid}")
     async def dataset(uid: UUID) -> Dataset:
@@ -109,7 +109,7 @@ def _reading_routes(rows: Rows) -> APIRouter:
 
     @router.get("/datasets/{uid}/files")
     async def files(uid: UUID) -> FilePage:
-        return FilePage(files=rows.files.get(uid, []), next=None)
+        return FilePage(files=rows.files.get(uid, []), after=None)
 
     return router
 

@@ -76,7 +76,7 @@ def pilot_routes(pilots: list[Pilot], *, paged: Callable[[], bool]) -> APIRouter
             else [*present, *lost, *(pilot for pilot in pilots if pilot not in [*present, *lost])]
         )
         return PilotList(
-            pilots=found[:limit], next="there" if len(found) > limit else None, total=len(found)
+            pilots=found[:limit], after="there" if len(found) > limit else None, total=len(found)
         )
 
     def _place(uid: UUID) -> int:

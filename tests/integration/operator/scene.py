@@ -248,7 +248,7 @@ class Scene:
             state=state,
             inputs=[f"frame-{seq:04d}.raw"],
             attempt=1,
-            pilot=f"farm-0{7 + seq % 2}",
+            pilot_name=f"farm-0{7 + seq % 2}",
             started_at=self.now - timedelta(seconds=12),
             seconds=seconds,
             peak_memory=80.0 + seq if ended else None,
@@ -271,7 +271,7 @@ class Scene:
         log.write_text(LOG)
         attempt = Attempt(
             attempt=1,
-            pilot="farm-07",
+            pilot_uid="farm-07",
             leased_at=self.now,
             started_at=self.now,
             ended_at=self.now + timedelta(seconds=1.4),
@@ -293,7 +293,7 @@ class Scene:
             error_class=error,
             message=message,
             attempts=[attempt],
-            pilot=attempt.pilot,
+            pilot_name=attempt.pilot_uid,
             seconds=1.4,
             peak_memory=84.2,
             exit_code=exit_code,

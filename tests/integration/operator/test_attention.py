@@ -204,10 +204,11 @@ async def test_who_is_not_our_page_acknowledges_nothing(operator: Operator, scen
 
 async def test_attention_by_rest(operator: Operator, scene: Scene) -> None:
     found = await operator.client.attention()
+    task = found.notices[0].task_uid
     assert [(notice.text, notice.id is not None) for notice in found.notices] == [
         (
             "spd over run-0313-frames, step decode: 1 job took several pilots down and waits for a "
-            "decision",
+            f"decision: `sluice task jobs {task} --state held`",
             False,
         ),
         (FAILED, True),

@@ -28,18 +28,18 @@ async def test_it_is_matched_with_nothing_and_cannot_be_asked_for(operator: Oper
     dataset = await operator.client.register_dataset(NewDataset(name="run-1"))
     under_way = await operator.client.request_chain(dataset.uid, "linear")
     first, again = [await operator.client.disable_template("linear") for _ in range(2)]
-    assert first.disabled_since is not None
-    assert again.disabled_since == first.disabled_since
+    assert first.disabled_at is not None
+    assert again.disabled_at == first.disabled_at
     assert await names(operator) == [], "what the intake reads, of whatever release"
     assert await names(operator, disabled=True) == ["linear"]
     with pytest.raises(Conflict, match="is disabled since"):
         await operator.client.request_chain(dataset.uid, "linear")
     assert operator.neighbours.chains[under_way.uid] == under_way, "chains that run go on"
     stored = await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR + "# 2\n"))
-    assert (stored.version, stored.disabled_since) == (2, first.disabled_since), (
+    assert (stored.version, stored.disabled_at) == (2, first.disabled_at), (
         "a new version is disabled too"
     )
-    assert (await operator.client.enable_template("linear")).disabled_since is None
+    assert (await operator.client.enable_template("linear")).disabled_at is None
     assert await names(operator) == ["linear"]
     await operator.client.request_chain(dataset.uid, "linear")
     for call in (operator.client.disable_template, operator.client.enable_template):

@@ -65,7 +65,7 @@ class Logs:
         attempts = [
             Attempt(
                 attempt=number,
-                pilot="p",
+                pilot_uid="p",
                 leased_at=now,
                 ended_at=now,
                 outcome=AttemptOutcome.FAILED,

@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 from aiosmtpd.smtp import SMTP
 
-from sluice.contracts.attention import Notice, Weight
+from sluice.contracts.attention import Notice, NoticeSeverity
 from sluice.contracts.intake import Unmatched
 from tests.integration.operator.conftest import Operator, operating
 from tests.waiting import eventually
@@ -158,14 +158,16 @@ def test_unknown_address_is_refused_without_showing_its_password() -> None:
 
 def test_numbers_that_change_are_no_news() -> None:
     first, later = (
-        of_notice(Notice(text=f"Backing off: {jobs} jobs", weight=Weight.WARNING, page="steps"))
+        of_notice(
+            Notice(text=f"Backing off: {jobs} jobs", severity=NoticeSeverity.WARNING, page="steps")
+        )
         for jobs in (4, 1_200)
     )
     assert first is not None
     assert later is not None
     assert first.key == later.key
     counts = "3 data sets fit no template: nothing processes them"
-    assert of_notice(Notice(text=counts, weight=Weight.WARNING, page="unmatched")) is None
+    assert of_notice(Notice(text=counts, severity=NoticeSeverity.WARNING, page="unmatched")) is None
 
 
 def test_long_message_ends_with_how_much_more_there_is() -> None:

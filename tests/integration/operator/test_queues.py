@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sluice.contracts.attention import Notice, Weight
+from sluice.contracts.attention import Notice, NoticeSeverity
 from sluice.contracts.messages import CONSUMER, DMS_FILES, WMS_TASKS
 from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.queues import ChooseMessages, QueueStatus
@@ -94,7 +94,7 @@ async def test_dead_messages_need_attention_until_there_are_none(operator: Opera
     await eventually(is_told, what="the notice")
     [notice] = told
     assert "Queue wms.tasks has 2 dead messages" in notice.text
-    assert (notice.weight, notice.id) == (Weight.ERROR, None)
+    assert (notice.severity, notice.id) == (NoticeSeverity.ERROR, None)
     page = (await operator.http.get("/")).text
     assert notice.text in page
     assert '<a href="/queues">Show<span class="hidden"> them' in page

@@ -71,9 +71,9 @@ async def test_they_are_listed_page_by_page(operator: Operator, sluice: Command)
     ]
     newest = [template.id for template in reversed(made)]
     first = await operator.client.run_templates(limit=2, paged=True)
-    assert ([template.id for template in first.templates], first.next) == (newest[:2], newest[1])
-    last = await operator.client.run_templates(limit=3, after=first.next, paged=True)
-    assert ([template.id for template in last.templates], last.next) == (newest[2:], None)
+    assert ([template.id for template in first.templates], first.after) == (newest[:2], newest[1])
+    last = await operator.client.run_templates(limit=3, after=first.after, paged=True)
+    assert ([template.id for template in last.templates], last.after) == (newest[2:], None)
     assert "next" not in (await operator.http.get("/api/v1/run-templates?limit=2")).json(), (
         "as the release before reads it"
     )

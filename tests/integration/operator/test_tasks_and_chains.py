@@ -154,6 +154,15 @@ async def test_tasks_are_found_by_names_with_dots(operator: Operator, scene: Sce
         ] == []
 
 
+async def test_tasks_of_a_chain_are_found_under_the_parameter_of_the_release_before(
+    operator: Operator, scene: Scene
+) -> None:
+    chain = scene.chain("run-7", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)
+    for parameter in ("chain_uid", "chain"):
+        found = await operator.http.get("/api/v1/tasks", params={parameter: str(chain.uid)})
+        assert {task["chain_uid"] for task in found.json()["tasks"]} == {str(chain.uid)}
+
+
 async def test_a_chain_is_discarded(operator: Operator, scene: Scene) -> None:
     [failed] = (await operator.client.chains(state=ChainState.FAILED)).chains
     assert (await operator.client.discard_chain(failed.uid)).uid == failed.uid

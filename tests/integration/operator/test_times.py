@@ -50,7 +50,7 @@ async def test_the_page_of_a_chain_leads_to_its_times(operator: Operator, runnin
     page = (await operator.http.get(address)).text
     for shown in ("layout", "12 s", "31 s", "1 task"):
         assert shown in page
-    for picture in (f"/api/v1/times.svg?chains={running.uid}",
+    for picture in (f"/api/v1/times.svg?chain_uid={running.uid}",
                     f"/api/v1/chains/{running.uid}/timeline.svg"):  # fmt: skip
         assert picture in page
         answer = await operator.http.get(picture)
@@ -79,9 +79,9 @@ async def test_a_chain_without_a_task_says_so(operator: Operator, running: Chain
     assert "0.0 s" not in page
     with pytest.raises(NotFound):
         await operator.client.timeline(running.uid)
-    assert (await operator.http.get("/api/v1/times?chains=x")).status_code == 422
+    assert (await operator.http.get("/api/v1/times?chain_uid=x")).status_code == 422
     many = ",".join(str(uuid4()) for _ in range(101))
-    assert (await operator.http.get(f"/api/v1/times?chains={many}")).status_code == 422
+    assert (await operator.http.get(f"/api/v1/times?chain_uid={many}")).status_code == 422
 
 
 async def test_the_command(

@@ -72,7 +72,7 @@ def work_routes(rows: Rows) -> APIRouter:
         found.sort(key=lambda job: job.seq if sort is JobOrder.SEQ else -(job.seconds or 0))
         return JobPage(
             jobs=found[after : after + limit],
-            next=str(after + limit) if after + limit < len(found) else None,
+            after=str(after + limit) if after + limit < len(found) else None,
         )
 
     @router.get("/tasks/{uid}/explain")

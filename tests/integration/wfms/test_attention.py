@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from sluice.contracts.attention import Acknowledge, ChainCounts
-from sluice.contracts.chains import Chain, ChainTask, RerunChain
+from sluice.contracts.chains import Chain, ChainPage, ChainTask, RerunChain
 from sluice.contracts.plan import Source
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import ChainState, StepState
@@ -119,7 +119,9 @@ async def test_chains_that_ended_last_come_first_however_long_they_took(world: W
     page = await world.client("wfms.chains").get(
         "/api/v1/chains", params={"ended": True, "limit": 1}
     )
-    assert page.json()["next"] is None, "places in the order of making say nothing here"
+    assert ChainPage.model_validate_json(page.content).after is None, (
+        "places in the order of making say nothing here"
+    )
 
 
 async def test_chains_of_one_template_are_listed_page_by_page(world: World) -> None:
@@ -127,7 +129,7 @@ async def test_chains_of_one_template_are_listed_page_by_page(world: World) -> N
     for number in range(4):
         await world.new_chain(dataset, world.template(ONE, name=f"wf-{number % 2}", version=number))
     first = await world.chains.chains(template="wf-1", limit=1)
-    rest = await world.chains.chains(template="wf-1", after=first.next)
+    rest = await world.chains.chains(template="wf-1", after=first.after)
     found = [chain.template_version for chain in [*first.chains, *rest.chains]]
     assert found == [3, 1]
     assert (await world.chains.chains(template="wf")).chains == []
@@ -169,7 +171,7 @@ async def test_chains_pass_all_filters(
     while True:
         page = await world.chains.chains(limit=1, after=after, **filters)
         listed += [chain.dataset_name for chain in page.chains]
-        after = page.next
+        after = page.after
         if after is None:
             break
     assert listed == [chain.dataset_name for chain in found.chains]
@@ -244,18 +246,22 @@ async def test_tasks_are_listed_page_by_page_to_the_last(world: World) -> None:
     while True:
         page = await world.chains.tasks(limit=3, after=after, paged=True)
         found += page.tasks
-        after = page.next
+        after = page.after
         if after is None:
             break
     assert found == whole
-    assert (await world.chains.tasks(limit=3)).next is None, (
+    assert (await world.chains.tasks(limit=3)).after is None, (
         "who does not ask for pages is told nothing it might not know"
     )
+    mine = whole[0].chain_uid
+    for parameter in ("chain_uid", "chain"):  # the latter of the release before
+        of_one = await world.chains._http.get("/api/v1/tasks", params={parameter: str(mine)})
+        assert {task["chain_uid"] for task in of_one.json()["tasks"]} == {str(mine)}
     ended = await world.chains.tasks(limit=3, state=StepState.FINISHED, paged=True)
-    more = await world.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.next)
+    more = await world.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.after)
     assert [task.task_uid for task in [*ended.tasks, *more.tasks]] == [
         task.task_uid for task in whole
     ]
     for wrong in ("x", "1", "1.", "-1.2", "1.2.3", "9" * 30 + ".1"):
-        with pytest.raises(Unprocessable, match="is not the 'next'"):
+        with pytest.raises(Unprocessable, match="is no cursor of this list"):
             await world.chains.tasks(after=wrong)

@@ -340,9 +340,9 @@ async def test_lists_and_pages(world: World) -> None:
     await world.deliver()
     page = await world.chains.chains(limit=2)
     assert [chain.uid for chain in page.chains] == [made[2].uid, made[1].uid]
-    rest = await world.chains.chains(limit=2, after=page.next)
-    assert ([chain.uid for chain in rest.chains], rest.next) == ([made[0].uid], None)
-    of_one = await world.chains.chains(dataset=made[1].dataset_uid)
+    rest = await world.chains.chains(limit=2, after=page.after)
+    assert ([chain.uid for chain in rest.chains], rest.after) == ([made[0].uid], None)
+    of_one = await world.chains.chains(dataset_uid=made[1].dataset_uid)
     assert [chain.uid for chain in of_one.chains] == [made[1].uid]
     with pytest.raises(Unprocessable, match="not the 'next'"):
         await world.chains.chains(after="zzz")

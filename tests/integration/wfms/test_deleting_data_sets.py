@@ -134,7 +134,7 @@ async def test_a_chain_is_made_or_its_data_set_deleted_never_both(world: World) 
         deletes = world.chains.delete_dataset(dataset.uid)
         answers = await asyncio.gather(begins, deletes, return_exceptions=True)
         assert [isinstance(answer, Conflict) for answer in answers].count(True) == 1, answers
-        made = len((await world.chains.chains(dataset=dataset.uid)).chains)
+        made = len((await world.chains.chains(dataset_uid=dataset.uid)).chains)
         assert made + await is_going(world, dataset) == 1
         outcomes.add(made)
     assert outcomes == {0, 1}, "both were first now and then"

@@ -53,7 +53,7 @@ async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: Asking) -> None
     assert await asking.stage.lease(pilot, 10) == []
     [told] = (await list_asking_tasks(asking.stage.context)).tasks
     assert (told.uid, told.ask, told.asked, told.step) == (task.uid, ASK, 5, task.step)
-    assert (told.owner, told.owner_group, told.output) == ("anna", "ocr", task.main_output)
+    assert (told.owner, told.group, told.output) == ("anna", "ocr", task.main_output)
     assert [(file.port, file.name) for file in told.files] == [("known", "f00000")]
     jobs = await asking.jobs(task)
     assert [(job.seq, job.input.name) for job in jobs] == [(n, f"f{n:05}") for n in range(5)]
@@ -69,10 +69,10 @@ async def test_they_are_listed_page_by_page(asking: Asking) -> None:
     assert [job.seq for job in (*first.jobs, *rest.jobs)] == [0, 1, 2, 3, 4]
     page = await read_jobs(asking.stage.context, task.uid, JobQuery(JobState.ASKED, limit=3))
     more = await read_jobs(
-        asking.stage.context, task.uid, JobQuery(JobState.ASKED, after=page.next, limit=3)
+        asking.stage.context, task.uid, JobQuery(JobState.ASKED, after=page.after, limit=3)
     )
     assert [job.seq for job in (*page.jobs, *more.jobs)] == [0, 1, 2, 3, 4]
-    assert more.next is None
+    assert more.after is None
     with pytest.raises(NotFound):
         await list_asked_jobs(asking.stage.context, uuid4(), after=0, limit=3)
 

@@ -144,7 +144,13 @@ async def test_tasks_with_trouble_are_those_that_run_with_failed_jobs(stage: Sta
     await stage.fail(
         pilot, next(job for job in jobs if job.task_uid == ill.uid), error=ErrorClass.TOOL_REFUSED
     )
-    assert [task.uid for task in await read_troubled(stage.context, limit=10)] == [ill.uid]
+    failed = next(job for job in jobs if job.task_uid == ill.uid)
+    [troubled] = await read_troubled(stage.context, limit=10)
+    assert troubled.uid == ill.uid
+    assert troubled.reason.startswith(f"job {failed.id} (f")
+    assert troubled.reason.endswith(
+        f"): tool_refused: exit code 1 (`sluice logs {failed.id}` shows its log)"
+    )
     assert (await count_work(stage.context, troubled=True)).troubled == 1
 
 

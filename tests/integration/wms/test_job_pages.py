@@ -8,13 +8,13 @@ from uuid import UUID
 import pytest
 
 from sluice.contracts.plan import Boundary
-from sluice.contracts.problems import NotFound
+from sluice.contracts.problems import NotFound, WrongCursor
 from sluice.contracts.states import ErrorClass, JobState
 from sluice.contracts.tasks import Job, JobOrder, Task
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_query_plans import buffers, nodes, plan, scans
 from wms.db import job_pages
-from wms.db.job_pages import ForeignCursor, JobQuery, NotOrdered
+from wms.db.job_pages import JobQuery, NotOrdered
 from wms.usecases.read_tasks import read_job, read_jobs
 
 
@@ -27,9 +27,9 @@ async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[J
         )
         assert len(page.jobs) <= limit
         found += page.jobs
-        if page.next is None:
+        if page.after is None:
             return found
-        after = page.next
+        after = page.after
 
 
 @pytest.fixture
@@ -105,27 +105,33 @@ async def test_what_is_known_of_a_job(stage: Stage, mixed: tuple[Task, UUID]) ->
     task, pilot = mixed
     by_seq = {job.seq: job for job in await pages(stage, task, limit=100)}
     ended, failed, running, fresh = by_seq[1], by_seq[12], by_seq[19], by_seq[30]
-    assert (ended.pilot, ended.exit_code, ended.seconds, ended.peak_memory, ended.cpu_seconds) == (
+    assert (
+        ended.pilot_name,
+        ended.exit_code,
+        ended.seconds,
+        ended.peak_memory,
+        ended.cpu_seconds,
+    ) == (
         "farm-07",
         0,
         7.0,
         5.0,
         1.5,
     )
-    assert (failed.pilot, failed.exit_code, failed.error_class) == (
+    assert (failed.pilot_name, failed.exit_code, failed.error_class) == (
         "farm-07",
         1,
         ErrorClass.TOOL_FAILED,
     )
-    assert (running.pilot, running.seconds, running.exit_code) == ("farm-07", None, None)
+    assert (running.pilot_name, running.seconds, running.exit_code) == ("farm-07", None, None)
     assert running.started_at is not None
-    assert (fresh.pilot, fresh.started_at) == (None, None)
+    assert (fresh.pilot_name, fresh.started_at) == (None, None)
     plain = await read_jobs(stage.context, task.uid, JobQuery(limit=1))
     assert plain.jobs[0].model_dump(mode="json").keys() == {
         "id", "task_uid", "seq", "state", "inputs", "attempt", "error_class", "message", "attempts",
     }, "what a program of the release before knows"  # fmt: skip
     [attempt] = (await read_job(stage.context, failed.id, full=True)).attempts
-    assert (attempt.pilot_name, attempt.pilot) == ("farm-07", str(pilot))
+    assert (attempt.pilot_name, attempt.pilot_uid) == ("farm-07", str(pilot))
     assert "pilot_name" not in (await read_job(stage.context, failed.id)).attempts[0].model_dump()
 
 
@@ -133,9 +139,9 @@ async def test_what_is_known_of_a_job(stage: Stage, mixed: tuple[Task, UUID]) ->
 async def test_a_cursor_of_another_list_is_refused(
     stage: Stage, mixed: tuple[Task, UUID], after: str
 ) -> None:
-    with pytest.raises(ForeignCursor):
+    with pytest.raises(WrongCursor):
         await read_jobs(stage.context, mixed[0].uid, JobQuery(after=after))
-    with pytest.raises(ForeignCursor):
+    with pytest.raises(WrongCursor):
         await read_jobs(stage.context, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
 
 

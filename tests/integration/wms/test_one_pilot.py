@@ -124,7 +124,7 @@ async def test_a_pilot_is_shown_with_what_it_does(stage: Stage) -> None:
     await stage.fail(pilot, jobs[1])
     found = await read_pilot(stage.context, pilot)
     assert found.pilot.activity is PilotActivity.WORKING
-    assert [(job.job, job.step, job.outcome) for job in found.jobs] == [
+    assert [(job.job_id, job.step, job.outcome) for job in found.jobs] == [
         (jobs[0].id, "layout", None)
     ]
     assert [job.outcome for job in found.ended] == [AttemptOutcome.FAILED] + [

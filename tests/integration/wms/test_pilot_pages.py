@@ -37,9 +37,11 @@ async def add(stage: Stage, name: str, state: PilotState, number: int, **also: A
 
 async def pages(stage: Stage, limit: int, **query: Any) -> list[PilotList]:
     found = [await list_pilots(stage.context, PilotQuery(limit=limit, **query))]
-    while found[-1].next is not None:
+    while found[-1].after is not None:
         found.append(
-            await list_pilots(stage.context, PilotQuery(limit=limit, after=found[-1].next, **query))
+            await list_pilots(
+                stage.context, PilotQuery(limit=limit, after=found[-1].after, **query)
+            )
         )
     return found
 
@@ -116,7 +118,7 @@ async def test_a_pilot_that_comes_or_goes_meanwhile_moves_no_other(stage: Stage)
         "UPDATE pilots SET seen_at = now() - interval '1 hour' WHERE name = 'active-0'"
     )
     await lose_pilots(stage.context)
-    rest = await list_pilots(stage.context, PilotQuery(limit=100, after=first.next))
+    rest = await list_pilots(stage.context, PilotQuery(limit=100, after=first.after))
     assert sorted(names([rest])) == sorted(listed[2:])
 
 
@@ -125,7 +127,7 @@ async def test_a_pilot_that_comes_or_goes_meanwhile_moves_no_other(stage: Stage)
     ["x", "9/2026-01-01/x", "0/2026-01-01", "-1/infinity/00000000-0000-0000-0000-000000000000"],
 )
 async def test_what_is_no_cursor_is_refused(stage: Stage, after: str) -> None:
-    with pytest.raises(Unprocessable, match="is not the 'next'"):
+    with pytest.raises(Unprocessable, match="is no cursor of this list"):
         await list_pilots(stage.context, PilotQuery(after=after, limit=5))
 
 

@@ -49,7 +49,7 @@ class Race:
 
     async def attempts(self) -> list[tuple[int, UUID, AttemptOutcome | None]]:
         job = await read_job(self.stage.context, self.first.id)
-        return [(one.attempt, UUID(one.pilot), one.outcome) for one in job.attempts]
+        return [(one.attempt, UUID(one.pilot_uid), one.outcome) for one in job.attempts]
 
     async def commands(self, pilot: UUID, job: ClaimedJob) -> list[str]:
         answer = await self.stage.beat(pilot, running=[job])
@@ -212,7 +212,7 @@ async def test_what_takes_too_long_is_stopped_alone(race: Race) -> None:
 
 async def test_pilots_show_what_they_have(race: Race) -> None:
     detail = await read_pilot(race.stage.context, race.quick)
-    assert [(job.job, job.attempt) for job in detail.jobs] == [(race.second.id, 2)]
+    assert [(job.job_id, job.attempt) for job in detail.jobs] == [(race.second.id, 2)]
     pilots = {pilot.uid: pilot for pilot in (await list_pilots(race.stage.context)).pilots}
     assert (pilots[race.quick].leased, pilots[race.slow].running) == (1, 1)
 

@@ -266,7 +266,7 @@ async def test_what_people_answer_closes_the_data_sets(system: System) -> None:
 async def _is_shown(system: System, task: Task, pilot: UUID) -> None:
     """The task whose five jobs the pilot has finished, its jobs, and the pilot."""
     page = await system.wms.jobs(task.uid, state=JobState.FINISHED, limit=2)
-    assert ([job.inputs for job in page.jobs], page.next) == ([["f0"], ["f1"]], "1")
+    assert ([job.inputs for job in page.jobs], page.after) == ([["f0"], ["f1"]], "1")
     jobs = system.wms.all_jobs(task.uid, state=JobState.FINISHED, page=2)
     assert [job.inputs async for job in jobs] == [[f"f{number}"] for number in range(5)]
     job = await system.wms.job(page.jobs[0].id)

@@ -7,9 +7,11 @@ import httpx
 import pytest
 from fastapi import APIRouter
 
-from sluice.contracts.chains import ChainTask
-from sluice.contracts.renamed import old_names_written
+from sluice.contracts.chains import ChainPage, ChainTask
+from sluice.contracts.datasets import DatasetPage, FilePage
+from sluice.contracts.renamed import Renamed, old_names_written
 from sluice.contracts.states import StepState
+from sluice.contracts.tasks import JobPage
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
 from tests.callers import for_anybody, open_to_all
@@ -31,6 +33,24 @@ def test_answers_of_the_release_before_are_read() -> None:
     assert written.keys() > OLD
     assert not NEW & written.keys()
     assert ChainTask.model_validate(written) == TASK
+
+
+@pytest.mark.parametrize(
+    ("page", "old"),
+    [
+        (DatasetPage(datasets=[], after="c1"), "cursor"),
+        (FilePage(files=[], after="1/a"), "next"),
+        (ChainPage(chains=[], after="1"), "next"),
+        (JobPage(jobs=[], after="1"), "next"),
+    ],
+    ids=lambda given: type(given).__name__ if isinstance(given, Renamed) else given,
+)
+def test_pages_of_the_release_before_are_read(page: Renamed, old: str) -> None:
+    with old_names_written():
+        written = page.model_dump_json()
+    assert f'"{old}":' in written
+    assert '"after"' not in written
+    assert type(page).model_validate_json(written) == page
 
 
 @pytest.mark.parametrize(("agent", "names"), [("python-httpx/0.28.1", OLD), ("curl/8.5.0", NEW)])

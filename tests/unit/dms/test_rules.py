@@ -7,7 +7,6 @@ import pytest
 from dms.domain.completeness import NumbersUsed, missing_files_text
 from dms.domain.cursor import (
     Order,
-    WrongCursor,
     read_place,
     read_position,
     write_place,
@@ -21,7 +20,7 @@ from dms.domain.differences import (
     new_files,
     require_same_request,
 )
-from sluice.contracts.problems import Conflict
+from sluice.contracts.problems import Conflict, WrongCursor
 
 STORAGE = uuid4()
 

@@ -62,7 +62,9 @@ def test_a_candidate_that_is_there_twice_is_one_item(tmp_path: Path) -> None:
 
 def answer_file(path: Path, answer: str, item: Any) -> Path:
     """As the step that asks writes it."""
-    given = AnswerInFile(answer=answer, device=uuid4(), at=datetime.now(UTC), seconds=1.0)
+    given = AnswerInFile(
+        answer=answer, device_uid=uuid4(), answered_at=datetime.now(UTC), seconds=1.0
+    )
     whole = AnswerFile(answer=answer, agreed=2, name="item.json", item=item, answers=[given] * 2)
     path.write_text(whole.model_dump_json())
     return path

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.attention import Acknowledgement, Notice, NoticeList, Subject, Weight
+from sluice.contracts.attention import Acknowledgement, Notice, NoticeList, NoticeSeverity, Subject
 from sluice.contracts.chains import ChainDataset, ChainStep
 from sluice.contracts.datasets import Dataset, Stalled
 from sluice.contracts.pilot_list import Pilot, PilotList
@@ -61,7 +61,11 @@ def test_a_failed_chain_says_why_and_can_be_acknowledged() -> None:
     )
     [notice] = notices.of_chain(failed)
     assert notice.text == "t over d failed: step a: its input has no files"
-    assert (notice.weight, notice.chain_uid, notice.since) == (Weight.ERROR, failed.uid, NOW)
+    assert (notice.severity, notice.chain_uid, notice.since) == (
+        NoticeSeverity.ERROR,
+        failed.uid,
+        NOW,
+    )
     assert notice.id is not None
     assert Notice.subject_of(notice.id) == (Subject.CHAIN, failed.uid)
 
@@ -98,7 +102,11 @@ def test_failed_jobs_of_a_finished_chain_wait_for_a_decision() -> None:
         f" {finished.uid}`), or acknowledge this: then copies and intermediate data are deleted"
     )
     assert notice.id == f"failures:{finished.uid}"
-    assert (notice.weight, notice.chain_uid, notice.since) == (Weight.WARNING, finished.uid, NOW)
+    assert (notice.severity, notice.chain_uid, notice.since) == (
+        NoticeSeverity.WARNING,
+        finished.uid,
+        NOW,
+    )
 
 
 def made_dataset(uid: UUID, type: DatasetType, files: int, size: int) -> Dataset:
@@ -118,9 +126,9 @@ def test_a_step_that_cannot_go_on_goes_by_itself() -> None:
     stuck = ChainStep(name="a", state=StepState.STARTING, reason="there is no storage")
     steps = [stuck, ChainStep(name="b", state=StepState.PENDING)]
     [notice] = notices.of_chain(chain(ChainState.IN_PROGRESS, *steps))
-    assert (notice.text, notice.weight, notice.id) == (
+    assert (notice.text, notice.severity, notice.id) == (
         "t over d, step a: there is no storage",
-        Weight.WARNING,
+        NoticeSeverity.WARNING,
         None,
     )
     assert notices.of_chain(chain(ChainState.CANCELED, *steps)) == []
@@ -129,14 +137,25 @@ def test_a_step_that_cannot_go_on_goes_by_itself() -> None:
 def test_jobs_that_failed_for_good_or_wait_for_a_person() -> None:
     failed, held = status(failed=1, ready=5), status(held=2, failed=3)
     [first] = notices.of_task(failed, {failed.chain_uid: "d"})
-    assert (first.text, first.weight) == (
+    assert (first.text, first.severity) == (
         "t over d, step decode: 1 job failed for good (1 × tool refused):"
         f" `sluice task jobs {failed.uid} --state failed`",
-        Weight.WARNING,
+        NoticeSeverity.WARNING,
     )
+    cause = "job 7 (f0): tool_refused: it has no input (`sluice logs 7` shows its log)"
+    for number, more in (
+        (1, ""),
+        (2, f"; `sluice task jobs {failed.uid} --state failed` lists all"),
+    ):
+        known = failed.model_copy(update={"reason": cause, "failed": number})
+        [named] = notices.of_task(known, {})
+        assert named.text.endswith(f"failed for good (1 × tool refused); {cause}{more}")
     [second] = notices.of_task(held, {})
-    assert second.text == "t, step decode: 2 jobs took several pilots down and wait for a decision"
-    assert (second.weight, second.task_uid) == (Weight.ERROR, held.uid)
+    assert second.text == (
+        "t, step decode: 2 jobs took several pilots down and wait for a decision:"
+        f" `sluice task jobs {held.uid} --state held`"
+    )
+    assert (second.severity, second.task_uid) == (NoticeSeverity.ERROR, held.uid)
     assert notices.in_order([first, second]) == [second, first]
     assert notices.of_task(status(ready=3, running=1), {}) == []
     assert (
@@ -201,12 +220,16 @@ def test_jobs_taken_ahead_make_no_pilot_busier_than_its_slots() -> None:
 
 
 def notice(
-    text: str, weight: Weight = Weight.ERROR, *, task: bool = False, happened: bool = False
+    text: str,
+    severity: NoticeSeverity = NoticeSeverity.ERROR,
+    *,
+    task: bool = False,
+    happened: bool = False,
 ) -> Notice:
     uid = uuid4()
     return Notice(
         text=text,
-        weight=weight,
+        severity=severity,
         id=f"chain:{uid}" if happened else None,
         task_uid=uid if task else None,
     )
@@ -230,7 +253,8 @@ def test_neither_what_lasts_nor_what_happened_hides_the_other(
 ) -> None:
     found = [notice(f"held {number}", task=True) for number in range(lasting)]
     found += [
-        notice(f"failed {number}", Weight.WARNING, happened=True) for number in range(happened)
+        notice(f"failed {number}", NoticeSeverity.WARNING, happened=True)
+        for number in range(happened)
     ]
     chosen = texts(notices.select_notices(found, limit=limit))
     assert chosen == texts([*found[: shown[0]], *found[lasting : lasting + shown[1]]])
@@ -312,7 +336,7 @@ def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
         chain_uid,
         None,
     )
-    assert (single.weight, single.since, single.id) == (Weight.WARNING, NOW, None)
+    assert (single.severity, single.since, single.id) == (NoticeSeverity.WARNING, NOW, None)
     assert (many.text, many.chain_uid) == (
         "The upload of 57 data sets does not go on: out is disabled",
         None,
@@ -321,7 +345,11 @@ def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
     assert halted.text.startswith(
         "The deletion of data set d does not go on: a link (it waits for `sluice dataset resume "
     )
-    assert (halted.weight, halted.chain_uid, halted.page) == (Weight.ERROR, None, "datasets")
+    assert (halted.severity, halted.chain_uid, halted.page) == (
+        NoticeSeverity.ERROR,
+        None,
+        "datasets",
+    )
 
 
 def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
@@ -356,7 +384,7 @@ def test_work_that_fits_no_node_needs_a_person() -> None:
     )
     [notice] = notices.of_unschedulable([task], {chain: "run-1"})
     assert notice.text == f"t over run-1, step decode: 3 jobs wait, and {reason}"
-    assert (notice.weight, notice.task_uid) == (Weight.ERROR, uid)
+    assert (notice.severity, notice.task_uid) == (NoticeSeverity.ERROR, uid)
     one = task.model_copy(update={"ready": 1})
     assert texts(notices.of_unschedulable([one], {})) == [
         f"t, step decode: 1 job waits, and {reason}"

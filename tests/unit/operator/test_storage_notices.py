@@ -2,7 +2,7 @@
 
 from uuid import uuid4
 
-from sluice.contracts.attention import Weight
+from sluice.contracts.attention import NoticeSeverity
 from sluice.contracts.datasets import Storage
 from sluice.contracts.room import RoomWait
 from sluice.contracts.states import PilotState, StorageType
@@ -35,7 +35,7 @@ def test_a_full_storage_has_one_notice_with_what_is_missing_and_who_waits() -> N
         "Storage work is full (a job needs 10.0 MB, 4.0 MB free, 6.0 MB missing): 4 jobs wait for"
         " room. Make room there: they go on by themselves"
     )
-    assert (notice.weight, notice.page, notice.since) == (Weight.ERROR, "storages", NOW)
+    assert (notice.severity, notice.page, notice.since) == (NoticeSeverity.ERROR, "storages", NOW)
     assert texts(notices.of_storages([storage], [])) == [
         "Storage work is full (4.0 MB free, 10.0 MB needed): make room there, or add another"
         " storage of its type"

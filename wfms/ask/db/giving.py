@@ -105,9 +105,9 @@ async def answers_to(
         found.setdefault(row["item_uid"], []).append(
             AnswerInFile(
                 answer=row["answer"],
-                device=row["device_uid"],
+                device_uid=row["device_uid"],
                 person=row["person"],
-                at=row["answered_at"],
+                answered_at=row["answered_at"],
                 seconds=round(row["seconds"], 2),
             )
         )

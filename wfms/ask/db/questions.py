@@ -101,7 +101,7 @@ async def insert_question(connection: Connection, task: AskedTask) -> None:
         task.template,
         task.step,
         task.owner,
-        task.owner_group,
+        task.group,
         task.ask.model_dump(mode="json"),
         task.output.model_dump(mode="json"),
         [file.model_dump(mode="json") for file in task.files],

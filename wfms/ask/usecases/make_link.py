@@ -66,9 +66,9 @@ def told(link: StoredLink) -> AskLink:
     return AskLink(
         uid=link.uid,
         person=link.person,
-        made_by=link.made_by,
-        made_at=link.made_at,
-        until=link.until,
+        created_by=link.made_by,
+        created_at=link.made_at,
+        expires_at=link.until,
         ended_at=link.ended_at,
         browsers=link.browsers,
         votes=link.votes,

@@ -84,7 +84,7 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
         reason=row["reason"],
         set_by=row["set_by"],
         alike=row["alike"],
-        link=row["link_uid"],
+        link_uid=row["link_uid"],
     )
 
 
@@ -108,16 +108,16 @@ async def export_answers(context: AskContext, place: AskingPlace) -> AsyncIterat
 
 def _line(row: Mapping[str, Any]) -> str:
     answer = ExportedAnswer(
-        task=row["task_uid"],
+        task_uid=row["task_uid"],
         number=row["seq"],
         item=row["name"],
         known=row["known_answer"],
         state=row["state"],
         decided=row["decided"],
-        device=row["device_uid"],
+        device_uid=row["device_uid"],
         person=row["person"],
         answer=row["answer"],
-        at=row["answered_at"],
+        answered_at=row["answered_at"],
         seconds=round(row["seconds"], 2),
         counts=row["counts"],
     )

@@ -41,7 +41,7 @@ MetaFilter = Annotated[
 def _filters(
     *,
     state: ChainState | None = None,
-    dataset: UUID | None = None,
+    dataset_uid: UUID | None = None,
     uses: UUID | None = None,
     template: str | None = None,
     owner: str | None = None,
@@ -49,7 +49,7 @@ def _filters(
 ) -> ChainQuery:
     return ChainQuery(
         state=state,
-        dataset=dataset,
+        dataset=dataset_uid,
         uses=uses,
         template=template,
         owner=owner,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.chains import ChainTask, ChainTaskList, Release, TaskEnded
@@ -23,6 +23,14 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 
+def _chain_filter(
+    chain_uid: UUID | None = None,
+    #: As clients say it as long as services of release 0.1.0 may answer them.
+    chain: Annotated[UUID | None, Query(include_in_schema=False)] = None,
+) -> UUID | None:
+    return chain_uid or chain
+
+
 def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
     """``wake``: called after a change that leaves work to the loops."""
     router = api_router("/api/v1/tasks", tags=["tasks"])
@@ -32,7 +40,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     async def list_tasks(
         sight: Seen,
         *,
-        chain: UUID | None = None,
+        chain: Annotated[UUID | None, Depends(_chain_filter)],
         state: StepState | None = None,
         after: str | None = None,
         limit: Limit = 200,
@@ -40,7 +48,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         full: Full = False,
     ) -> ChainTaskList:
         """Lists tasks, those of the newest chains first; counts are left out where the WMS does not
-        answer. `after`: the `next` of the page before."""
+        answer. `after`: the `after` of the page before."""
         return await read_tasks(
             context,
             TaskQuery(

@@ -36,7 +36,7 @@ def asset_value(version: AssetVersion, kind: Any) -> dict[str, Any]:
     """What stands for the version among the values of a chain's parameters."""
     value = FileValue(
         kind="Directory" if kind == "Directory" else "File",
-        dataset=version.dataset,
+        dataset=version.dataset_uid,
         asset=version.ref.short,
     )
     return value.model_dump(mode="json")

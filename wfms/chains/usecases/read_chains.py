@@ -5,22 +5,11 @@ from uuid import UUID
 from sluice.contracts.attention import ChainCounts
 from sluice.contracts.chains import Chain, ChainPage
 from sluice.contracts.owners import ALL, Sight
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.problems import WrongCursor
 from sluice.servicekit.database import Database
 from wfms.chains.db.attention import counts
 from wfms.chains.db.reading import ChainQuery, chains_page
 from wfms.chains.usecases.cancel_chain import UnknownChain
-
-
-class BadCursor(Unprocessable):
-    """``after`` is not the ``next`` of a page."""
-
-    def __init__(self, after: str) -> None:
-        super().__init__(
-            f"after={after!r} is not the 'next' of an earlier page; leave it out to begin with the"
-            " newest",
-            after=after,
-        )
 
 
 async def read_chain(database: Database, uid: UUID, *, failures: bool = False) -> Chain:
@@ -43,11 +32,11 @@ async def count_chains(database: Database, sight: Sight = ALL) -> ChainCounts:
 
 
 async def read_chains(database: Database, query: ChainQuery, *, after: str | None) -> ChainPage:
-    """Newest first, but those that have ended. Errors: ``BadCursor``."""
+    """Newest first, but those that have ended. Errors: ``WrongCursor``."""
     if after is not None and not (after.isascii() and after.isdigit() and len(after) < 19):
-        raise BadCursor(after)
+        raise WrongCursor(after)
     async with database.connection() as connection:
         chains, last = await chains_page(
             connection, query, before=None if after is None else int(after)
         )
-    return ChainPage(chains=chains, next=None if last is None else str(last))
+    return ChainPage(chains=chains, after=None if last is None else str(last))

@@ -9,12 +9,11 @@ import structlog
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.owners import ALL, Sight
-from sluice.contracts.problems import NotFound, ServiceError
+from sluice.contracts.problems import NotFound, ServiceError, WrongCursor
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import TaskStatus
 from wfms.chains.db.reading import tasks_page
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.read_chains import BadCursor
 
 log = structlog.get_logger(__name__)
 
@@ -46,7 +45,7 @@ class TaskQuery:
 
 async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
     """Newest chains first; counts are None where the WMS does not answer or does not know the task.
-    Errors: ``BadCursor``."""
+    Errors: ``WrongCursor``."""
     after = None if query.after is None else _place(query.after)
     async with context.database.connection() as connection:
         tasks, last = await tasks_page(
@@ -60,15 +59,15 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
     next_place = last if query.paged else None
     counted = await _with_counts(context.wms, tasks, full=query.full)
     return ChainTaskList(
-        tasks=counted, next=None if next_place is None else f"{next_place[0]}.{next_place[1]}"
+        tasks=counted, after=None if next_place is None else f"{next_place[0]}.{next_place[1]}"
     )
 
 
 def _place(after: str) -> tuple[int, int]:
-    """Raises ``BadCursor``."""
+    """Raises ``WrongCursor``."""
     found = _PLACE.fullmatch(after)
     if found is None:
-        raise BadCursor(after)
+        raise WrongCursor(after)
     return int(found[1]), int(found[2])
 
 

@@ -44,9 +44,9 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.get("/handovers")
     @allow(CallingService.OPERATOR)
-    async def handover(dataset: UUID) -> WaitingHandover:
+    async def handover(dataset_uid: UUID) -> WaitingHandover:
         """Says why the chain of a data set has not begun, where a template takes it."""
-        return await read_handover(database, dataset)
+        return await read_handover(database, dataset_uid)
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
     @allow(CallingService.OPERATOR)

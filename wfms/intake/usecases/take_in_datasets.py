@@ -37,7 +37,7 @@ async def take_in_datasets(context: IntakeContext) -> bool:
     decisions = [(dataset, decide(dataset, templates)) for dataset in wanted]
     now = database.clock.now()
     async with database.transaction() as transaction:
-        if not await intake.move_cursor(transaction.connection, old=cursor, new=found.cursor):
+        if not await intake.move_cursor(transaction.connection, old=cursor, new=found.after):
             log.info("intake.overtaken", cursor=cursor)
             return True
         await record_decisions(transaction.connection, decisions, now=now)

@@ -116,7 +116,7 @@ async def _left(context: OperatorContext, uid: UUID, format: ArchiveFormat) -> R
     found = await read_what_is_left(context, uid)
     chain = found.chain
     query = {
-        "dataset": [str(part.dataset.uid) for part in found.outputs if part.dataset],
+        "dataset_uid": [str(part.dataset.uid) for part in found.outputs if part.dataset],
         "folder": [part.folder for part in found.outputs],
         "format": format.value,
         "name": f"{chain.dataset_name}.{chain.template}"[:190] + ".partial",
@@ -136,7 +136,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
         """Sends all files of a data set as one archive, made on the way: it breaks off where a file
         is damaged."""
         dataset = await context.dms.dataset(uid)
-        query = {"dataset": str(uid), "format": format.value, "name": dataset.name}
+        query = {"dataset_uid": str(uid), "format": format.value, "name": dataset.name}
         return _passed(await stream_content(files, "/api/v1/archive", query=query))
 
     @router.get(
@@ -152,7 +152,7 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
             return await _left(context, uid, format)
         chain, outputs = await finished_outputs(context, uid)
         query = {
-            "dataset": [str(output.dataset.uid) for output in outputs],
+            "dataset_uid": [str(output.dataset.uid) for output in outputs],
             "folder": [output.name for output in outputs] if len(outputs) > 1 else [],
             "format": format.value,
             "name": f"{chain.dataset_name}.{chain.template}"[:200],

@@ -213,7 +213,7 @@ def _version(row: Any) -> AssetVersion:
         name=row["name"],
         version=row["version"],
         digest=row["digest"].hex(),
-        dataset=row["dataset_uid"],
+        dataset_uid=row["dataset_uid"],
         files=row["files"],
         note=row["note"],
         check=_check(row),

@@ -193,7 +193,7 @@ def template_of(row: asyncpg.Record) -> StoredTemplate:
         warnings=[Finding.model_validate(finding) for finding in row["warnings"]],
         created_at=row["created_at"],
         deleted_at=row["deleted_at"],
-        disabled_since=row.get("disabled_since"),
+        disabled_at=row.get("disabled_since"),
         owner=owned.get("owner"),
         group=owned.get("owner_group", EVERYONE),
         shared_with=owned.get("shared_with", ()),

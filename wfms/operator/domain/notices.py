@@ -4,7 +4,7 @@ what lasts until it is over."""
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
-from sluice.contracts.attention import Notice, Subject, Weight
+from sluice.contracts.attention import Notice, NoticeSeverity, Subject
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import Dataset, Stalled, Storage
 from sluice.contracts.intake import Tie
@@ -18,6 +18,7 @@ from sluice.contracts.states import (
     ChainState,
     DatasetState,
     DatasetType,
+    JobState,
     PilotState,
 )
 from sluice.contracts.steps import StepLoad, StepPriority, off_in_words
@@ -41,7 +42,8 @@ class NoSuchNotice(Unprocessable):
 def in_order(notices: Iterable[Notice]) -> list[Notice]:
     """Errors first, and among them what concerns the whole system; else as they came."""
     return sorted(
-        notices, key=lambda notice: (notice.weight is not Weight.ERROR, _concerns_one(notice))
+        notices,
+        key=lambda notice: (notice.severity is not NoticeSeverity.ERROR, _concerns_one(notice)),
     )
 
 
@@ -70,7 +72,7 @@ def of_chain(chain: Chain) -> list[Notice]:
         return [
             Notice(
                 text=text,
-                weight=Weight.ERROR,
+                severity=NoticeSeverity.ERROR,
                 id=f"{Subject.CHAIN}:{chain.uid}",
                 since=chain.ended_at,
                 chain_uid=chain.uid,
@@ -84,7 +86,7 @@ def of_chain(chain: Chain) -> list[Notice]:
     return [
         Notice(
             text=f"{name}, step {step.name}: {step.reason}",
-            weight=Weight.WARNING,
+            severity=NoticeSeverity.WARNING,
             since=step.started_at,
             chain_uid=chain.uid,
         )
@@ -102,7 +104,7 @@ def of_failures(chains: Iterable[Chain], datasets: Mapping[UUID, Dataset]) -> li
     return [
         Notice(
             text=_failures_text(chain, datasets),
-            weight=Weight.WARNING,
+            severity=NoticeSeverity.WARNING,
             id=f"{Subject.FAILURES}:{chain.uid}",
             since=chain.ended_at,
             chain_uid=chain.uid,
@@ -141,17 +143,32 @@ def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
         wait = "waits" if task.held == 1 else "wait"
         text = (
             f"{name}: {count_text(task.held, 'job')} took several pilots down and {wait} for a"
-            " decision"
+            f" decision{_first_job(task)}"
         )
-        return [Notice(text=text, weight=Weight.ERROR, since=task.created_at, task_uid=task.uid)]
+        return [
+            Notice(
+                text=text, severity=NoticeSeverity.ERROR, since=task.created_at, task_uid=task.uid
+            )
+        ]
     why = ", ".join(
         f"{number} × {kind.value.replace('_', ' ')}" for kind, number in task.errors.items()
     )
     text = (
-        f"{name}: {count_text(task.failed, 'job')} failed for good{f' ({why})' if why else ''}:"
-        f" `sluice task jobs {task.uid} --state failed`"
+        f"{name}: {count_text(task.failed, 'job')} failed for good{f' ({why})' if why else ''}"
+        f"{_first_job(task)}"
     )
-    return [Notice(text=text, weight=Weight.WARNING, since=task.created_at, task_uid=task.uid)]
+    return [
+        Notice(text=text, severity=NoticeSeverity.WARNING, since=task.created_at, task_uid=task.uid)
+    ]
+
+
+def _first_job(task: TaskStatus) -> str:
+    """Return the end of a notice: the first job of those that it counts, and how to see them."""
+    state = JobState.HELD if task.held else JobState.FAILED
+    every = f"`sluice task jobs {task.uid} --state {state}`"
+    if not task.reason:  # the WMS is of the release before
+        return f": {every}"
+    return f"; {task.reason}" + (f"; {every} lists all" if (task.held or task.failed) > 1 else "")
 
 
 def of_unschedulable(
@@ -166,7 +183,7 @@ def of_unschedulable(
             f"{task.template}{over}, step {task.step}: {count_text(task.ready, 'job')} {wait},"
             f" and {task.reason}"
         )
-        found.append(Notice(text=text, weight=Weight.ERROR, task_uid=task.uid))
+        found.append(Notice(text=text, severity=NoticeSeverity.ERROR, task_uid=task.uid))
     return found
 
 
@@ -178,7 +195,7 @@ def of_work(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
         f"{count_text(waiting, 'job')} {'waits' if waiting == 1 else 'wait'}, and no pilot runs:"
         " start one"
     )
-    return [Notice(text=text, weight=Weight.ERROR)]
+    return [Notice(text=text, severity=NoticeSeverity.ERROR)]
 
 
 def of_steps(loads: Iterable[StepLoad]) -> list[Notice]:
@@ -196,7 +213,9 @@ def of_steps(loads: Iterable[StepLoad]) -> list[Notice]:
             f" {'waits' if number == 1 else 'wait'} (`sluice step release"
             f" {priority.step}{template}` switches it on)"
         )
-        notices.append(Notice(text=text, weight=Weight.WARNING, since=priority.since, page="steps"))
+        notices.append(
+            Notice(text=text, severity=NoticeSeverity.WARNING, since=priority.since, page="steps")
+        )
     return notices
 
 
@@ -220,7 +239,7 @@ def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
         notices.append(
             Notice(
                 text=text,
-                weight=Weight.WARNING,
+                severity=NoticeSeverity.WARNING,
                 id=f"{Subject.PILOT}:{pilot.uid}",
                 since=pilot.seen_at,
             )
@@ -237,7 +256,7 @@ def of_distrusted(pilots: Iterable[Pilot]) -> list[Notice]:
                 " others succeed: it gets one job of it now and then, until that succeeds"
                 f" (`sluice pilot show {pilot.uid}` says what fails)"
             ),
-            weight=Weight.WARNING,
+            severity=NoticeSeverity.WARNING,
         )
         for pilot in pilots
         if pilot.distrusted and pilot.state in _PRESENT
@@ -249,7 +268,7 @@ def of_troubled_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     return [
         Notice(
             text=f"Pilot {pilot.name} on {pilot.host} takes no jobs: {pilot.trouble}",
-            weight=Weight.ERROR,
+            severity=NoticeSeverity.ERROR,
         )
         for pilot in pilots
         if pilot.trouble and pilot.state in _PRESENT
@@ -263,7 +282,7 @@ def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
             f"{count_text(unmatched, 'data set')} {'fits' if unmatched == 1 else 'fit'} no template"
         )
         text = f"{sets}: {UNMATCHED} {'it' if unmatched == 1 else 'them'}"
-        found.append(Notice(text=text, weight=Weight.WARNING, page="unmatched"))
+        found.append(Notice(text=text, severity=NoticeSeverity.WARNING, page="unmatched"))
     for tie in ties:
         conflict = (
             f"Templates {tie.template} and {tie.rival} have the same priority and match the same"
@@ -272,7 +291,7 @@ def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
         found.append(
             Notice(
                 text=f"{conflict}: {tie.template} gets them",
-                weight=Weight.WARNING,
+                severity=NoticeSeverity.WARNING,
                 page="unmatched",
             )
         )
@@ -295,12 +314,12 @@ def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
                 if single
                 else " (`sluice dataset resume`)"
             )
-        weight = Weight.ERROR if stalled.halted else Weight.WARNING
+        severity = NoticeSeverity.ERROR if stalled.halted else NoticeSeverity.WARNING
         chain = chain_of(stalled.first) if single else None
         notices.append(
             Notice(
                 text=text,
-                weight=weight,
+                severity=severity,
                 since=stalled.since,
                 chain_uid=chain,
                 page=None if chain else "datasets",
@@ -331,7 +350,9 @@ def of_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[
             text += f"{_missing_text(wait)}: {jobs} for room. Make room there: they go on by"
             text += " themselves"
         since = None if wait is None else wait.since
-        notices.append(Notice(text=text, weight=Weight.ERROR, since=since, page="storages"))
+        notices.append(
+            Notice(text=text, severity=NoticeSeverity.ERROR, since=since, page="storages")
+        )
     return notices
 
 
@@ -355,7 +376,7 @@ def of_queues(dead: Mapping[str, int]) -> list[Notice]:
                 f"Queue {queue} has {count_text(number, 'dead message')}: what they ask is not"
                 " done, and chains wait for it"
             ),
-            weight=Weight.ERROR,
+            severity=NoticeSeverity.ERROR,
             page="queues",
         )
         for queue, number in dead.items()
@@ -365,4 +386,4 @@ def of_queues(dead: Mapping[str, int]) -> list[Notice]:
 
 def of_trouble(sentence: str) -> Notice:
     """A service does not answer."""
-    return Notice(text=sentence, weight=Weight.ERROR)
+    return Notice(text=sentence, severity=NoticeSeverity.ERROR)

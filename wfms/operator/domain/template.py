@@ -16,7 +16,7 @@ from sluice.contracts.templates import Template
 class StoredTemplate:
     """``files``: by path, as they were written; ``main``: the path of the workflow. ``document``:
     all of them as one, as JSON. ``deleted_at``: from then on it matches nothing.
-    ``disabled_since``: so it does now, until somebody enables it."""
+    ``disabled_at``: so it does now, until somebody enables it."""
 
     id: UUID
     name: str
@@ -28,7 +28,7 @@ class StoredTemplate:
     warnings: list[Finding]
     created_at: datetime
     deleted_at: datetime | None
-    disabled_since: datetime | None = None
+    disabled_at: datetime | None = None
     owner: str | None = None
     group: str = EVERYONE
     shared_with: Sequence[str] = ()
@@ -48,7 +48,7 @@ class StoredTemplate:
             created_at=self.created_at,
             plan=self.plan,
             warnings=self.warnings,
-            disabled_since=self.disabled_since,
+            disabled_at=self.disabled_at,
             template=self.document if whole else None,
             cwl=(self.text or None) if whole or text else None,
             files=self.files if whole else None,

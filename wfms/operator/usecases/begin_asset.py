@@ -152,7 +152,7 @@ async def _take_known(dms: DmsClient, draft: Draft, versions: Sequence[AssetVers
     for version in versions:
         if not any(file.checksum in wanted for file in version.files):
             continue
-        for file in (await dms.files(version.dataset)).files:
+        for file in (await dms.files(version.dataset_uid)).files:
             number = wanted.pop(file.checksum, None)
             if number is None:
                 continue

@@ -31,7 +31,7 @@ async def compare_template(
             name=name,
             before=same.version,
             version=same.version,
-            disabled=same.disabled_since is not None,
+            disabled=same.disabled_at is not None,
             warnings=same.warnings,
         )
     return await compare_with_latest(
@@ -58,7 +58,7 @@ def _compared(
         name=candidate.name,
         before=None if before is None else before.version,
         version=version,
-        disabled=before is not None and before.disabled_since is not None,
+        disabled=before is not None and before.disabled_at is not None,
         plan=compare_plans(None if before is None else before.plan, candidate.plan),
         files=compare_files(
             {} if before is None else before.files,

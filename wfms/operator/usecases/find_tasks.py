@@ -70,7 +70,7 @@ def _is_name(text: str) -> bool:
 async def _of_step(
     chains: ChainsClient, dataset: UUID, step: str, wanted: TaskSearch
 ) -> list[ChainTask]:
-    carried = (await chains.chains(dataset=dataset, limit=_CHAINS)).chains
+    carried = (await chains.chains(dataset_uid=dataset, limit=_CHAINS)).chains
     uids = [
         planned.task_uid
         for chain in carried

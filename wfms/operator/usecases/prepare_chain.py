@@ -69,8 +69,8 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         found = meant(dataset, called)
     except Ambiguous as refusal:
         trouble = refusal.detail
-    if chosen is not None and chosen.disabled_since is not None:
-        trouble = TemplateDisabled(chosen.name, chosen.disabled_since).detail
+    if chosen is not None and chosen.disabled_at is not None:
+        trouble = TemplateDisabled(chosen.name, chosen.disabled_at).detail
         chosen = None
     elif chosen is not None and not chosen.plan.takes_dataset:
         found, called, trouble = None, [], ""
@@ -86,7 +86,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         why = objection_to(found, chosen.plan, template=chosen.name)
         broken = unmet_dataset(chosen.plan, DatasetFacts.of(found))
         unmet = requires_text(broken) if broken else ""
-        made = await context.chains.chains(dataset=found.uid)
+        made = await context.chains.chains(dataset_uid=found.uid)
         present = next((chain for chain in made.chains if _same_version(chain, chosen)), None)
     several = called if found is None else ()
     return Prepared(

@@ -42,5 +42,5 @@ async def read_uses(context: OperatorContext, name: str) -> AssetUses:
 
 async def use_of(context: OperatorContext, version: AssetVersion) -> AssetUse:
     """Raises ``NotAvailable``."""
-    page = await context.chains.chains_that_use(version.dataset, limit=MOST_NAMED)
-    return AssetUse(version=version, chains=page.chains, more=page.next is not None)
+    page = await context.chains.chains_that_use(version.dataset_uid, limit=MOST_NAMED)
+    return AssetUse(version=version, chains=page.chains, more=page.after is not None)

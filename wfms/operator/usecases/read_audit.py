@@ -26,7 +26,7 @@ _CHUNK = 50
 
 
 async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
-    """The newest first. Effect: none. Raises ``Unprocessable`` for a ``before`` that is none,
+    """The newest first. Effect: none. Raises ``Unprocessable`` for an ``after`` that is none,
     ``NotAvailable`` where a service does not tell: what it has noted would be missing without a
     word."""
     search = AuditSearch(**query.model_dump(), also=await _also(context, query.object))
@@ -40,7 +40,7 @@ async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
     entries = [_entry(first, rows) for first in shown]
     more = len(firsts) > query.limit or len(own) == query.limit or len(asked.rows) == query.limit
     last = f"{shown[-1].at.isoformat()}/{shown[-1].request}" if shown and more else None
-    return AuditPage(entries=entries, next=last)
+    return AuditPage(entries=entries, after=last)
 
 
 async def _also(context: OperatorContext, name: str | None) -> list[str]:

@@ -38,10 +38,10 @@ async def newest_running(chains: ChainsClient, *, limit: int) -> list[Chain]:
 
 @dataclass(frozen=True, slots=True)
 class ChainList:
-    """``next``: where the next page begins; None on the last."""
+    """``after``: where the next page begins; None on the last."""
 
     chains: list[ChainProgress]
-    next: str | None
+    after: str | None
 
 
 async def read_chain_list(
@@ -63,7 +63,7 @@ async def read_chain_list(
         NotAvailable: The chain service does not answer.
     """
     page = await context.chains.chains(state=state, template=template, after=after, limit=PAGE)
-    return ChainList(await read_progress(context.wms, page.chains), page.next)
+    return ChainList(await read_progress(context.wms, page.chains), page.after)
 
 
 async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
@@ -76,7 +76,7 @@ async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
             page = await chains.chains(state=state, after=after, limit=_PAGE)
             named = [chain for chain in page.chains if chain.template == template]
             found += [chain for chain in named if chain.template_version != RUN_VERSION]
-            after = page.next
+            after = page.after
             if after is None:
                 break
     return sorted(found, key=lambda chain: chain.created_at, reverse=True)

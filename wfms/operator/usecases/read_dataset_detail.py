@@ -63,7 +63,7 @@ async def read_dataset_detail(
         _namesakes(dms, dataset), read_standing(context, dataset), _made_by(context, dataset)
     )
     return DatasetDetail(
-        dataset, files.files, files.next, made, waiting, status, namesakes, standing, made_by
+        dataset, files.files, files.after, made, waiting, status, namesakes, standing, made_by
     )
 
 
@@ -79,7 +79,7 @@ async def _made_by(context: OperatorContext, dataset: Dataset) -> Chain | None:
 
 async def _chains(context: OperatorContext, uid: UUID) -> list[ChainProgress] | None:
     try:
-        made = await context.chains.chains(dataset=uid)
+        made = await context.chains.chains(dataset_uid=uid)
         return await read_progress(context.wms, made.chains)
     except ServiceError:
         return None

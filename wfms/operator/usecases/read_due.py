@@ -28,7 +28,7 @@ async def read_due(context: OperatorContext, template: StoredTemplate) -> Templa
         return None
     state, sets = await asyncio.gather(_state(context, template), _sets(context, template))
     schedule = plan.due.schedule
-    runs = schedule is not None and template.disabled_since is None
+    runs = schedule is not None and template.disabled_at is None
     now = context.database.clock.now()
     return TemplateDue(
         kind="schedule" if schedule is not None else "growth",

@@ -17,10 +17,10 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RunTemplates:
-    """``next``: the one that the next page begins behind; None on the last."""
+    """``after``: the one that the next page begins behind; None on the last."""
 
     templates: list[StoredTemplate]
-    next: UUID | None
+    after: UUID | None
 
 
 async def list_run_templates(

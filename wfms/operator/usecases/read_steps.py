@@ -25,7 +25,7 @@ async def read_steps(context: OperatorContext, *, idle_runs: bool = False) -> St
     idle = {
         (step.name, template.name)
         for template in templates
-        if template.disabled_since is None
+        if template.disabled_at is None
         for step in template.plan.steps
     }
     loads = [

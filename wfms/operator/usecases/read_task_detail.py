@@ -95,4 +95,4 @@ async def _jobs(wms: WmsClient, uid: UUID, shown: JobFilter) -> tuple[list[Job] 
         )  # what was typed is no place of this list
     except ServiceError:
         return None, None
-    return page.jobs, page.next
+    return page.jobs, page.after

@@ -84,7 +84,7 @@ async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> Stor
     files = await _files(context, draft)
     await context.dms.close_dataset(uid, files=len(files))
     version, new = await _store(context, draft, files)
-    if not new and version.dataset != uid:
+    if not new and version.dataset_uid != uid:
         await give_up(context, uid)
     log.info("asset.put", asset=name, version=version.version, new=new)
     return await _stored(context, version, new=new)
@@ -126,7 +126,7 @@ async def _store(
         known = await assets.version_with(connection, draft.name, digest)
         still = await assets.draft_of(connection, draft.uid, draft.name, lock=True)
         if known is not None:
-            if still is not None and known.dataset != draft.uid:
+            if still is not None and known.dataset_uid != draft.uid:
                 await assets.give_up_draft(connection, draft.uid)
             return known, False
         if still is None:

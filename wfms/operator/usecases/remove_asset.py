@@ -69,7 +69,7 @@ async def _delete(context: OperatorContext, version: AssetVersion) -> bool:
     """False while chains need it. The chain service decides: it makes none on a data set that it
     has let go."""
     try:
-        await context.chains.delete_asset(version.dataset)
+        await context.chains.delete_asset(version.dataset_uid)
     except Conflict as conflict:
         log.info("asset.kept", asset=str(version.ref), reason=conflict.detail)
         return False
@@ -79,5 +79,5 @@ async def _delete(context: OperatorContext, version: AssetVersion) -> bool:
     except NotFound:  # somebody has it forgotten
         pass
     async with context.database.connection() as connection:
-        await assets.mark_deleted(connection, version.dataset)
+        await assets.mark_deleted(connection, version.dataset_uid)
     return True

@@ -87,8 +87,8 @@ async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:
     if request.run_template is not None:
         return await read_run_template(database, request.run_template)
     template = await read_template(database, request.template)
-    if template.disabled_since is not None:
-        raise TemplateDisabled(template.name, template.disabled_since)
+    if template.disabled_at is not None:
+        raise TemplateDisabled(template.name, template.disabled_at)
     return template
 
 

@@ -40,6 +40,6 @@ async def _disabled(database: Database, chain: Chain) -> TemplateDisabled | None
     if chain.template_version == RUN_VERSION:
         return None
     template = await read_template_by_id(database, chain.template_id)
-    if template is None or template.disabled_since is None:
+    if template is None or template.disabled_at is None:
         return None
-    return TemplateDisabled(template.name, template.disabled_since)
+    return TemplateDisabled(template.name, template.disabled_at)

@@ -46,7 +46,7 @@ def takers(unmatched: Unmatched) -> list[str]:
 async def count_waiting(context: OperatorContext, template: StoredTemplate) -> int:
     """How many unmatched data sets the template would take now; 0 where the intake does not
     answer."""
-    if not template.plan.match or template.disabled_since is not None:
+    if not template.plan.match or template.disabled_at is not None:
         return 0
     try:
         waiting = await review_unmatched(context, limit=_MOST, template=template.name)
@@ -84,8 +84,8 @@ def _reason(template: StoredTemplate, dataset: Dataset) -> str:
     why = objection_to(dataset, template.plan, template=template.name)
     if why is not None:
         return why
-    if template.disabled_since is not None:
-        return f"matches, and {disabled_text(template.name, template.disabled_since)}"
+    if template.disabled_at is not None:
+        return f"matches, and {disabled_text(template.name, template.disabled_at)}"
     bound, missing = bind(template.plan, facts)
     if missing:
         return missing_parameters_text(missing)

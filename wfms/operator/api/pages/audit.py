@@ -24,7 +24,7 @@ class AuditPages:
     def list(self) -> str:
         asked = {
             field: text
-            for field, most in (("who", 200), ("what", 200), ("object", 240), ("before", 100))
+            for field, most in (("who", 200), ("what", 200), ("object", 240), ("after", 100))
             if (text := request.args.get(field, "").strip()[:most])
         }
         query = AuditFilter(**asked, limit=_PAGE)

@@ -54,7 +54,7 @@ class DatasetPages:
         return render_template(
             "datasets.html",
             datasets=page.datasets,
-            next=page.cursor if len(page.datasets) == _PAGE else None,
+            next=page.after if len(page.datasets) == _PAGE else None,
             state=state,
             kind=kind,
             name=name,

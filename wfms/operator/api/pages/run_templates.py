@@ -47,7 +47,7 @@ class RunTemplatePages:
             page = self._bridge.run(
                 list_run_templates(self._database, limit=_PAGE)
             )  # what was typed is no place
-        return render_template("run_templates.html", templates=page.templates, next=page.next)
+        return render_template("run_templates.html", templates=page.templates, next=page.after)
 
     def show(self, template_id: UUID) -> str:
         template = self._read(template_id)

@@ -57,7 +57,7 @@ class TaskPages:
                 self._chains.tasks(state=state, limit=_PAGE, paged=True, full=True)
             )  # what was typed is no place
         shown = {"counts_of": counts_of, "shortfall_of": shortfall_of}
-        return {"tasks": page.tasks, "next": page.next, "state": state, **shown}
+        return {"tasks": page.tasks, "next": page.after, "state": state, **shown}
 
     def list(self) -> str:
         states = [state for state in StepState if state is not StepState.PENDING]

@@ -32,7 +32,7 @@ class ChainListRequest(Page):
     """Which chains are listed; a chain has to pass all filters that are given."""
 
     state: ChainState | None = None
-    dataset: UUID | None = Field(None, description="Those whose input it is.")
+    dataset_uid: UUID | None = Field(None, description="Those whose input it is.")
     name: str | None = Field(
         None, description="Those whose input has this name; it must be the name of one only."
     )
@@ -103,18 +103,18 @@ class ChainRoutes:
         ]  # fmt: skip
 
     async def list(self, query: ChainListRequest) -> ChainPage:
-        dataset = query.dataset
+        dataset = query.dataset_uid
         if query.name is not None:
             called = await self._dms.datasets_called(query.name)
             named = meant(
                 query.name, [candidate for candidate in called if dataset in {None, candidate.uid}]
             )
             if named is None:
-                return ChainPage(chains=[], next=None)
+                return ChainPage(chains=[], after=None)
             dataset = named.uid
         return await self._chains.chains(
             state=query.state,
-            dataset=dataset,
+            dataset_uid=dataset,
             template=query.template,
             owner=query.owner,
             meta=query.meta,

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from sluice.contracts.access import Role
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Finding, ServiceError
+from sluice.contracts.renamed import Renamed
 from sluice.contracts.wording import sentence_of
 from sluice.servicekit.access.policy import RoutePolicy, policy, under
 from sluice.servicekit.known_queries import require_known_query
@@ -109,8 +110,13 @@ def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
 
 def _query_parameters(route: Route) -> frozenset[str]:
     asked = route.query or route.passed_on
+    old_names = asked.old_names.values() if asked and issubclass(asked, Renamed) else ()
     return frozenset(
-        {*(asked.model_fields if asked else ()), *(UPLOADED_AS if route.uploads else ())}
+        {
+            *(asked.model_fields if asked else ()),
+            *old_names,
+            *(UPLOADED_AS if route.uploads else ()),
+        }
     )
 
 

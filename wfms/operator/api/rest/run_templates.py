@@ -67,7 +67,7 @@ class RunTemplateRoutes:
         found = await list_run_templates(self._database, limit=query.limit, after=query.after)
         return TemplateList(
             templates=[template.contract() for template in found.templates],
-            next=found.next if query.paged else None,
+            after=found.after if query.paged else None,
         )
 
     async def read(self, template_id: UUID) -> Template:

@@ -1,6 +1,6 @@
 """``/api/v1/tasks``, and the text of jobs' logs."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 from uuid import UUID
 
 from pydantic import Field
@@ -10,6 +10,7 @@ from sluice.contracts.bounds import NewText
 from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.renamed import Renamed
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
 from wfms.operator.api.rest.route import SHIFT, SHIFT_OR_OWNER, VIEWERS, Answered, Route
@@ -19,12 +20,14 @@ from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
 
 
-class TaskListRequest(Contract):
-    """``chain``: uid. ``name``: DATASET.STEP, by the name of the chain's input; not by pages.
-    ``state``: of the step. ``paged``: say where the next page begins. ``after``: the ``next`` of
+class TaskListRequest(Renamed):
+    """``name``: DATASET.STEP, by the name of the chain's input; not by pages.
+    ``state``: of the step. ``paged``: say where the next page begins. ``after``: the ``after`` of
     the page before. ``full``: with how many jobs were killed."""
 
-    chain: UUID | None = None
+    old_names: ClassVar = {"chain_uid": "chain"}
+
+    chain_uid: UUID | None = None
     name: NewText | None = None
     state: StepState | None = None
     after: str | None = None
@@ -76,11 +79,15 @@ class TaskRoutes:
     async def list(self, query: TaskListRequest) -> ChainTaskList:
         if query.name is not None:
             wanted = TaskSearch(
-                query.name, chain=query.chain, state=query.state, limit=query.limit, full=query.full
+                query.name,
+                chain=query.chain_uid,
+                state=query.state,
+                limit=query.limit,
+                full=query.full,
             )
             return await find_tasks(self._context, wanted)
         return await self._chains.tasks(
-            chain=query.chain,
+            chain=query.chain_uid,
             state=query.state,
             after=query.after,
             limit=query.limit,

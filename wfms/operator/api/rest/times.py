@@ -21,28 +21,21 @@ from wfms.operator.usecases.read_times import (
 #: Pictures bring their colours along, and nothing else.
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
 #: Chains at a time.
-_MOST = 100
+_MAX_CHAINS = 100
 
 
 class TimesQuery(Contract):
-    """``chains``: uids, with commas between. Without any: of what began since ``since`` (by default
-    in the last day), of ``template`` or of all."""
+    """Which work is counted.
 
-    chains: NewText = ""
+    Without chains: what began since ``since`` (by default in the last day), of ``template`` or of
+    all.
+    """
+
+    chain_uid: list[UUID] = Field(
+        [], max_length=_MAX_CHAINS, description="These chains; several are allowed."
+    )
     template: NewText | None = None
     since: Timestamp | None = Field(default=None)
-
-    def uids(self) -> list[UUID]:
-        """Raises ``Unprocessable``."""
-        named = [name for name in self.chains.split(",") if name]
-        if len(named) > _MOST:
-            raise Unprocessable(
-                f"{len(named)} chains are more than {_MOST}: ask for fewer at a time"
-            )
-        try:
-            return [UUID(name) for name in named]
-        except ValueError as error:
-            raise Unprocessable("chains: uids, with commas between") from error
 
 
 class TimesRoutes:
@@ -67,13 +60,12 @@ class TimesRoutes:
         ]  # fmt: skip
 
     async def times(self, query: TimesQuery) -> WorkTimes:
-        uids = query.uids()
-        if uids:
-            return await read_chain_times(self._context, uids)
+        if query.chain_uid:
+            return await read_chain_times(self._context, query.chain_uid)
         return await read_template_times(self._context, query.template, since=query.since)
 
     async def picture(self, query: TimesQuery) -> Answered:
-        title = query.template or ("Times" if query.chains else "All templates")
+        title = query.template or ("Times" if query.chain_uid else "All templates")
         drawn = draw(await self.times(query), title=title)
         return _picture(drawn)
 

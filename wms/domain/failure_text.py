@@ -1,0 +1,26 @@
+"""What is said of a job that failed, wherever people look."""
+
+from collections.abc import Sequence
+
+from sluice.contracts.states import ErrorClass
+
+#: Names of inputs that are shown.
+_MAX_NAMES = 2
+
+
+def failure_text(
+    job_id: int, inputs: Sequence[str], *, error: ErrorClass | None, message: str
+) -> str:
+    """Return a sentence with the job's number, its inputs, its error, and how to see its log.
+
+    Args:
+        job_id: Number of the job.
+        inputs: Names of its input files.
+        error: Class of its error; None where a job has none, as one that took pilots down.
+        message: First sentence of the error.
+    """
+    others = len(inputs) - _MAX_NAMES
+    files = ", ".join(inputs[:_MAX_NAMES]) + (f" and {others} more" if others > 0 else "")
+    of = f" ({files})" if files else ""
+    why = f"{error}: {message or 'no message'}" if error else message or "no message"
+    return f"job {job_id}{of}: {why} (`sluice logs {job_id}` shows its log)"
