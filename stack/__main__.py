@@ -11,6 +11,7 @@ import uvloop
 from filelock import FileLock, Timeout
 from masstimes.demo_settings import SETTINGS
 
+from sluice.os_errors import sentence_of
 from stack.compose import WrongComposeFile
 from stack.scenarios import run_bench, run_demo
 from stack.stack import Stack, StackOptions
@@ -31,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _tell(str(error))
         return 2
     except OSError as error:
-        _tell(f"error: {error}")
+        _tell(f"error: {sentence_of(error)}")
         return 1
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sluice.backoff import pause_after
+from sluice.os_errors import sentence_of
 from stack.children import Children
 from stack.plan import SERVERS, PartKind
 from stack.process_spec import ProcessSpec
@@ -156,7 +157,7 @@ class SupervisedProcess:
                 log=self.log,
             )
         except OSError as error:
-            self.tell(f"{self.name} cannot be started: {error}")
+            self.tell(f"{self.name} cannot be started: {sentence_of(error)}")
             return 127
         self.starts += 1
         for endpoint in self.spec.endpoints.values():

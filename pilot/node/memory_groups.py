@@ -13,6 +13,7 @@ from typing import Literal
 import structlog
 
 from sluice.contracts.base import Contract
+from sluice.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -66,7 +67,7 @@ def find_memory_groups(name: str) -> OwnGroups | None:
         try:
             groups = make(f"{_NAMED}{name}")
         except (NoGroups, OSError, IndexError) as error:
-            reasons.append(f"cgroup v{version}: {error}")
+            reasons.append(f"cgroup v{version}: {reason_of(error)}")
         else:
             log.info("memory.limits", kind=f"cgroup v{version}", group=groups.groups.folder)
             return groups

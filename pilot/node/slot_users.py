@@ -12,6 +12,7 @@ from pathlib import Path
 from pilot.sandbox.process_limits import ProcessLimits
 from pilot.users.programs import UserError, UserPrograms
 from pilot.users.slot_user import SlotUser, give, let_pass, let_read
+from sluice.os_errors import sentence_of
 
 #: Expressions of templates are evaluated as this user, and other services may run as it.
 NOBODY = 65534
@@ -110,7 +111,9 @@ def why_not(users: Sequence[SlotUser], folder: Path, closed: Path) -> str | None
     for user in users:
         try:
             failure = _failure(user, folder, closed)
-        except (OSError, UserError) as error:
+        except OSError as error:
+            failure = sentence_of(error)
+        except UserError as error:
             failure = str(error)
         if failure is not None:
             return f"tools cannot run as user {user.name}: {failure}"

@@ -13,6 +13,7 @@ from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.seccomp import Filter, filter_program
 from pilot.users import launcher
 from pilot.users.slot_user import SlotUser
+from sluice.os_errors import reason_of
 
 _OURS = str(Path(launcher.__file__).parent.parent.parent)
 
@@ -88,7 +89,7 @@ class UserPrograms:
             return connection.receive()[0]
         except (EOFError, OSError) as error:
             self.close()
-            raise UserError(f"the process that starts it has ended: {error}") from error
+            raise UserError(f"the process that starts it has ended: {reason_of(error)}") from error
 
     def _opened(self) -> Channel:
         if self._connection is None:

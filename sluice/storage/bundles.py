@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from sluice.os_errors import reason_of
 from sluice.storage.copying import PIECE, sparse_writer
 from sluice.storage.places import location_of, path_of_location
 from sluice.storage.values import MOST_FOLDERS, flaw_in
@@ -94,7 +95,7 @@ def unpack(path: Path, folder: Path) -> Any:
                 else:
                     _extract(archive, member, folder)
     except (tarfile.TarError, ValueError, FileExistsError, RecursionError) as error:
-        raise BundleError(f"{path.name} is no bundle: {error}") from error
+        raise BundleError(f"{path.name} is no bundle: {reason_of(error)}") from error
     if value is _MISSING:
         raise BundleError(f"{path.name} is no bundle: it has no {VALUE}")
     return _placed(value, folder)

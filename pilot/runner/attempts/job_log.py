@@ -9,6 +9,7 @@ from datetime import datetime
 from pilot.runner.programs.program import ProgramEnd
 from pilot.runner.redaction import NOTHING, Redaction
 from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.os_errors import reason_of
 
 #: Command lines longer than this are cut in the log (a merge may name thousands of files).
 _MOST_COMMAND = 20_000
@@ -76,4 +77,4 @@ def _shortened(file: int, limit: int, hide: Redaction) -> bytes:
         left_out = f"\n… {size - 2 * half} bytes left out …\n".encode()
         return hide.read(file, 0, half) + left_out + hide.read(file, size - half, size)
     except OSError as error:
-        return f"(cannot be read: {error})\n".encode()
+        return f"(cannot be read: {reason_of(error)})\n".encode()

@@ -22,6 +22,7 @@ from sluice.contracts.naming import output_name
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import EntryKind, ErrorClass
 from sluice.contracts.tasks import TaskOutput
+from sluice.os_errors import sentence_of
 from sluice.storage import BundleError, pack
 
 _file_name: TypeAdapter[str] = TypeAdapter(FileName)
@@ -153,7 +154,8 @@ class _Packer:
             ) from error
         except FileNotFoundError as error:
             raise AttemptError(
-                ErrorClass.TOOL_FAILED, f"output {entry.output.port!r} cannot be kept: {error}"
+                ErrorClass.TOOL_FAILED,
+                f"output {entry.output.port!r} cannot be kept: {sentence_of(error)}",
             ) from error
         return _File(path, f"{_own_name(entry.value) or entry.output.port}.tar")
 

@@ -32,6 +32,7 @@ from sluice.contracts.needs import Warm
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.contracts.wording import sentence_of
+from sluice.os_errors import reason_of
 from sluice.storage import BundleError, pack
 
 #: Processes that stay loaded.
@@ -110,7 +111,7 @@ class LoadedInvocation:
             except (BundleError, FileNotFoundError) as error:
                 raise AttemptError(
                     ErrorClass.TOOL_FAILED,
-                    f"the outputs cannot be kept: {error}",
+                    f"the outputs cannot be kept: {reason_of(error)}",
                     exit_code=exit_code,
                 ) from error
         return {self._task.outputs[0].port: {"class": "File", "location": file_url(path)}}

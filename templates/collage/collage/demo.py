@@ -43,6 +43,7 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.embedded.home import Home
+from sluice.os_errors import sentence_of
 
 #: Workers from the start, and what those do wrong that do; others that join later.
 WORKERS, WAYS, LATER = 8, {4: Way.CHECKSUM, 6: Way.SILENT}, 2
@@ -314,7 +315,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
-        err.print(f"error: {error}")
+        err.print(f"error: {sentence_of(error)}")
     return 1
 
 

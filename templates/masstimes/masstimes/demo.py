@@ -53,6 +53,7 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState, DeviceStanding
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.http_clients import send_request
+from sluice.os_errors import sentence_of
 
 PACK = Path(__file__).resolve().parents[1]
 CHANGED = 10
@@ -308,7 +309,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run(arguments, folder)
     except ServiceError as error:
         print_problem(error)
-    except (WentWrong, CommandError, OSError, LookupError, httpx.HTTPError) as error:
+    except OSError as error:
+        err.print(f"error: {sentence_of(error)}")
+    except (WentWrong, CommandError, LookupError, httpx.HTTPError) as error:
         err.print(f"error: {error}")
     return 1
 

@@ -35,6 +35,7 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
+from sluice.os_errors import sentence_of
 
 #: What pages take turns in being.
 KINDS = ("clean", "clean", "noise", "clean", "skew", "clean", "columns", "clean", "stains", "clean")
@@ -154,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
-        err.print(f"error: {error}")
+        err.print(f"error: {sentence_of(error)}")
     return 1
 
 

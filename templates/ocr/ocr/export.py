@@ -42,7 +42,7 @@ def export(path: Path) -> tuple[bytes, str]:
         layout = PageLayout(file=str(path))
         alto = alto_4(layout.to_altoxml_string(ocr_processing_element=processing), words)
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
-        raise BadData(path, f"pero-ocr makes no ALTO of this PAGE XML ({error!r})") from error
+        raise BadData(path, f"pero-ocr makes no ALTO of this PAGE XML ({error})") from error
     return alto, plain_text(texts)
 
 

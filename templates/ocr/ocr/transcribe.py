@@ -41,7 +41,7 @@ def read_layout(path: Path) -> PageLayout:
     try:
         layout = PageLayout(file=str(path))
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
-        raise BadData(path, f"pero-ocr cannot read this PAGE XML ({error!r})") from error
+        raise BadData(path, f"pero-ocr cannot read this PAGE XML ({error})") from error
     layout.reading_order = layout.reading_order or None  # an empty one is no PAGE XML
     return layout
 

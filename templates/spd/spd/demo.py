@@ -34,6 +34,7 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate, Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
+from sluice.os_errors import sentence_of
 from spd.daq import main as daq
 from spd.demo_report import print_report
 from spd.demo_run import FEWEST_FRAMES_WITH_DAMAGE, CarriedRun, PlannedRun
@@ -198,7 +199,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ServiceError as error:
         print_problem(error)
     except OSError as error:
-        err.print(f"error: {error}")
+        err.print(f"error: {sentence_of(error)}")
     return 1
 
 

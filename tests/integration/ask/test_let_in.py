@@ -73,7 +73,7 @@ async def test_a_link_ends_by_itself(asking: Asking) -> None:
 
 async def test_a_link_of_one_group_shows_nothing_of_another(asking: Asking) -> None:
     mine, hers = asking.task([b"mine"]), asking.task([b"hers"])
-    asking.rows.tasks[hers] = asking.rows.tasks[hers].model_copy(update={"owner_group": "beta"})
+    asking.rows.tasks[hers] = asking.rows.tasks[hers].model_copy(update={"group": "beta"})
     await asking.take_in()
     assert mine in asking.rows.tasks
     found = await (await asking.browser()).next(wanted=5)
@@ -84,7 +84,7 @@ async def test_by_a_link_of_another_group_a_known_browser_is_another_one(asking:
     """What it keeps of the first group shows nothing of the second, and ends with its own link."""
     asking.task([b"mine"])
     hers = asking.task([b"hers"])
-    asking.rows.tasks[hers] = asking.rows.tasks[hers].model_copy(update={"owner_group": "beta"})
+    asking.rows.tasks[hers] = asking.rows.tasks[hers].model_copy(update={"group": "beta"})
     await asking.take_in()
     browser = await asking.browser()
     [(name, old)] = dict(browser.http.cookies).items()

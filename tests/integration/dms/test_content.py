@@ -197,7 +197,11 @@ async def test_all_files_of_data_sets_as_one_archive(dms: Dms) -> None:
         "first/a.txt": b"a", "first/b ü.bin": CONTENT, "first/plain.log": b"",
         "second/00000000.1-out.txt": b"one", "second/00000001.1-out.txt": b"two",
     }  # fmt: skip
-    query = {"dataset": [str(differ), str(clash)], "folder": ["first", "second"], "name": "both ü"}
+    query = {
+        "dataset_uid": [str(differ), str(clash)],
+        "folder": ["first", "second"],
+        "name": "both ü",
+    }
     zipped = await dms.http.get("/api/v1/archive", params=query)
     assert zipped.headers["content-type"] == "application/zip"
     assert "filename*=UTF-8''both%20%C3%BC.zip" in zipped.headers["content-disposition"]
@@ -222,20 +226,20 @@ async def test_an_archive_that_cannot_be_whole_is_refused_or_breaks_off(
         answer = await dms.http.get("/api/v1/archive", params=query)  # type: ignore[arg-type] # lists of values
         return answer.status_code, answer.json()["detail"]
 
-    assert await refused(dataset=str(still_open)) == (
+    assert await refused(dataset_uid=str(still_open)) == (
         409,
         "data set 'open' is open: only one that is complete can be packed",
     )
-    assert (await refused(dataset=[str(done), str(uuid4())], folder=["a", "b"]))[0] == 404
-    assert (await refused(dataset=[str(done), str(done)]))[0] == 422
-    assert (await refused(dataset=str(done), folder=".."))[0] == 422
+    assert (await refused(dataset_uid=[str(done), str(uuid4())], folder=["a", "b"]))[0] == 404
+    assert (await refused(dataset_uid=[str(done), str(done)]))[0] == 422
+    assert (await refused(dataset_uid=str(done), folder=".."))[0] == 422
     monkeypatch.setattr(pack_archive, "MOST_ZIPPED", 2)
-    assert await refused(dataset=str(done)) == (
+    assert await refused(dataset_uid=str(done)) == (
         422,
         "3 files, and a zip here has at most 2: ask for a tar",
     )
     dms.path("done", files[1].name).write_bytes(b"done_1")  # the right length, another content
-    await broken_off(reading, "/api/v1/archive", dataset=str(done), format="tar")
+    await broken_off(reading, "/api/v1/archive", dataset_uid=str(done), format="tar")
 
 
 async def test_many_small_files_are_packed_page_by_page(

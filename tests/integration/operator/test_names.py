@@ -148,7 +148,7 @@ async def test_a_name_of_several_is_answered_with_which_there_are_wherever_one_i
         assert str(dataset.uid) in asked.text
         assert str(dataset.uid) in said
         assert f"/chains/new?dataset={dataset.uid}&amp;template=linear" in page.text
-    known = {"name": "week.1.report", "dataset": str(made[0].uid)}
+    known = {"name": "week.1.report", "dataset_uid": str(made[0].uid)}
     found = (await operator.http.get("/api/v1/chains", params=known)).json()["chains"]
     assert [row["uid"] for row in found] == [str(started.uid)]
     del operator.neighbours.datasets[made[1].uid]
@@ -285,13 +285,13 @@ async def test_chains_and_tasks_are_asked_for_by_name(operator: Operator, chain:
 
     assert [row["uid"] for row in await asked("chains", name="week.1")] == [str(chain.uid)]
     assert await asked("chains", name="week.1", state=ChainState.FINISHED) == []
-    assert await asked("chains", name="week.1", dataset=str(other.uid)) == []
+    assert await asked("chains", name="week.1", dataset_uid=str(other.uid)) == []
     assert await asked("chains", name="week.2") == []
     step = chain.steps[0].name
     assert [row["task_uid"] for row in await asked("tasks", name=f"week.1.{step}")] == [
         str(chain.uid)
     ]
-    assert await asked("tasks", name=f"week.1.{step}", chain=str(other.uid)) == []
+    assert await asked("tasks", name=f"week.1.{step}", chain_uid=str(other.uid)) == []
     assert await asked("tasks", name=f"week.1.{step}", state=TaskState.FINISHED) == []
     for unknown in (f"week.{step}", "week.1.none", "week"):
         assert await asked("tasks", name=unknown) == []

@@ -141,11 +141,11 @@ def times_routes(rows: Rows) -> APIRouter:
 
     @router.get("/times")
     async def times(
-        chain: Annotated[list[UUID] | None, Query()] = None,
+        chain_uid: Annotated[list[UUID] | None, Query()] = None,
         template: str | None = None,
         since: datetime | None = None,
     ) -> WorkTimes:
-        rows.times_asked.append({"chain": chain, "template": template, "since": since})
+        rows.times_asked.append({"chain": chain_uid, "template": template, "since": since})
         return rows.times
 
     @router.get("/chains/{uid}/timeline")

@@ -344,7 +344,7 @@ async def test_lists_and_pages(world: World) -> None:
     assert ([chain.uid for chain in rest.chains], rest.after) == ([made[0].uid], None)
     of_one = await world.chains.chains(dataset_uid=made[1].dataset_uid)
     assert [chain.uid for chain in of_one.chains] == [made[1].uid]
-    with pytest.raises(Unprocessable, match="not the 'next'"):
+    with pytest.raises(Unprocessable, match="is no cursor of this list"):
         await world.chains.chains(after="zzz")
     tasks = (await world.chains.tasks(chain=made[0].uid)).tasks
     assert [(task.step, task.state) for task in tasks] == [

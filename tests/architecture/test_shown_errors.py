@@ -1,0 +1,56 @@
+"""Messages never show an error of the operating system as Python prints it (``[Errno 13]``)."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("dms", "pilot", "sluice", "stack", "templates", "wfms", "wms")
+#: Exceptions of the operating system, which ``sentence_of`` and ``reason_of`` put into words.
+SYSTEM_ERRORS = frozenset(
+    {"OSError", "FileNotFoundError", "PermissionError", "FileExistsError", "NotADirectoryError"}
+)
+#: Files where a caught ``OSError`` has a sentence of its own: of ``read_token``, Pillow, Arrow.
+OWN_SENTENCES = frozenset(
+    {
+        "sluice/pilot_access/auth.py",
+        "templates/masstimes/masstimes/table/files.py",
+        "templates/shared/pack_images/__init__.py",
+    }
+)
+
+
+def shown_system_errors(tree: ast.Module) -> Iterator[int]:
+    """Yield lines with an f-string that has a caught system error as it is."""
+    for handler in ast.walk(tree):
+        if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
+            continue
+        kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        if not SYSTEM_ERRORS.intersection(ast.unparse(kind) for kind in kinds if kind):
+            continue
+        for node in ast.walk(handler):
+            if isinstance(node, ast.FormattedValue) and ast.unparse(node.value) == handler.name:
+                yield node.lineno
+
+
+def sources() -> Iterator[tuple[str, ast.Module]]:
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text())
+
+
+def test_messages_put_errors_of_the_operating_system_into_words() -> None:
+    found = [
+        f"{name}:{line}: use sluice.os_errors.sentence_of or reason_of"
+        for name, tree in sources()
+        if name not in OWN_SENTENCES
+        for line in shown_system_errors(tree)
+    ]
+    assert found == []
+
+
+def test_an_error_in_an_f_string_is_found() -> None:
+    code = "try:\n    f()\nexcept (ValueError, OSError) as e:\n    raise Wrong(f'no: {e}') from e\n"
+    assert list(shown_system_errors(ast.parse(code))) == [4]
+    code = code.replace("{e}", "{reason_of(e)}")
+    assert list(shown_system_errors(ast.parse(code))) == []
