@@ -90,7 +90,7 @@ def test_one_that_gets_to_its_folder_and_no_further_is_of_use(jobs: Path, closed
 def test_one_that_does_not_get_there_is_not(jobs: Path, closed: Path) -> None:
     user = new_user()
     jobs.chmod(0o700)
-    assert f"tools cannot run as user {user.name}: [Errno 13] Permission denied" in str(
+    assert f"tools cannot run as user {user.name}: sh: Permission denied" in str(
         why_not([user], jobs, closed)
     )
 
