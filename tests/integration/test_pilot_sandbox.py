@@ -136,7 +136,7 @@ async def test_users_that_do_not_get_to_the_work_folder_are_not_used(
     await until(lambda: wms.reports)
     log = log_of(wms.reports[0][1])
     assert "no sandbox: there is no bubblewrap (bwrap) on this node's PATH; tools cannot run" in log
-    assert f"as user {user.uid}: [Errno 13] Permission denied" in log
+    assert f"as user {user.uid}: sh: Permission denied" in log
 
 
 async def test_a_pilot_that_is_given_wrong_users_does_not_start(start_pilot: StartPilot) -> None:
