@@ -12,7 +12,7 @@ from sluice.contracts.ask import AnswerName, Ask
 from sluice.contracts.base import Contract, StorageUrl, Timestamp, absent
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
-from sluice.contracts.pilots import OutputFile
+from sluice.contracts.pilots import OutputFile, ReportedTime
 from sluice.contracts.states import ReportAnswer
 from sluice.contracts.tasks import TaskOutput
 
@@ -62,8 +62,8 @@ class AnsweredJob(Contract):
 
     id: int
     output: OutputFile
-    asked_at: Timestamp
-    answered_at: Timestamp
+    asked_at: ReportedTime
+    answered_at: ReportedTime
 
 
 class RefusedJob(Contract):
@@ -72,7 +72,7 @@ class RefusedJob(Contract):
 
     id: int
     reason: Annotated[str, Field(min_length=1, max_length=MOST_REASON)]
-    asked_at: Timestamp
+    asked_at: ReportedTime
 
 
 class AnsweredJobs(Contract):
