@@ -124,6 +124,29 @@ class ServiceClient:
         response = await (_RETRY.copy()(self._send, request) if retry else self._send(request))
         return None if answer is None else self._read(response, answer)
 
+    async def read_more(
+        self,
+        path: str,
+        *,
+        answer: type[AnswerT],
+        params: Parameters,
+        additions: Mapping[str, Any],
+    ) -> AnswerT:
+        """Read with parameters that ask for more; a service of the release before gives less.
+
+        Args:
+            path: What is read.
+            answer: Type of the body.
+            params: Parameters that every release knows.
+            additions: Parameters that release 0.1.0 refuses; an answer without them is right, too.
+        """
+        try:
+            return await self.call("GET", path, answer=answer, params={**params, **additions})
+        except Unprocessable as error:
+            if not any(f"query.{name}" in error.detail for name in additions):
+                raise
+            return await self.call("GET", path, answer=answer, params=params)
+
     async def create(
         self, path: str, *, body: Contract, answer: type[AnswerT]
     ) -> tuple[AnswerT, bool]:

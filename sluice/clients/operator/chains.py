@@ -15,7 +15,6 @@ from sluice.contracts.chains import (
     RerunPlan,
 )
 from sluice.contracts.partial import PartialOutputs
-from sluice.contracts.problems import Unprocessable
 from sluice.contracts.tasks import Cancel, Prioritise
 
 
@@ -78,12 +77,9 @@ class ChainCalls(ServiceClient):
         self, path: str, answer: type[AnswerT], params: Mapping[str, Any]
     ) -> AnswerT:
         """Ask for the numbers of failed jobs, too, unless the service is of the release before."""
-        try:
-            return await self.call("GET", path, answer=answer, params={**params, "failures": True})
-        except Unprocessable as error:
-            if "query.failures" not in error.detail:
-                raise
-            return await self.call("GET", path, answer=answer, params=params)
+        return await self.read_more(
+            path, answer=answer, params=params, additions={"failures": True}
+        )
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
         """What the chain gives in the end. Raises ``NotFound``."""

@@ -33,15 +33,16 @@ class TaskCalls(JobCalls):
             "state": state,
             "after": after,
             "limit": limit,
-            "paged": paged or None,
-            "full": full or None,
         }
-        return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)
+        additions = {"paged": paged or None, "full": full or None}
+        return await self.read_more(
+            f"{API}/tasks", answer=ChainTaskList, params=params, additions=additions
+        )
 
     async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
         """``full``: as in ``tasks``."""
-        return await self.call(
-            "GET", f"{API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
+        return await self.read_more(
+            f"{API}/tasks/{uid}", answer=ChainTask, params={}, additions={"full": full or None}
         )
 
     async def outlook(self, uid: UUID) -> Outlook:

@@ -60,8 +60,12 @@ class TemplateCalls(ServiceClient):
     ) -> TemplateList:
         """The latest version of each that data sets may go through, with ``disabled`` also of the
         others; or all versions."""
-        params = {"all": every_version or None, "disabled": disabled or None}
-        return await self.call("GET", f"{API}/templates", answer=TemplateList, params=params)
+        return await self.read_more(
+            f"{API}/templates",
+            answer=TemplateList,
+            params={"all": every_version or None},
+            additions={"disabled": disabled or None},
+        )
 
     async def template(self, name: str, *, version: int | None = None) -> Template:
         """With its text. Raises ``NotFound``."""
