@@ -43,7 +43,7 @@ async def list_storages(
         needed = await room_needed(connection, age=TOLD)
     listed = [
         _with_warning(storage, objections, found.get(storage.id)).model_copy(
-            update={"full": _full(storage, context.watch.free, needed.get(storage.id))}
+            update=_fullness(storage, context.watch.free, needed.get(storage.id))
         )
         for storage in known
     ]
@@ -99,21 +99,24 @@ def _with_room(storages: list[Storage], room: Room) -> list[tuple[Storage, float
     )
 
 
-def _full(storage: Storage, room: Room, needed: int | None) -> str | None:
-    """Return how full the storage is, the end of a sentence; None: it has room, as far as known.
+def _fullness(storage: Storage, room: Room, needed: int | None) -> dict[str, str | int | None]:
+    """Return ``full`` and ``full_for`` of the storage.
 
     Args:
         storage: Without what is told in lists alone.
         room: Bytes that are free on local file systems, by URL.
-        needed: Bytes that work has found no room for lately.
+        needed: Bytes that work has found no room for lately, as pilots say.
     """
-    if needed is None and not is_full(storage, room):
-        return None
+    has_no_room = is_full(storage, room)
+    if needed is None and not has_no_room:
+        return {}
     free = free_on(storage, room)
     said = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"
     if storage.capacity is not None:
         said += f" of {size_text(storage.capacity)}"
-    return f"{said}, {size_text(needed)} needed" if needed else said
+    if needed:
+        said += f", {size_text(needed)} needed"
+    return {"full": said, "full_for": None if has_no_room else needed}
 
 
 def is_full(storage: Storage, room: Room) -> bool:

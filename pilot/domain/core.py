@@ -236,11 +236,14 @@ class PilotCore:
         slot.load(event.loaded, slot.booked)
         if held is not None:
             self._forget_job(slot, held, now)
-        if event.report.outcome is AttemptOutcome.RETURNED:
-            if held is not None and held.stopping is StopReason.SHUTDOWN:
-                self._returned.append(token)
-        else:
+        if event.report.outcome is not AttemptOutcome.RETURNED:
             yield SendReport(with_full_gpu(event.report, held.booked if held else None))
+        elif held is not None and held.stopping is StopReason.SHUTDOWN:
+            self._returned.append(token)
+        if held is not None and event.report.no_room is not None:
+            # Its task waits for room on that storage: the jobs behind it would run in vain.
+            same_task = [job for job in self._waiting if job.job.task_uid == held.job.task_uid]
+            yield from self._give_back(same_task, now)
 
     def _on_slot_lost(self, event: SlotLost, now: Now) -> Iterator[Instruction]:
         slot = self.slots[event.slot]
@@ -283,7 +286,7 @@ class PilotCore:
         """One at a time: behind a job that finds no room there may be others that do."""
         yield from self._fill_slots(now)
         while self._waiting and self._waiting[0].leased + self.policy.return_after <= now.tick:
-            yield SendReport(given_back(self._drop(self._waiting[0]).job, now.wall))
+            yield from self._give_back([self._waiting[0]], now)
             yield from self._fill_slots(now)
 
     def _let_go(self, now: Now) -> Iterator[Instruction]:
@@ -294,12 +297,10 @@ class PilotCore:
 
     def _on_drain(self, now: Now) -> Iterator[Instruction]:
         self.draining = True
-        while self._waiting:
-            yield SendReport(given_back(self._drop(self._waiting[0]).job, now.wall))
+        yield from self._give_back(list(self._waiting), now)
 
     def _on_shutdown(self, now: Now) -> Iterator[Instruction]:
-        while self._waiting:
-            self._returned.append(self._drop(self._waiting[0]).token)
+        self._returned += [self._drop(job).token for job in list(self._waiting)]
         for held in list(self._jobs.values()):
             if held.stopping is None:
                 yield self._stop(held, StopReason.SHUTDOWN, now)
@@ -359,10 +360,12 @@ class PilotCore:
         assert held.slot is not None  # noqa: S101 - callers drop jobs that wait
         return StopJob(held.slot, held.token, reason)
 
+    def _give_back(self, jobs: Iterable[HeldJob], now: Now) -> Iterator[Instruction]:
+        yield from (SendReport(given_back(self._drop(job).job, now.wall)) for job in jobs)
+
     def _drop(self, held: HeldJob) -> HeldJob:
         self._waiting.remove(held)
-        del self._jobs[held.token]
-        return held
+        return self._jobs.pop(held.token)
 
     def _forget_job(self, slot: Slot, held: HeldJob, now: Now) -> None:
         del self._jobs[held.token]

@@ -293,6 +293,9 @@ class Storage(NewStorage):
     warning: Annotated[str | None, Field(exclude_if=absent)] = None
     #: Told there as well: how full it is, the end of a sentence; absent: it has room.
     full: Annotated[str | None, Field(exclude_if=absent)] = None
+    #: Told there as well, of one that is full for large files alone: the bytes that jobs wait for.
+    #: It takes new data where no other storage of its type does.
+    full_for: Annotated[int | None, Field(exclude_if=absent)] = None
     #: Told there as well, of one that has marks; and since when it has been filling.
     marks: Annotated[WaterMarks | None, Field(exclude_if=absent)] = None
     filling_since: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
@@ -321,7 +324,7 @@ class Storage(NewStorage):
             return f"gets no new data sets ({self.warning})"
         if self.read_only:
             return "is read-only"
-        if self.full is not None:
+        if self.full is not None and self.full_for is None:
             return f"is full ({self.full})"
         if self.room is not None and self.room <= 0:
             return f"is full ({self.used} of {self.capacity} bytes)"

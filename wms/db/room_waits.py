@@ -12,8 +12,12 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
-#: Seconds before the next trial: doubled with each one that finds no room, up to the longest.
+#: Seconds before the next trial: doubled with each one that finds no room, up to the longest. After
+#: the longest there is a trial even where it seems not to fit, since a pilot may have told a wrong
+#: size.
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 600.0
+#: Seconds for which a trial is kept for other pilots than the one that found no room.
+FOR_OTHERS = 30.0
 
 _PAUSE = f"make_interval(secs => least({FIRST_PAUSE} * 2 ^ least(w.trials, 20), {LONGEST_PAUSE}))"
 
@@ -22,20 +26,34 @@ WAITS_FOR_ROOM = "EXISTS (SELECT FROM room_waits AS w WHERE w.task_uid = t.uid)"
 CLOSED_FOR_ROOM = "EXISTS (SELECT FROM room_waits AS w WHERE w.task_uid = t.uid AND NOT w.open)"
 
 _PUT = f"""
--- Tasks ($1) that found no room on storages ($2) for so many bytes ($3).
-INSERT INTO room_waits AS w (task_uid, url, needed, try_at)
-SELECT uid, url, needed, now() + make_interval(secs => {FIRST_PAUSE})
-FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS n(uid, url, needed) ORDER BY uid
+-- Tasks ($1) that found no room on storages ($2) for so many bytes ($3), as pilots ($4) say of
+-- attempts leased at $5. What a trial needs replaces what was said before.
+INSERT INTO room_waits AS w (task_uid, url, needed, pilot_uid, try_at)
+SELECT n.uid, n.url,
+    CASE WHEN b.url = n.url AND NOT coalesce(n.leased_at > b.since, false)
+        THEN greatest(b.needed, n.needed) ELSE n.needed END,
+    n.pilot, now() + make_interval(secs => {FIRST_PAUSE})
+FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::uuid[], $5::timestamptz[])
+    AS n(uid, url, needed, pilot, leased_at)
+LEFT JOIN room_waits AS b ON b.task_uid = n.uid
+ORDER BY n.uid
 ON CONFLICT (task_uid) DO UPDATE SET
-    url = excluded.url, open = false, try_at = greatest(w.try_at, now() + {_PAUSE}),
-    needed = CASE WHEN w.url = excluded.url THEN greatest(w.needed, excluded.needed)
-        ELSE excluded.needed END
+    url = excluded.url, needed = excluded.needed, open = false, opened_at = NULL,
+    pilot_uid = coalesce(excluded.pilot_uid, w.pilot_uid),
+    try_at = greatest(w.try_at, now() + {_PAUSE})
 """
 
-_TAKE_TRIAL = f"""
-UPDATE room_waits AS w SET open = false, trials = trials + 1, try_at = now() + {_PAUSE}
-WHERE task_uid = $1 AND open RETURNING task_uid
-"""
+_TAKE_TRIAL = statement(f"""
+-- By pilot $2. The one that found no room comes last: its storage may be full for itself alone.
+UPDATE room_waits AS w SET
+    open = false, opened_at = NULL, trials = trials + 1, tried_at = now(), try_at = now() + {_PAUSE}
+WHERE task_uid = $1 AND open
+    AND (w.pilot_uid IS DISTINCT FROM $2
+        OR w.opened_at <= now() - make_interval(secs => {FOR_OTHERS})
+        OR NOT EXISTS (
+            SELECT FROM pilots AS p WHERE p.uid <> $2 AND p.state = '{{pilot.ACTIVE}}'))
+RETURNING task_uid
+""")
 
 _END = """
 -- Of tasks ($1) whose attempts, leased at $2 at the latest, have stored their outputs.
@@ -43,17 +61,22 @@ DELETE FROM room_waits AS w USING unnest($1::uuid[], $2::timestamptz[]) AS e(uid
 WHERE w.task_uid = e.uid AND e.leased_at > w.since RETURNING w.task_uid
 """
 
-_LOOKED = """
+_LOOKED = f"""
 -- What was found on the storage at $1: its name $2, bytes free $3 (NULL: not known), and whether
--- it is full anyway ($4). There is no trial before what the largest attempt asked for is free; a
--- storage that was seen to be too full for it and has room now is tried at once.
+-- it is full anyway ($4). A storage that was seen to be too full for the largest attempt and has
+-- room now is tried at once. While it seems too full, there is a trial after the longest pause.
 UPDATE room_waits AS w SET
-    name = $2, free = $3, open = l.fits AND (w.open OR w.try_at <= now()),
+    name = $2, free = $3, open = l.opens,
+    opened_at = CASE WHEN l.opens THEN coalesce(w.opened_at, now()) END,
     trials = CASE WHEN l.fits THEN w.trials ELSE 0 END,
     try_at = CASE WHEN l.fits THEN w.try_at ELSE now() END
 FROM (
-    SELECT task_uid, NOT $4 AND ($3::bigint IS NULL OR $3 >= needed) AS fits
-    FROM room_waits WHERE url = $1 ORDER BY task_uid FOR NO KEY UPDATE
+    SELECT task_uid, fits, CASE WHEN fits THEN open OR try_at <= now()
+        ELSE NOT $4 AND tried_at <= now() - make_interval(secs => {LONGEST_PAUSE}) END AS opens
+    FROM (
+        SELECT *, NOT $4 AND ($3::bigint IS NULL OR $3 >= needed) AS fits
+        FROM room_waits WHERE url = $1 ORDER BY task_uid FOR NO KEY UPDATE
+    ) AS s
 ) AS l WHERE l.task_uid = w.task_uid
 RETURNING w.open
 """
@@ -78,6 +101,19 @@ WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
 
 
 @dataclass(frozen=True, slots=True)
+class NoRoomFound:
+    """A storage at ``url`` that had no room for ``needed`` bytes.
+
+    ``pilot``: whose attempt, leased at ``leased_at``, found it so. None: the DMS did.
+    """
+
+    url: str
+    needed: int = 0
+    pilot: UUID | None = None
+    leased_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TaskWait:
     """A task that waits for room on the storage at ``url``, as ``RoomWait`` has it.
 
@@ -95,22 +131,29 @@ class TaskWait:
     owner_group: str
 
 
-async def put_room_waits(connection: Connection, found: Mapping[UUID, tuple[str, int]]) -> None:
+async def put_room_waits(connection: Connection, found: Mapping[UUID, NoRoomFound]) -> None:
     """Let tasks wait for room.
 
     Args:
         connection: In whose transaction the tasks are locked.
-        found: By task the URL of the storage, and the bytes that it had no room for.
+        found: What each task has no room for.
     """
     if not found:
         return
-    urls, needed = [url for url, _ in found.values()], [size for _, size in found.values()]
-    await connection.execute(_PUT, list(found), urls, needed)
+    missing = found.values()
+    await connection.execute(
+        _PUT,
+        list(found),
+        [room.url for room in missing],
+        [room.needed for room in missing],
+        [room.pilot for room in missing],
+        [room.leased_at for room in missing],
+    )
 
 
-async def take_trial(connection: Connection, task: UUID) -> bool:
-    """Take the only job that the task may get now; False: another pilot was faster."""
-    return await connection.fetchval(_TAKE_TRIAL, task) is not None
+async def take_trial(connection: Connection, task: UUID, pilot: UUID) -> bool:
+    """Take the only job that the task may get now; False: it is another pilot's turn."""
+    return await connection.fetchval(_TAKE_TRIAL, task, pilot) is not None
 
 
 async def end_room_waits(connection: Connection, leased: Mapping[UUID, datetime]) -> set[UUID]:

@@ -786,3 +786,15 @@ ALTER TABLE pilots
     ADD COLUMN trouble text NOT NULL DEFAULT '';
 
 UPDATE alembic_version SET version_num='wms0043' WHERE alembic_version.version_num = 'wms0042';
+
+-- Running upgrade wms0043 -> wms0044
+
+ALTER TABLE room_waits
+    -- When the last trial began, or the task began to wait.
+    ADD COLUMN tried_at timestamptz NOT NULL DEFAULT now(),
+    -- Since when a trial may begin. NULL: none may.
+    ADD COLUMN opened_at timestamptz,
+    -- The pilot whose report says that there was no room. NULL: the DMS found the storage full.
+    ADD COLUMN pilot_uid uuid;
+
+UPDATE alembic_version SET version_num='wms0044' WHERE alembic_version.version_num = 'wms0043';

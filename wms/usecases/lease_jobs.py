@@ -197,7 +197,7 @@ class _Giving:
         if offered and demand.kept_by != self.pilot:
             offered = await self.choice.most(demand, wanted=offered)
         if offered and demand.is_trial:
-            return int(await take_trial(self.connection, demand.uid))
+            return int(await take_trial(self.connection, demand.uid, self.pilot))
         return offered
 
     @property

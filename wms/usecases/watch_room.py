@@ -10,6 +10,7 @@ from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.room import StorageRoom
 from wms.db.ready_channel import notify_ready
 from wms.db.room_waits import (
+    NoRoomFound,
     TaskWait,
     drop_ended,
     note_free,
@@ -68,7 +69,7 @@ async def _note(
     """Write down what was found on the storages; wake pilots where there is something to try."""
     full = {url for url, room in rooms.items() if room is not None and room.full}
     found = {
-        uid: (output.dat_stor_url, 0)
+        uid: NoRoomFound(output.dat_stor_url)
         for uid, known in ready.items()
         for output in known.task.outputs
         if output.dat_stor_url in full

@@ -11,7 +11,7 @@ import pytest
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewStorage
 from sluice.contracts.pilots import Heartbeat
-from sluice.contracts.room import FullStorage
+from sluice.contracts.room import MAX_NEEDED, FullStorage
 from sluice.contracts.states import AttemptOutcome, ErrorClass, StorageType
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Database
@@ -122,6 +122,75 @@ async def test_trials_that_find_no_room_become_rarer(
     assert all(one * 1.5 < next_one < one * 2.5 for one, next_one in pairwise(pauses))
 
 
+async def test_size_that_a_pilot_makes_up_stops_a_task_for_ten_minutes_at_most(
+    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+) -> None:
+    await make_room(catalogue)
+    await stage.add_task(writing_to(url), jobs=3)
+    liar, honest = await stage.add_pilot(), await stage.add_pilot()
+    await find_no_room(stage, liar, await stage.lease(liar), needed=MAX_NEEDED)
+    await later(stage)
+    await watch_room(stage.context, dms)
+    assert await stage.lease(honest, 3) == [], "it seems not to fit"
+
+    await stage.execute("UPDATE room_waits SET tried_at = now() - interval '10 minutes'")
+    for _ in range(2):
+        await watch_room(stage.context, dms)
+        assert await stage.lease(liar, 3) == [], "the trial is kept for another pilot"
+    (trial,) = await stage.lease(honest, 3)
+    await watch_room(stage.context, dms)
+    assert await stage.lease(honest, 3) == [], "one trial each ten minutes"
+    await stage.finish(honest, trial)
+    assert len(await stage.lease(honest, 3)) == 2
+
+
+async def test_trial_goes_to_the_pilot_that_found_no_room_when_no_other_takes_it(
+    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+) -> None:
+    await make_room(catalogue)
+    await stage.add_task(writing_to(url), jobs=2)
+    pilot, _busy = await stage.add_pilot(), await stage.add_pilot()
+    await find_no_room(stage, pilot, await stage.lease(pilot))
+    await later(stage)
+    await watch_room(stage.context, dms)
+    assert await stage.lease(pilot) == []
+    await stage.execute("UPDATE room_waits SET opened_at = opened_at - interval '30 seconds'")
+    assert len(await stage.lease(pilot)) == 1
+
+
+async def test_size_that_a_trial_needs_replaces_what_was_said_before(
+    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+) -> None:
+    await make_room(catalogue)
+    await stage.add_task(writing_to(url), jobs=3)
+    pilot = await stage.add_pilot()
+    first, second = await stage.lease(pilot, 2)
+    await find_no_room(stage, pilot, [first], needed=MAX_NEEDED)
+    await find_no_room(stage, pilot, [second])
+    (wait,) = (await list_room_waits(stage.context)).waits
+    assert wait.needed == MAX_NEEDED, "the largest of the jobs that were running"
+    await stage.execute("UPDATE room_waits SET tried_at = now() - interval '10 minutes'")
+    await later(stage)
+    await watch_room(stage.context, dms)
+    await find_no_room(stage, pilot, await stage.lease(pilot))
+    (wait,) = (await list_room_waits(stage.context)).waits
+    assert wait.needed == NEEDED
+
+
+async def test_pilot_says_nothing_of_storages_that_its_task_does_not_write_to(
+    stage: Stage, dms: DmsClient, url: str
+) -> None:
+    await stage.add_task(make_task(), jobs=2)
+    pilot = await stage.add_pilot()
+    (job,) = await stage.lease(pilot)
+    foreign = FullStorage(storage=f"{url}/set/file", needed=MAX_NEEDED)
+    report = stage.report_of(job, AttemptOutcome.FAILED, error=ErrorClass.NO_ROOM, no_room=foreign)
+    await stage.report(pilot, report)
+    await watch_room(stage.context, dms)
+    assert (await list_room_waits(stage.context)).waits == []
+    assert [storage.full for storage in await dms.storages(everything=True)] == [None, None]
+
+
 async def test_a_full_storage_raises_no_rank(stage: Stage, dms: DmsClient, url: str) -> None:
     task = await stage.add_task(writing_to(url), jobs=4)
     pilot = await stage.add_pilot()
@@ -152,7 +221,7 @@ async def test_people_and_the_catalogue_are_told_what_is_missing(
     assert (await explain_job(stage.context, jobs[0].id)).text.startswith(said)
     (small,) = [one for one in await dms.storages(everything=True) if one.name == "small"]
     assert small.full == "100 B free of 100 B, 300 B needed"
-    assert small.objection == f"is full ({small.full})"
+    assert (small.full_for, small.objection) == (NEEDED, None), "smaller files still go there"
 
     await make_room(catalogue)
     await watch_room(stage.context, dms)

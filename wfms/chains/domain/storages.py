@@ -23,14 +23,20 @@ class NoStorageOfType(NotAvailable):
 
 
 def choose_storage(kind: StorageType, storages: Sequence[Storage]) -> Storage:
-    """Of this type the one with the most room (no stated capacity: the most of all), then by name.
-    Raises ``NoStorageOfType``."""
+    """Return the storage of a type with the most room (no stated capacity: the most of all).
+
+    One that is full for large files comes last: a pilot says so, and what goes there may be small.
+
+    Raises:
+        NoStorageOfType: None can take data now.
+    """
     usable = [storage for storage in storages if storage.type is kind and storage.objection is None]
     if not usable:
         raise NoStorageOfType(kind, storages)
     return min(
         usable,
         key=lambda storage: (
+            storage.full_for is not None,
             storage.capacity is not None,
             storage.used - (storage.capacity or 0),
             storage.name,

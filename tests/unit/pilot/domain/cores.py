@@ -21,6 +21,7 @@ from pilot.domain.prefetch import PrefetchPolicy
 from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import AttemptReport, HeartbeatAnswer, Lease, LeasedJob, PilotTask
+from sluice.contracts.room import FullStorage
 from sluice.contracts.states import AttemptOutcome, DeviceType, TaskMode
 from sluice.fit import BOUNDLESS, Offer
 
@@ -64,8 +65,9 @@ def ended(
     slot: int = 0,
     seconds: float = 1.0,
     outcome: AttemptOutcome = AttemptOutcome.FINISHED,
+    no_room: FullStorage | None = None,
 ) -> AttemptEnded:
-    report = AttemptReport(id=job_id, attempt=1, outcome=outcome, ended_at=EPOCH)
+    report = AttemptReport(id=job_id, attempt=1, outcome=outcome, ended_at=EPOCH, no_room=no_room)
     return AttemptEnded(slot=slot, report=report, seconds=seconds)
 
 

@@ -24,6 +24,7 @@ from pilot.domain.model import (
 )
 from pilot.domain.prefetch import PrefetchPolicy, spare_jobs
 from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken, PilotTask
+from sluice.contracts.room import FullStorage
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.domain.cores import (
     at,
@@ -297,6 +298,21 @@ def test_drain_gives_back_what_waits_and_finishes_what_runs() -> None:
     core.handle(ended(1), at(2))
     assert core.idle
     assert core.returned == []
+
+
+def test_waiting_jobs_of_a_task_whose_storage_is_full_go_back_unstarted() -> None:
+    core = pilot(1)
+    other = uuid4()
+    granted(core, 1, 2, 3)
+    core.handle(LeaseGranted(0, leased(4, uid=other)), at(0))
+    full = FullStorage(storage="file:///small/set/file", needed=300)
+    moves = core.handle(ended(1, outcome=AttemptOutcome.FAILED, no_room=full), at(1))
+    assert [(report.id, report.outcome) for report in reports(moves)] == [
+        (1, AttemptOutcome.FAILED),
+        (2, AttemptOutcome.RETURNED),
+        (3, AttemptOutcome.RETURNED),
+    ]
+    assert runs(moves) == [(0, 4)]
 
 
 def test_jobs_leased_while_the_pilot_drains_go_back() -> None:

@@ -264,6 +264,13 @@ def test_the_storage_with_the_most_room() -> None:
         choose_storage(StorageType.LOGS, [])
 
 
+def test_storage_without_room_for_large_files_takes_data_where_there_is_no_other() -> None:
+    small, large = storage("s", capacity=5), storage("l", capacity=100)
+    told = large.model_copy(update={"full": "72 GB free, 9.0 PB needed", "full_for": 2**53})
+    assert choose_storage(StorageType.LOGS, [told, small]) is small
+    assert choose_storage(StorageType.LOGS, [told]) is told
+
+
 def test_a_storage_of_another_type_is_never_chosen() -> None:
     logs, outputs = storage("l", capacity=5), storage("o", StorageType.OUTPUT)
     assert choose_storage(StorageType.LOGS, [outputs, logs]) is logs
