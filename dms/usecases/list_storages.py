@@ -108,7 +108,7 @@ def _fullness(storage: Storage, room: Room, needed: int | None) -> dict[str, str
         needed: Bytes that work has found no room for lately, as pilots say.
     """
     has_no_room = is_full(storage, room)
-    if needed is None and not has_no_room:
+    if not needed and not has_no_room:
         return {}
     free = free_on(storage, room)
     said = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"

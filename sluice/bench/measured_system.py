@@ -116,17 +116,16 @@ def separate(folder: Path) -> Iterator[Measured]:
 
 @contextmanager
 def _files_made_up() -> Iterator[None]:
-    """A million files would take longer to write than all that is measured."""
-    settings = {"SLUICE_DMS_VERIFY_FILES": "false", "SLUICE_WMS_LOOK_AT_OUTPUTS": "no"}
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
+    """A million input files would take longer to write than all that is measured."""
+    name = "SLUICE_DMS_VERIFY_FILES"
+    before = os.environ.get(name)
+    os.environ[name] = "false"
     try:
         yield
     finally:
-        for name, value in before.items():
-            del os.environ[name]
-            if value is not None:
-                os.environ[name] = value
+        del os.environ[name]
+        if before is not None:
+            os.environ[name] = before
 
 
 def _pilots(process: int) -> dict[str, int]:

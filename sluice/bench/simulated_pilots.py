@@ -1,12 +1,15 @@
-"""Pilots that run nothing: they lease, report success with outputs that were never written, and go
-on. A process of its own: ``python -m sluice.bench.simulated_pilots WMS_URL JOBS PILOTS [TOKEN]``,
-where TOKEN is the file with what they register with.
+"""Pilots that run nothing: they lease, link a small file to each output, report success, and go on.
+
+A process of its own: ``python -m sluice.bench.simulated_pilots WMS_URL JOBS PILOTS [TOKEN]``, where
+TOKEN is the file with what they register with.
 
 They are the measuring equipment and share the processors with what is measured, so their requests
 are put together as plain JSON, which costs a fraction of what a pilot's own contracts do.
 """
 
 import asyncio
+import hashlib
+import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,10 +26,13 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
 from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
+from sluice.storage import local_path
 
+#: Name of the file that outputs are links to.
+_SOURCE = ".one-byte"
 #: Jobs a simulated pilot leases and reports at a time.
 BATCH = 64
-CHECKSUM = "sha256:" + "0" * 64
+CHECKSUM = f"sha256:{hashlib.sha256(b'1').hexdigest()}"
 
 
 async def run_pilots(url: str, jobs: int, pilots: int, token: Path | None = None) -> int:
@@ -80,7 +86,13 @@ async def post(http: httpx.AsyncClient, pilot: UUID, request: str, body: Any) ->
 def success(
     job: dict[str, Any], task: dict[str, Any], *, began: datetime | None = None
 ) -> dict[str, Any]:
-    """A report that the job has just finished. ``began``: None: just now, too."""
+    """Write the outputs of a job, and return the report that it has just finished.
+
+    Args:
+        job: As it was leased.
+        task: The job's task.
+        began: When it began; None: just now, too.
+    """
     now = datetime.now(UTC).isoformat()
     log = log_name(job["seq"], job["attempt"])
     return {
@@ -90,7 +102,7 @@ def success(
         "started_at": now if began is None else began.isoformat(),
         "ended_at": now,
         "exit_code": 0,
-        "outputs": [_output(job, output) for output in task["outputs"]],
+        "outputs": [_write_output(job, output) for output in task["outputs"]],
         "log": {
             "name": log,
             "size": 1,
@@ -100,8 +112,9 @@ def success(
     }
 
 
-def _output(job: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
+def _write_output(job: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
     name = output_name(job["seq"], job["attempt"], "out")
+    _link_one_byte(Path(local_path(output["dat_out_url"]) or ""), name)
     return {
         "port": output["port"],
         "name": name,
@@ -109,6 +122,21 @@ def _output(job: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
         "checksum": CHECKSUM,
         "url": f"{output['dat_out_url']}/{name}",
     }
+
+
+def _link_one_byte(folder: Path, name: str) -> None:
+    """Put a file of one byte into a folder: a link, which costs least.
+
+    A file has no more than some ten thousand names, and then another one is linked to.
+    """
+    source = folder / _SOURCE
+    try:
+        os.link(source, folder / name)
+    except OSError:
+        folder.mkdir(parents=True, exist_ok=True)
+        source.unlink(missing_ok=True)
+        source.write_bytes(b"1")
+        os.link(source, folder / name)
 
 
 if __name__ == "__main__":

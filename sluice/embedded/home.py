@@ -4,7 +4,6 @@ running it."""
 import fcntl
 import json
 import os
-import tempfile
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -73,6 +72,8 @@ class Home:
         self.token = self.root / "token"
         #: With which pilots of this machine register; likewise.
         self.pilot_token = self.root / "pilot-token"
+        #: Keeps some room on the file system for the database.
+        self.reserve = self.root / "reserve"
         self._state = self.root / "system.json"
         #: Locked by those who use a system that runs as long as it is used.
         self.users = self.root / "users"
@@ -127,9 +128,10 @@ class Home:
     def announce(self, url: str) -> None:
         """Says where this process's system answers: from here on ``running()`` finds it."""
         state = RunningSystem(os.getpid(), url, datetime.now(UTC).isoformat(timespec="seconds"))
-        with tempfile.NamedTemporaryFile("w", dir=self.root, delete=False) as file:
-            json.dump(asdict(state), file)
-        os.replace(file.name, self._state)
+        fresh = self._state.with_suffix(".new")
+        fresh.touch(mode=0o600)
+        fresh.write_text(json.dumps(asdict(state)))
+        os.replace(fresh, self._state)
         if url:
             know_token(url, self.token)
 

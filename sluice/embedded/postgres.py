@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
@@ -26,7 +26,7 @@ from sluice.embedded.postgres_programs import (
     why_it_failed,
 )
 from sluice.embedded.postmaster import forget_dead_postmaster, is_ready
-from sluice.servicekit.database import CREATE_OPTIONS
+from sluice.servicekit.database import CREATE_OPTIONS, LOST_CONNECTION
 from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.processes import until_ended
 
@@ -50,14 +50,22 @@ _LONGEST_SOCKET = 107
 class EmbeddedPostgres:
     """Component: first start about 2 s, later ones 0.2 s. A server that dies is started again; what
     had committed is there. It ends with this process, also when that is killed. Precondition: no
-    other runs in ``folder``, and nobody else starts one."""
+    other runs in ``folder``, and nobody else starts one. ``before_start`` is called each time."""
 
-    def __init__(self, folder: Path, databases: Sequence[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        databases: Sequence[str],
+        *,
+        before_start: Callable[[], None] = lambda: None,
+    ) -> None:
         self._folder = folder
+        self._before_start = before_start
         self._databases = databases
         self._sockets = folder
         self._server: subprocess.Popen[bytes] | None = None
         self._guard: asyncio.Task[None] | None = None
+        self._filling: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Raises ``OSError``."""
@@ -68,6 +76,8 @@ class EmbeddedPostgres:
         self._guard = asyncio.create_task(self._keep_running(), name="postgres guard")
 
     async def stop(self) -> None:
+        filling, self._filling = self._filling, None
+        await cancel_and_wait(filling)
         guard, self._guard = self._guard, None
         await cancel_and_wait(guard)
         await self._end_server()
@@ -117,6 +127,7 @@ class EmbeddedPostgres:
 
     async def _start_server(self) -> None:
         """Return when the server takes connections. Raises ``OSError``."""
+        self._before_start()
         await asyncio.to_thread(forget_dead_postmaster, self._folder)
         said = self._folder / "log"
         before = said.stat().st_size if said.exists() else 0
@@ -168,11 +179,25 @@ class EmbeddedPostgres:
             known = {
                 row["datname"] for row in await connection.fetch("SELECT datname FROM pg_database")
             }
-            for name in self._databases:
-                if name not in known:
-                    await connection.execute(f'CREATE DATABASE "{name}" {CREATE_OPTIONS}')
+            missing = [name for name in self._databases if name not in known]
+            for name in missing:
+                await connection.execute(f'CREATE DATABASE "{name}" {CREATE_OPTIONS}')
+            if missing:
+                self._filling = asyncio.create_task(self._fill_holes(), name="postgres holes")
         finally:
             await connection.close()
+
+    async def _fill_holes(self) -> None:
+        """Write new databases out: until then their files have holes.
+
+        A file system that is full by then would keep the server from starting again.
+        """
+        with suppress(*LOST_CONNECTION):
+            connection = await asyncpg.connect(self.url("postgres"))
+            try:
+                await connection.execute("CHECKPOINT")
+            finally:
+                connection.terminate()
 
 
 def _fill(folder: Path) -> None:

@@ -15,6 +15,7 @@ import httpx
 from sluice.contracts.numbers import counted
 from sluice.credentials import headers_for
 from sluice.embedded.home import PRIVATE, Home, RunningSystem
+from sluice.embedded.home_space import has_no_room, no_room_text
 from sluice.embedded.users import SystemUser
 from sluice.http_clients import send_request
 from sluice.servicekit.processes import lives
@@ -214,6 +215,8 @@ def _reason(log: Path, begin: int) -> str:
         file.seek(begin)
         said = file.read().splitlines()
     own = [line.removeprefix(_ERROR) for line in said if line.startswith(_ERROR)]
+    if not own and has_no_room(log.parent):
+        return no_room_text(log.parent.parent)
     return (
         own[-1] if own else "\n".join([f"the system did not start; the end of {log}:", *said[-15:]])
     )

@@ -5,6 +5,7 @@ import asyncio
 import importlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -21,7 +22,8 @@ from sluice.contracts.datasets import NewStorage
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import PilotState, StorageType
 from sluice.embedded.access import Access
-from sluice.embedded.home import Home
+from sluice.embedded.home import Home, HomeBusy
+from sluice.embedded.home_space import use_reserve_when_full, with_cause
 from sluice.embedded.moved_home import follow_moved_home
 from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.port import LOOPBACK, find_loopback, http_address, require_free_port
@@ -104,7 +106,11 @@ class EmbeddedSystem:
         self.url = ""
         self.transport: Transport | None = None
         self._databases = [*(part.database for part in SERVICES.values()), "transport"]
-        self._postgres = EmbeddedPostgres(home.database, self._databases)
+        self._postgres = EmbeddedPostgres(
+            home.database,
+            self._databases,
+            before_start=partial(use_reserve_when_full, home.reserve),
+        )
         self._started: list[Component] = []
         self._pilots: PilotProcesses | None = None
         self._wms: WmsClient | None = None
@@ -112,9 +118,15 @@ class EmbeddedSystem:
     async def start(self) -> None:
         """Raises ``HomeBusy``, ``PortTaken``, ``OSError``; what had started is stopped again."""
         look_for_none()
-        self.home.open()
+        use_reserve_when_full(self.home.reserve)
         try:
+            self.home.open()
             await self._start()
+        except HomeBusy:
+            raise
+        except OSError as error:
+            await self.stop()
+            raise with_cause(error, self.home.root) from error
         except BaseException:
             await self.stop()
             raise

@@ -3,10 +3,12 @@
 import asyncio
 import os
 import threading
+from itertools import count
 
 import structlog
 
 from sluice.embedded.home import Home
+from sluice.embedded.home_space import keep_reserve
 from sluice.embedded.users import SystemUser
 from sluice.servicekit.signals import StopAsked
 
@@ -14,6 +16,8 @@ log = structlog.get_logger(__name__)
 
 #: Seconds between two looks.
 _LOOK = 0.5
+#: Looks between two tries to make the reserve of the home.
+_LOOKS_A_RESERVE = 120
 #: Seconds after which a system whose home has gone ends, whatever hangs: it keeps a port.
 _LIMIT = 10.0
 
@@ -28,7 +32,9 @@ async def watch_home(home: Home, stop: StopAsked, *, while_used: bool) -> None:
     """
     users = SystemUser(home)
     taken = False
-    while True:
+    for look in count():
+        if look % _LOOKS_A_RESERVE == 0:
+            await asyncio.to_thread(keep_reserve, home.reserve)
         await asyncio.sleep(_LOOK)
         taken = taken or home.is_in_place()
         if taken and not home.is_in_place():

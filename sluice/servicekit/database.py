@@ -281,6 +281,11 @@ def not_now(error: Exception) -> NotAvailable:
             f"the service cannot do this on its machine now: {error.strerror}; its log names the"
             " place"
         )
+    if isinstance(error, asyncpg.DiskFullError):
+        return NotAvailable(
+            "the file system of the database has no room left: make room there, and what waits goes"
+            " on by itself"
+        )
     return NotAvailable("the database does not answer now; try again")
 
 

@@ -65,6 +65,8 @@ class WmsContext:
     waiting_for_room: set[UUID] = field(default_factory=set)
     #: URL → name of the storages of which the DMS was told that jobs wait for room there.
     room_needed: dict[str, str] = field(default_factory=dict)
+    #: URLs of the storages that were full at the last look.
+    full_storages: set[str] = field(default_factory=set)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
     rank_weights: RankWeights = field(default_factory=RankWeights)
     #: Of what is loaded where.

@@ -45,7 +45,9 @@ async def watch_room(context: WmsContext, dms: DmsClient) -> None:
             log.warning("room.not_known", reason=error.detail)
             return
         names = {storage.url: storage.name for storage in listed}
-        needed = dict.fromkeys((storage.url for storage in listed if storage.full), 0)
+        needed: dict[str, int | None] = dict.fromkeys(
+            storage.url for storage in listed if storage.full
+        )
         needed |= _needed(waits)
         rooms = {url: await _ask(dms, names.get(url), size) for url, size in needed.items()}
         await _note(context, rooms, names, known)
@@ -86,8 +88,10 @@ async def _note(
                 )
         if opened:
             await notify_ready(connection)
-    for url in full:
+    for url in full - context.full_storages:
         log.info("storage.full", storage=names.get(url), url=url)
+    context.full_storages.clear()
+    context.full_storages.update(full)
     if opened:
         context.signal.ready()
 

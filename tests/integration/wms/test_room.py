@@ -233,15 +233,32 @@ async def test_people_and_the_catalogue_are_told_what_is_missing(
     assert small.full is None
 
 
-async def test_other_tasks_of_a_full_storage_start_no_job_either(
-    stage: Stage, dms: DmsClient, catalogue: Database, url: str
-) -> None:
+async def use_up_capacity(catalogue: Database) -> None:
     async with catalogue.connection() as connection:
         await connection.execute(
             "INSERT INTO storage_usage (storage_id, bytes) SELECT id, $1 FROM storages"
             " WHERE name = 'small'",
             CAPACITY,
         )
+
+
+async def test_storage_that_no_job_waits_for_is_shown_as_full_until_it_has_room(
+    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+) -> None:
+    await use_up_capacity(catalogue)
+    await stage.add_task(make_task(), jobs=1)
+    await watch_room(stage.context, dms)
+    assert url in {one.url for one in await dms.storages(everything=True) if one.full}
+    await make_room(catalogue)
+    for _ in range(2):
+        await watch_room(stage.context, dms)
+        assert not any(one.full for one in await dms.storages(everything=True))
+
+
+async def test_other_tasks_of_a_full_storage_start_no_job_either(
+    stage: Stage, dms: DmsClient, catalogue: Database, url: str
+) -> None:
+    await use_up_capacity(catalogue)
     await stage.add_task(writing_to(url), jobs=2)
     elsewhere = await stage.add_task(make_task(), jobs=2)
     await watch_room(stage.context, dms)

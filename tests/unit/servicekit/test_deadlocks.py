@@ -56,6 +56,10 @@ async def test_a_request_is_answered_as_not_now_and_repeated_by_the_client() -> 
     ] * 2
 
 
+def test_full_file_system_of_the_database_is_named() -> None:
+    assert "has no room left" in not_now(asyncpg.DiskFullError("could not extend file")).detail
+
+
 async def test_a_loop_tries_again() -> None:
     victim, done, metrics = Victim(1), asyncio.Event(), ServiceMetrics()
 

@@ -1,0 +1,61 @@
+"""Room on the file system of a home folder: a reserve for a full one, and how that is told."""
+
+import os
+import shutil
+from pathlib import Path
+
+import structlog
+
+from sluice.contracts.numbers import size_text
+from sluice.storage import is_full
+
+log = structlog.get_logger(__name__)
+
+#: Bytes that are kept for the database: two segments of its log. Without any it does not start, and
+#: then nothing can be deleted by commands.
+RESERVE = 32 << 20
+#: A file system with fewer free bytes is full. The database may need so much for its next segment.
+_MIN_FREE = 16 << 20
+#: The reserve is made where so many times its size is free.
+_PLENTY = 4
+
+
+def keep_reserve(reserve: Path) -> None:
+    """Make the file that keeps some room, where there is plenty."""
+    if reserve.exists() or shutil.disk_usage(reserve.parent).free < _PLENTY * RESERVE:
+        return
+    try:
+        with reserve.open("xb") as file:
+            os.posix_fallocate(file.fileno(), 0, RESERVE)
+    except OSError as error:
+        log.warning("home.no_reserve", error=str(error))
+        reserve.unlink(missing_ok=True)
+
+
+def use_reserve_when_full(reserve: Path) -> None:
+    """Give the reserve away where the file system is full."""
+    if reserve.exists() and has_no_room(reserve.parent):
+        reserve.unlink(missing_ok=True)
+        log.warning("home.reserve_used", home=str(reserve.parent))
+
+
+def has_no_room(folder: Path) -> bool:
+    """Return whether the file system of a folder is full."""
+    return folder.exists() and shutil.disk_usage(folder).free < _MIN_FREE
+
+
+def no_room_text(home: Path) -> str:
+    """Say that the file system of a home folder is full, and what to do."""
+    usage = shutil.disk_usage(home)
+    return (
+        f"the file system of the home folder {home} has no room left ({size_text(usage.free)} of"
+        f" {size_text(usage.total)} free): remove other files there or enlarge it, then start"
+        " Sluice again; nothing is lost"
+    )
+
+
+def with_cause(error: OSError, home: Path) -> OSError:
+    """Return ``error``, or one that names a full file system of the home folder as its cause."""
+    if not is_full(error) and not has_no_room(home):
+        return error
+    return OSError(f"{no_room_text(home)} ({error.strerror or error})")
