@@ -1,5 +1,8 @@
 """Text of others, as something to look at, never as something that a terminal obeys."""
 
+import os
+from pathlib import Path
+
 #: What shows the text behind it in another order than it has (Unicode, UAX 9): embeddings,
 #: overrides, isolates.
 REORDERING = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
@@ -31,3 +34,15 @@ def visible(text: str) -> str:
 def visible_line(text: str) -> str:
     """As ``visible``, of a text that is a line: its ends of lines and tabs are shown as well."""
     return text.translate(_SHOWN)
+
+
+def shown_path(path: Path) -> str:
+    r"""Return a path as it is shown: escaped where something in it would not be seen.
+
+    Bytes that are not UTF-8 become ``\xe9``, a line break becomes ``\n``.
+    """
+    text = os.fsencode(path).decode(errors="backslashreplace")
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )

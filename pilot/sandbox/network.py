@@ -114,7 +114,7 @@ class UserNetwork(Contract):
             if not ready.read(1):
                 process.kill()
                 process.communicate()
-                raise OSError("slirp4netns could not give the sandbox a network")
+                raise OSError("it ended before the sandbox had a network (it needs /dev/net/tun)")
         return process
 
 

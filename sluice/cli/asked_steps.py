@@ -5,7 +5,7 @@ from shlex import quote
 from uuid import UUID
 
 from sluice.cli.connection import Connection
-from sluice.cli.lookup import SHORTEST
+from sluice.cli.lookup import SHORTEST, template_called
 from sluice.clients.operator.asking import AskingOf
 from sluice.contracts.problems import Conflict, NotFound
 
@@ -37,7 +37,7 @@ async def find_asking(
 async def _refuse_unasked(connection: Connection, template: str, step: str) -> None:
     """Raises ``NotFound`` where the template has such a step, by which nothing was asked."""
     try:
-        plan = (await connection.operator.template(template)).plan
+        plan = (await template_called(connection, template)).plan
     except NotFound:
         return
     if any(each.name == step and each.needs.ask is not None for each in plan.steps):

@@ -7,6 +7,7 @@ from typing import Any
 
 from sluice.contracts.problems import Unprocessable
 from sluice.os_errors import reason_of
+from sluice.visible_text import shown_path
 
 #: Keys that a job order may have for runners. A workflow may have inputs of these names, too.
 RUNNER_KEYS = frozenset({"cwl:tool", "cwlVersion", "id", "$namespaces", "$schemas"})
@@ -25,18 +26,38 @@ def read_job_order(path: Path) -> dict[str, Any]:
     """
     try:
         order = _read(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        column = error.start - error.object.rfind(b"\n", 0, error.start)
+        raise Unprocessable(
+            f"{shown_path(path)}:{line}:{column}: the job order is not valid UTF-8:"
+            " save it as UTF-8"
+        ) from error
+    except _UnreadableError as error:
+        raise Unprocessable(f"{shown_path(path)}{error}") from error
     except (OSError, ValueError) as error:
-        raise Unprocessable(f"{path} cannot be read as YAML or JSON: {reason_of(error)}") from error
+        raise Unprocessable(
+            f"{shown_path(path)}: the job order cannot be read: {reason_of(error)}"
+        ) from error
     if not isinstance(order, dict):
         raise Unprocessable(
-            f"{path} is no job order: it must be a mapping of the workflow's inputs to their values"
+            f"{shown_path(path)}: this is not a job order: write the workflow's inputs with their"
+            " values, as in `threshold: 3`"
         )
     folder = path.absolute().parent
     return {name: _placed(value, folder) for name, value in order.items() if value is not None}
 
 
+class _UnreadableError(ValueError):
+    """Says where a job order cannot be read, and why: what follows the path of the file."""
+
+
 def _read(text: str) -> Any:
-    """As cwltool does, without times and with YAML 1.2's plain values. Raises ``ValueError``."""
+    """Read a job order as cwltool does, without times and with YAML 1.2's plain values.
+
+    Raises:
+        _UnreadableError: It is neither JSON nor YAML.
+    """
     try:
         return json.loads(text)
     except ValueError as no_json:
@@ -44,14 +65,17 @@ def _read(text: str) -> Any:
             from ruamel.yaml.error import YAMLError  # noqa: PLC0415 - takes long to import
             from schema_salad.utils import yaml_no_ts  # noqa: PLC0415 - likewise
         except ImportError:
-            raise ValueError(
-                f"it is no JSON ({no_json}), and YAML is not read where the command is installed"
-                " alone (without sluice[services])"
+            raise _UnreadableError(
+                f": the job order is not JSON ({no_json}), and YAML is not read where the command"
+                " is installed alone (without sluice[services])"
             ) from no_json
         try:
             return json.loads(json.dumps(yaml_no_ts().load(text)))
         except YAMLError as error:
-            raise ValueError(str(error)) from error
+            mark = getattr(error, "problem_mark", None)
+            place = "" if mark is None else f":{mark.line + 1}:{mark.column + 1}"
+            why = getattr(error, "problem", None) or "it cannot be read"
+            raise _UnreadableError(f"{place}: the job order is not YAML or JSON: {why}") from error
 
 
 def _placed(value: Any, folder: Path) -> Any:

@@ -2,7 +2,7 @@
 the beginning of their uid."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from uuid import UUID
 
 from sluice.cli.connection import Connection
@@ -14,7 +14,7 @@ from sluice.contracts.labels import Ambiguous, label, meant
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState
-from sluice.contracts.templates import template_label
+from sluice.contracts.templates import Template, template_label
 from sluice.contracts.wording import did_you_mean
 
 #: Characters of a uid that are taken for its beginning.
@@ -152,6 +152,38 @@ async def pilot_called(connection: Connection, called: str) -> Pilot:
         names = [pilot.name for pilot in pilots]
         raise NotFound(f"there is no pilot {called!r}{did_you_mean(called, names)}")
     return (active or found)[0]
+
+
+async def template_called(
+    connection: Connection, name: str, *, version: int | None = None
+) -> Template:
+    """As ``dataset_called``; of a template the name alone counts."""
+    try:
+        return await connection.operator.template(name, version=version)
+    except NotFound:
+        names = [known.name for known in (await connection.operator.templates()).templates]
+        if name not in names and (meant := did_you_mean(name, names)):
+            raise NotFound(f"there is no template {name!r}{meant}") from None
+        raise
+
+
+def require_known(kind: str, name: str, known: Iterable[str]) -> None:
+    """Check that there is a thing of this kind and name.
+
+    Args:
+        kind: What the command line calls it, as in `sluice KIND list`.
+        name: What the person wrote.
+        known: All names that there are.
+
+    Raises:
+        NotFound: There is none; a name that is alike is suggested.
+    """
+    names = list(known)
+    if name not in names:
+        raise NotFound(
+            f"there is no {kind} {name!r}{did_you_mean(name, names)}: `sluice {kind} list` shows"
+            " all that there are"
+        )
 
 
 def chain_in_short(chain: Chain) -> str:

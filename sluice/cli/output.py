@@ -13,8 +13,6 @@ from rich.text import Text
 from sluice.cli.terminal import console
 from sluice.contracts.problems import ServiceError
 
-#: Files of a job that are named in a line.
-MOST_NAMED = 2
 #: Characters of a uid.
 _LONGEST_UID = 36
 #: Off a terminal lines are as long as they need to be.
@@ -82,12 +80,6 @@ def print_problem(error: ServiceError) -> None:
     for finding in error.findings:
         if finding.file or finding.message not in sentence:
             err.print(f"  {finding}")
-
-
-def first_named(names: Sequence[str]) -> str:
-    """``a, b and 998 more``."""
-    others = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {others} more" if others > 0 else "")
 
 
 def human_bytes(size: float) -> str:

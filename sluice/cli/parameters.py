@@ -99,12 +99,21 @@ def given_params(texts: Sequence[str], *, job: Path | None = None) -> Given:
     return Given({**({} if job is None else read_job_order(job)), **typed}, texts_of)
 
 
-def require_dataset(plan: Plan, template: str, *, given: bool) -> None:
-    """Raises ``Unprocessable`` where the template takes a data set and none is given, or the other
-    way round."""
+def require_dataset(plan: Plan, template: str, *, given: bool, how: str) -> None:
+    """Check that a data set is given where the template takes one, and none where it does not.
+
+    Args:
+        plan: Of the template.
+        template: Its name.
+        given: Whether there is a data set.
+        how: How the command is given one, as in "give its files with --input".
+
+    Raises:
+        Unprocessable: A data set lacks, or is too much.
+    """
     if plan.takes_dataset and not given:
         raise Unprocessable(
-            f"template {template!r} carries data sets through ({plan.data_input!r}): say which one"
+            f"template {template!r} needs a data set for its input {plan.data_input!r}: {how}"
         )
     if given and not plan.takes_dataset:
         raise Unprocessable(

@@ -11,7 +11,7 @@ from sluice.contracts.chains import FileValue
 from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
 from sluice.contracts.problems import Finding
 from sluice.contracts.scatters import unequal_lists
-from sluice.contracts.wording import did_you_mean, sentence_of
+from sluice.contracts.wording import did_you_mean, json_text, sentence_of
 
 
 def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
@@ -37,7 +37,7 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
             if trouble := _files_trouble(given[name], asset=name in plan.assets):
                 wrong.append(Finding(message=f"parameter {name!r} {trouble}"))
         elif not fits(given[name], parameter.type):
-            wanted = f"must be {describe(parameter.type)}, not {given[name]!r}"
+            wanted = f"must be {describe(parameter.type)}, not {json_text(given[name])}"
             wrong.append(Finding(message=f"parameter {name!r} {wanted}"))
         elif name in plan.file_parameters and (
             trouble := _file_trouble(given[name], str(parameter.type))
@@ -141,8 +141,10 @@ def fits(value: Any, kind: Any) -> bool:
             fine = isinstance(value, list) and all(fits(item, items) for item in value)
         case {"type": "enum", "symbols": symbols}:
             fine = isinstance(value, str) and value in {_local(symbol) for symbol in symbols}
-        case {"type": "record"}:
-            fine = isinstance(value, dict)
+        case {"type": "record", **record}:
+            fine = isinstance(value, dict) and all(
+                fits(value.get(name), field) for name, field in _fields(record)
+            )
         case {"type": inner}:
             fine = fits(value, inner)
         case str() if kind.endswith("?"):
@@ -152,6 +154,14 @@ def fits(value: Any, kind: Any) -> bool:
         case str() if kind in _BASIC:
             fine = _BASIC[kind](value)
     return fine
+
+
+def _fields(record: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    """Return name and type of each field of a record type."""
+    fields = record.get("fields") or []
+    if isinstance(fields, dict):
+        return list(fields.items())
+    return [(_local(field["name"]), field["type"]) for field in fields]
 
 
 def _local(symbol: object) -> str:
@@ -189,6 +199,9 @@ def describe(kind: Any) -> str:
             return f"a list of {describe(items)}"
         case {"type": "enum", "symbols": symbols}:
             return f"one of {', '.join(_local(symbol) for symbol in symbols)}"
+        case {"type": "record", **record}:
+            fields = ", ".join(f"{name} ({describe(field)})" for name, field in _fields(record))
+            return f"a record of {fields}" if fields else "a record"
         case {"type": inner}:
             return describe(inner)
     return str(kind)

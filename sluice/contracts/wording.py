@@ -1,8 +1,9 @@
 """What is wrong with a value, in words: pydantic would show the regular expression that it does not
 match."""
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -14,6 +15,10 @@ from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
 IN_WORDS = "in_words"
 #: Characters of a wrong value that are shown.
 _SHOWN = 60
+#: Characters of a wrong parameter, as JSON, that are shown.
+_VALUE_SHOWN = 200
+#: Names that a sentence has before it counts the others.
+_NAMED = 2
 
 
 def in_words(sentence: str) -> PydanticCustomError:
@@ -66,6 +71,25 @@ class Spelling:
 
 #: By type of error.
 _SPELLINGS: dict[str, Spelling] = {}
+
+
+def json_text(value: Any) -> str:
+    """Return a value as JSON has it, and a text as a name is quoted; cut where it is long."""
+    text = (
+        f"'{value}'"
+        if isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False, default=str)
+    )
+    return text if len(text) <= _VALUE_SHOWN else f"{text[:_VALUE_SHOWN]}…"
+
+
+def in_parentheses(names: Sequence[str]) -> str:
+    """Return the first names in parentheses, as in `` (a, b and 998 more)``; empty for none."""
+    if not names:
+        return ""
+    others = len(names) - _NAMED
+    more = f" and {others} more" if others > 0 else ""
+    return f" ({', '.join(names[:_NAMED])}{more})"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -132,6 +132,8 @@ def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argpa
     """
     parser = arg_parser()
     parser.prog = "sluice cwl-runner"
+    # The beginning of an option may be the name of an input of the process, which stands behind it.
+    parser.allow_abbrev = False
     for option in ours:
         action = {"action": "store_true"} if option.nargs == 0 else {}
         parser.add_argument(

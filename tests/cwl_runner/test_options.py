@@ -19,6 +19,12 @@ CASES = Path(__file__).parent / "cases"
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "how-to" / "run-any-cwl.md"
 
 
+@pytest.mark.parametrize("name", ["--n", "--t", "--re"])
+def test_beginning_of_an_option_may_be_the_name_of_an_input(name: str) -> None:
+    given = parse(["--quiet", "tool.cwl", name, "7"], ours=[])
+    assert (given.workflow, given.job_order) == ("tool.cwl", [name, "7"])
+
+
 def _workflow(folder: Path) -> str:
     """Two steps one behind the other, and one beside them."""
     line = {"line": {"type": "string", "inputBinding": {}}}

@@ -206,7 +206,7 @@ def test_a_workflow_of_values_alone_runs_with_a_job_order(
     lacking = sluice("run", str(workflow), *nowhere, code=1)
     assert "'cuts' (a list of int) is required" in lacking.stderr
     none = sluice("run", str(write_workflow(tmp_path / "s.cwl")), *nowhere, code=1)
-    assert "carries data sets through ('texts'): say which one" in none.stderr
+    assert "needs a data set for its input 'texts': give its files with --input" in none.stderr
 
 
 def names_of_templates(system: LiveSystem, *options: str) -> list[str]:

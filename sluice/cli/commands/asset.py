@@ -185,6 +185,8 @@ def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
     """Take a version back, or all: no new chain gets it. Its files go when no chain needs them."""
     ref = _ref(asset)
     versions = "all versions" if ref.version is None else f"version {ref.version}"
+    known = system.ask(lambda c: c.operator.asset(ref.name))
+    plain_errors(lambda: _require_there(known, ref))
     consent.require(
         f"take back {versions} of asset {ref.name}: the files are deleted when no chain needs them"
     )
@@ -199,6 +201,16 @@ def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
                 f"version {use.version.version} stays as long as chain {chain.uid} runs"
                 f" ({chain.dataset_name} through {chain.template})"
             )
+
+
+def _require_there(known: Asset, ref: AssetRef) -> None:
+    """Check that an asset has something left to take back; raises ``NotFound``."""
+    left = {each.version for each in known.versions if each.removed_at is None}
+    if not left or ref.version not in {None, *left}:
+        which = "version" if ref.version is None else f"version {ref.version}"
+        raise NotFound(
+            f"asset {ref.name!r} has no {which} to take back: see `sluice asset show {ref.name}`"
+        )
 
 
 def _ref(text: str) -> AssetRef:

@@ -12,7 +12,13 @@ from sluice.cli.commands.get import get_chain
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import chain_called, chain_in_short, the_chain, the_dataset
+from sluice.cli.lookup import (
+    chain_called,
+    chain_in_short,
+    template_called,
+    the_chain,
+    the_dataset,
+)
 from sluice.cli.moments import local_time
 from sluice.cli.options import AfterOption, ChainArgument, JobOption, ParamOption, RankOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
@@ -166,8 +172,10 @@ def start(
     uid = the_dataset(system, named[0]) if len(named) == _BOTH else None
 
     async def question(connection: Connection) -> tuple[Chain, bool]:
-        plan = (await connection.operator.template(template)).plan
-        require_dataset(plan, template, given=uid is not None)
+        plan = (await template_called(connection, template)).plan
+        require_dataset(
+            plan, template, given=uid is not None, how="name the data set before the template"
+        )
         found = None if uid is None else await connection.operator.dataset(uid)
         files = local_files(plan, given.values)
         subject = NO_DATASET if found is None else DatasetFacts.of(found)

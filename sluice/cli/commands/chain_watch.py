@@ -11,13 +11,14 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import the_chain
 from sluice.cli.options import ChainArgument
-from sluice.cli.output import err, first_named, print_json
+from sluice.cli.output import err, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.watch.chain import failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepBars
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Job
+from sluice.contracts.wording import in_parentheses
 from sluice.embedded.home import DEFAULT_HOME
 
 #: Failed jobs whose logs are named.
@@ -93,7 +94,7 @@ def tell_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> No
     """Name each failed job with its step, and the commands that show the logs of the first few."""
     for number, (step, job) in enumerate(failed):
         why = job.message or job.error_class or "no reason is known"
-        err.print(f"  step {step}, job {job.id} ({first_named(job.inputs)}): {why}")
+        err.print(f"  step {step}, job {job.id}{in_parentheses(job.inputs)}: {why}")
         if number < _LOGS_NAMED:
             err.print(f"    its log: {shlex.join(['sluice', 'logs', str(job.id), *where])}")
 

@@ -11,7 +11,7 @@ from sluice.cli.commands.get import get_dataset
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
-from sluice.cli.lookup import dataset_called, the_dataset
+from sluice.cli.lookup import dataset_called, template_called, the_dataset
 from sluice.cli.moments import local_time
 from sluice.cli.options import (
     AfterOption,
@@ -41,6 +41,7 @@ from sluice.contracts.owners import Share
 from sluice.contracts.plan import DataEntries
 from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.wording import json_text
 
 app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
 _GOING = {DatasetState.DELETING, DatasetState.DELETED}
@@ -118,7 +119,7 @@ def show(
     if status.chain_waits is not None:
         out.print(f"  its chain waits: {status.chain_waits}")
     for key, value in sorted(found.meta.items()):
-        out.print(f"  {key}: {value}")
+        out.print(f"  {key}: {value if isinstance(value, str) else json_text(value)}")
     for reader in (reader for one in standing for reader in one.readers):
         out.print(
             f"  {reader.name} was given {counted(reader.used, 'file')} in"
@@ -188,7 +189,7 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
         wanted = (
             DataEntries()
             if template is None
-            else (await connection.operator.template(template)).plan.data_entries
+            else (await template_called(connection, template)).plan.data_entries
         )
         entries = entries_of_paths(paths, wanted, recursive=recursive, order=order)
         return await upload_files(connection, entries, dataset=new)

@@ -239,7 +239,7 @@ def _tool_network(report: dict[str, Any]) -> MachineFinding:
     if report["sandbox"] is not None:
         return MachineFinding("network of tools", Severity.NOTE, "the machine's own")
     if report["network"]:
-        follows = "tools that ask for a network get the machine's own: install slirp4netns"
+        follows = "tools that ask for a network get the machine's own"
         return MachineFinding("network of tools", Severity.NOTE, report["network"], follows)
     return MachineFinding("network of tools", Severity.OK, "slirp4netns")
 

@@ -4,8 +4,10 @@ from typing import Annotated
 
 import typer
 
+from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.lookup import require_known
 from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
@@ -62,6 +64,12 @@ def set_limit(
 @with_consent
 def remove(system: System, consent: Consent, name: NameArgument) -> None:
     """Take a limit away: then the resource has to be offered by a node."""
+
+    async def look(connection: Connection) -> None:
+        limits = (await connection.operator.limits()).limits
+        require_known("limit", name, (limit.name for limit in limits))
+
+    system.ask(look)
     consent.require(f"take the limit of {name} away: jobs that need it wait for a node that has it")
     found = system.ask(lambda c: c.operator.remove_limit(name))
     system.answer(found, f"{name}: there is no limit any more")

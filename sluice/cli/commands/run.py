@@ -286,7 +286,9 @@ def _entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], Given
     if not arguments.files and plan.takes_dataset and plan.data_input in params.values:
         entries = dataset_entries(plan, params.values[plan.data_input])
         return entries, params.without(plan.data_input)
-    require_dataset(plan, arguments.name, given=bool(arguments.files))
+    require_dataset(
+        plan, arguments.name, given=bool(arguments.files), how="give its files with --input"
+    )
     if not arguments.files:
         return [], params
     entries = entries_of_paths(

@@ -8,12 +8,14 @@ from typing import Annotated
 import typer
 from pydantic import SecretStr
 
+from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.lookup import require_known
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.secrets import MOST_SECRET, NewSecret
 
 app = typer.Typer(
@@ -94,6 +96,15 @@ def remove(
 ) -> None:
     """Remove a secret, or one version of it, for good: jobs that still need it fail."""
     what = name if version is None else f"{name}, version {version}"
+
+    async def look(connection: Connection) -> None:
+        secrets = (await connection.operator.secrets()).secrets
+        require_known("secret", name, (secret.name for secret in secrets))
+        versions = [kept.version for s in secrets if s.name == name for kept in s.versions]
+        if version is not None and version not in versions:
+            raise NotFound(f"secret {name!r} has no version {version}: `sluice secret list`")
+
+    system.ask(look)
     consent.require(f"remove secret {what}: its value is lost, and jobs that need it fail")
     system.ask(lambda c: c.operator.remove_secret(name, version=version))
     system.answer({"secret": name, "version": version}, f"{what} removed")

@@ -4,8 +4,10 @@ from typing import Annotated
 
 import typer
 
+from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.lookup import require_known
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
@@ -78,6 +80,12 @@ def list_sites(system: System) -> None:
 def revoke(system: System, consent: Consent, name: NameArgument) -> None:
     """Send a site's pilots away for good: what they run is run elsewhere when its leases have run
     out, and what they report no longer counts."""
+
+    async def look(connection: Connection) -> None:
+        sites = (await connection.operator.sites()).sites
+        require_known("site", name, (site.name for site in sites))
+
+    system.ask(look)
     consent.require(f"send the pilots of site {name} away for good: what they run counts no more")
     revoked = system.ask(lambda c: c.operator.revoke_site(name))
     system.answer(revoked, f"{name} was revoked, with the {revoked.pilots} pilots that it has")

@@ -22,6 +22,7 @@ from sluice.cli.commands.template_share import share
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.lookup import template_called
 from sluice.cli.moments import local_time
 from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
@@ -230,7 +231,7 @@ def show(
     run = _run_id(name)
     template = system.ask(
         lambda c: (
-            c.operator.run_template(run) if run else c.operator.template(name, version=version)
+            c.operator.run_template(run) if run else template_called(c, name, version=version)
         ),
     )
     files = template.files or {"workflow.cwl": template.cwl or ""}
@@ -336,7 +337,7 @@ def delete(
     run."""
     run = _run_id(name)
     if run is None:
-        newest = system.ask(lambda c: c.operator.template(name))
+        newest = system.ask(lambda c: template_called(c, name))
         consent.require(
             f"delete template {name} with all its versions ({newest.version} is the newest): no"
             " data set is matched with it any more"

@@ -85,6 +85,7 @@ def remove(
 ) -> None:
     """Remove a tool, or one version of it; templates composed of it stay as they are."""
     what = name if version is None else f"{name}, version {version}"
+    system.ask(lambda c: c.operator.tool(name, version=version))
     consent.require(f"remove tool {what} from the library")
     system.ask(lambda c: c.operator.remove_tool(name, version=version))
     system.answer({"tool": name, "version": version}, f"{what} removed")

@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 from sluice.cli.output import err
 from sluice.cli.system import System
-from sluice.cli.transfer.folders import shown_path
 from sluice.contracts.assets import AssetCheck
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.wording import sentence_of
 from sluice.os_errors import reason_of
+from sluice.visible_text import shown_path
 
 #: What cwltool puts into, and before, the lines that it writes; and its last one.
 _COLOURS, _PREFIX = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^(?:ERROR|WARNING|INFO) ")

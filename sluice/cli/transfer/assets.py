@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sluice.cli.connection import Connection
 from sluice.cli.output import err, human_bytes
-from sluice.cli.transfer.folders import contents_of, shown_path, tell_hidden
+from sluice.cli.transfer.folders import contents_of, tell_hidden
 from sluice.cli.transfer.inputs import trouble_with
 from sluice.contracts.assets import (
     PIECE,
@@ -21,6 +21,7 @@ from sluice.contracts.assets import (
 )
 from sluice.contracts.problems import Conflict, Finding, Unprocessable
 from sluice.storage import checksum_of
+from sluice.visible_text import shown_path
 
 #: Path within the asset → where it is here.
 LocalFiles = Mapping[str, Path]
@@ -37,10 +38,10 @@ def files_of(paths: Sequence[Path]) -> dict[str, Path]:
     for path in paths:
         given = _of_folder(path) if path.is_dir() else {path.name: path}
         if not given:
-            wrong.append(Finding(message=f"a folder without files: {shown_path(path)}"))
+            wrong.append(Finding(message=f"{shown_path(path)}: a folder without files"))
         for name, file in given.items():
             if why := trouble_with(file):
-                wrong.append(Finding(message=f"{why}: {shown_path(file)}"))
+                wrong.append(Finding(message=f"{shown_path(file)}: {why}"))
             elif name in found:
                 message = f"{shown_path(found[name])} and {shown_path(file)} would both be {name!r}"
                 wrong.append(Finding(message=message))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sluice.cli.output import err
 from sluice.contracts.numbers import counted
+from sluice.visible_text import shown_path
 
 #: Paths that a line names before it says "…".
 _NAMED = 3
@@ -67,12 +68,6 @@ def _add(found: FolderContents, folder: Path, root: str, *, recursive: bool) -> 
 def _is_inside(path: Path, root: str) -> bool:
     target = os.path.realpath(path)
     return os.path.commonpath([target, root]) == root
-
-
-def shown_path(path: Path) -> str:
-    """Return a path as it is shown: quoted where something in it would not be seen."""
-    text = str(path)
-    return text if text.isprintable() else repr(text)
 
 
 def named_in_short(paths: Sequence[Path]) -> str:

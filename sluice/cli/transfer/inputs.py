@@ -18,13 +18,13 @@ from sluice.cli.transfer.folders import (
     FolderContents,
     contents_of,
     named_in_short,
-    shown_path,
     tell_hidden,
 )
 from sluice.contracts.base import FileName
 from sluice.contracts.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.plan import DataEntries, SecondaryFile
 from sluice.contracts.problems import Finding, Unprocessable
+from sluice.visible_text import shown_path
 
 _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
@@ -100,13 +100,15 @@ def trouble_with_name(name: str) -> str:
     try:
         name.encode()
     except UnicodeEncodeError:
-        return "its name is not valid UTF-8: rename it"
+        return "the file name is not valid UTF-8; rename the file"
     if (size := name_bytes(name)) > MAX_NAME_BYTES:
-        return f"its name is too long ({size} bytes, at most {MAX_NAME_BYTES}): rename it"
+        return (
+            f"the file name is too long ({size} bytes, at most {MAX_NAME_BYTES}); rename the file"
+        )
     try:
         _FILE_NAME.validate_python(name)
     except ValidationError:
-        return "its name has a tab, a line break or the like: rename it"
+        return "the file name has a tab, a line break or another control character; rename the file"
     return ""
 
 
@@ -116,8 +118,8 @@ def _refuse(wrong: Sequence[tuple[Path, str]]) -> None:
     if not wrong:
         return
     if len(wrong) == 1:
-        raise Unprocessable(f"{wrong[0][1]}: {shown_path(wrong[0][0])}")
-    found = [Finding(message=f"{why}: {shown_path(path)}") for path, why in wrong]
+        raise Unprocessable(f"{shown_path(wrong[0][0])}: {wrong[0][1]}")
+    found = [Finding(message=f"{shown_path(path)}: {why}") for path, why in wrong]
     raise Unprocessable(f"{len(wrong)} of the files cannot be taken", findings=found)
 
 
@@ -156,7 +158,7 @@ def _tell_left(left: Sequence[Path], *, recursive: bool) -> None:
 
 def _refuse_ways_out(found: FolderContents) -> None:
     """Raise ``Unprocessable`` with the paths of links that lead out of their folder."""
-    why = "a link that leads out of its folder: name the file that it leads to"
+    why = "a link that leads out of its folder; name the file that it leads to"
     _refuse([(path, why) for path in found.ways_out])
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import unquote
 
 from sluice.cli.connection import Connection
-from sluice.cli.transfer.folders import shown_path
 from sluice.cli.transfer.inputs import (
     BundledEntry,
     InputEntry,
@@ -22,6 +21,7 @@ from sluice.contracts.datasets import NewDataset
 from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.plan import DataEntries, Plan
 from sluice.contracts.problems import Finding, Unprocessable
+from sluice.visible_text import shown_path
 
 _CLASSES = ("File", "Directory")
 
@@ -38,7 +38,7 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
     }
     found = {name: given for name, given in named.items() if given}
     wrong = [
-        Finding(message=f"parameter {name!r}: {why}: {shown_path(path)}")
+        Finding(message=f"parameter {name!r}: {shown_path(path)}: {why}")
         for name, given in found.items()
         for path, _ in given
         if (why := _trouble(path, name, plan))

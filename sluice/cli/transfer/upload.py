@@ -12,7 +12,7 @@ from pathlib import Path
 from sluice import storage
 from sluice.cli.connection import Connection
 from sluice.cli.output import err
-from sluice.cli.transfer.folders import is_hidden, shown_path
+from sluice.cli.transfer.folders import is_hidden
 from sluice.cli.transfer.input_storage import input_storage
 from sluice.cli.transfer.inputs import (
     InputEntry,
@@ -26,6 +26,7 @@ from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
 from sluice.contracts.quotas import HolderKind, Quantity, Quota, QuotaHolder, Quotas, Reached
 from sluice.contracts.states import DatasetState
+from sluice.visible_text import shown_path
 
 #: Bytes of a file that is registered as soon as it is copied, and files that are together: what is
 #: registered goes with its data set, should we be killed.

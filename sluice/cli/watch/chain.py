@@ -60,6 +60,7 @@ async def follow_chain(
             )
             on_look(chain, tasks.tasks)
             await waits.look(tasks.tasks)
+            waits.look_at_starts(chain)
             waits.look_at_upload(chain)
         except NotAvailable:
             pass  # an outage of the system; what it does is not lost, look again

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from sluice.cli.connection import Connection
 from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import ChainState
+from sluice.contracts.states import ChainState, StepState
 from sluice.embedded.readiness import read_pilots_down, read_refusal
 from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
@@ -50,6 +50,15 @@ class ChainWaits:
                 self._since[task.step] = now
                 await self._require_outlook(task)
                 await self._tell(task)
+
+    def look_at_starts(self, chain: Chain) -> None:
+        """Tell of steps whose task cannot be made yet, for want of a storage for instance."""
+        for step in chain.steps:
+            if step.state is not StepState.STARTING or not step.reason:
+                continue
+            now = time.monotonic()
+            if now - self._since.setdefault(f"start of {step.name}", now) > LONG_WAIT:
+                self._tell_anew(step.name, step.reason)
 
     def look_at_upload(self, chain: Chain) -> None:
         if chain.state is not ChainState.UPLOADING or not chain.reason:

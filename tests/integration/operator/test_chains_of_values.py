@@ -55,7 +55,7 @@ async def test_one_that_somebody_has_deleted_keeps_nobody_from_asking_again(
 async def test_what_is_wrong_is_told_before_anything_is_registered(operator: Operator) -> None:
     with pytest.raises(Unprocessable, match=r"'cuts' .a list of int. is required"):
         await operator.client.request_chain(None, "sweep", params={"note": "n"})
-    with pytest.raises(Unprocessable, match=r"carries data sets through .'frames'.: say which one"):
+    with pytest.raises(Unprocessable, match=r"needs a data set for its input 'frames': name one"):
         await operator.client.request_chain(None, "linear")
     assert operator.neighbours.datasets == {}
 
@@ -75,7 +75,7 @@ async def test_it_is_started_by_its_name_alone(
     said = await sluice("chain", "start", named, "sweep", "--job", str(order), code=1)
     assert "template 'sweep' takes no data set" in said
     said = await sluice("chain", "start", "linear", code=1)
-    assert "template 'linear' carries data sets through ('frames'): say which one" in said
+    assert "template 'linear' needs a data set for its input 'frames'" in said
     await sluice("chain", "start", "a", "b", "c", code=2)
 
 

@@ -212,6 +212,21 @@ async def test_data_set_is_deleted_only_with_consent(
     assert operator.neighbours.datasets[spare.uid].state is DatasetState.OPEN
 
 
+async def test_metadata_is_shown_as_json(operator: Operator, sluice: Command) -> None:
+    meta = {"cuts": [True, None], "kind": "raw"}
+    await operator.client.register_dataset(NewDataset(name="spare", meta=meta))
+    shown = await sluice("dataset", "show", "spare")
+    assert "  cuts: [true, null]\n  kind: raw\n" in shown
+
+
+async def test_dry_run_refuses_what_is_not_there(sluice: Command) -> None:
+    for words, said in (
+        (("tool", "remove", "cutter"), "no tool 'cutter'"),
+        (("asset", "remove", "model"), "no asset 'model'"),
+    ):
+        assert said in await sluice(*words, "--dry-run", code=1)
+
+
 async def test_mistyped_name_is_answered_with_one_that_is_alike(
     sluice: Command, chain: Chain
 ) -> None:
@@ -222,6 +237,10 @@ async def test_mistyped_name_is_answered_with_one_that_is_alike(
         ("dataset", "delete", "weeks.1", "--yes"),
     ):
         assert "(did you mean 'week.1'?)" in await sluice(*words, code=1)
+    for words in (("template", "show", "linea"), ("template", "delete", "linea", "--dry-run")):
+        assert "there is no template 'linea' (did you mean 'linear'?)" in await sluice(
+            *words, code=1
+        )
     said = await sluice("task", "show", f"week.1.{step}s", code=1)
     assert f"(did you mean 'week.1.{step}'?)" in said
 

@@ -45,6 +45,12 @@ async def test_from_set_to_remove(sluice: Command, tmp_path: Path) -> None:
         ["places-api", "1"],
     ]
     assert VALUE not in listed + await sluice("secret", "list", "--json")
+    would = await sluice("secret", "remove", "places-api", "--dry-run")
+    assert would.startswith("would remove secret places-api: ")
+    said = await sluice("secret", "remove", "places-app", "--dry-run", code=1)
+    assert "there is no secret 'places-app' (did you mean 'places-api'?)" in said
+    said = await sluice("secret", "remove", "places-api", "--version", "7", "--dry-run", code=1)
+    assert "'places-api' has no version 7" in said
     assert await sluice("secret", "remove", "places-api", "--version", "1", "--yes") == (
         "places-api, version 1 removed\n"
     )

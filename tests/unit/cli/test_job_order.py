@@ -55,14 +55,24 @@ def test_json_is_read_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("[1, 2]", "is no job order"), ("", "is no job order"), ("a: [", "cannot be")],
+    [
+        ("[1, 2]", "this is not a job order"),
+        ("", "this is not a job order"),
+        ("n: 1\na: [", ":2:5: the job order is not YAML or JSON: "),
+        (
+            'id: "a\nn: [\n',
+            ":3:1: the job order is not YAML or JSON: found unexpected end of stream",
+        ),
+        ("n: 1\nid: caf\udce9\n", ":2:8: the job order is not valid UTF-8"),
+    ],
 )
 def test_what_is_none_is_refused_by_its_name(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "order.yml"
-    path.write_text(text)
+    path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(Unprocessable, match=said) as refused:
         read_job_order(path)
     assert str(path) in refused.value.detail
+    assert "unicode string" not in refused.value.detail
 
 
 def test_what_is_typed_goes_before_the_job_order(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from sluice.cli import output
 from sluice.cli.moments import local_time
-from sluice.cli.output import first_named, human_bytes, print_problem, print_table
+from sluice.cli.output import human_bytes, print_problem, print_table
 from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotFound, Unprocessable
+from sluice.contracts.wording import in_parentheses
 
 
 @pytest.mark.parametrize(
@@ -32,9 +33,9 @@ def test_bytes_have_a_decimal_unit(size: float, text: str) -> None:
 
 def test_of_many_files_the_first_are_named() -> None:
     names = [f"{number}.txt" for number in range(1000)]
-    assert first_named(names) == "0.txt, 1.txt and 998 more"
-    assert first_named(names[:2]) == "0.txt, 1.txt"
-    assert first_named([]) == ""
+    assert in_parentheses(names) == " (0.txt, 1.txt and 998 more)"
+    assert in_parentheses(names[:2]) == " (0.txt, 1.txt)"
+    assert in_parentheses([]) == ""
 
 
 @pytest.mark.parametrize("text", ["[/tmp/x] is missing", "[bold]not bold", "no [red] here[/]"])

@@ -61,8 +61,8 @@ def test_what_is_not_there_is_named(tmp_path: Path, mates: list[Path]) -> None:
     with pytest.raises(Unprocessable) as refused:
         local_files(PLAN, {"mates": [str(mates[0]), "nowhere"], "ref": str(tmp_path)})
     assert sorted(finding.message for finding in refused.value.findings) == [
-        "parameter 'mates': no such file: nowhere",
-        f"parameter 'ref': a folder, and not a file: {tmp_path}",
+        "parameter 'mates': nowhere: no such file",
+        f"parameter 'ref': {tmp_path}: a folder, and not a file",
     ]
 
 
@@ -133,7 +133,7 @@ def test_what_is_missing_beside_a_file_is_named(bams: list[Path]) -> None:
     with pytest.raises(Unprocessable) as refused:
         local_files(PLAN, {"tree": str(bams[1])})
     (finding,) = refused.value.findings
-    assert finding.message == f"parameter 'tree': a file, and not a folder: {bams[1]}"
+    assert finding.message == f"parameter 'tree': {bams[1]}: a file, and not a folder"
 
 
 def test_a_job_order_names_the_data_set(mates: list[Path]) -> None:

@@ -153,7 +153,8 @@ class DatasetWanted(Unprocessable):
 
     def __init__(self, template: str, data_input: str) -> None:
         super().__init__(
-            f"template {template!r} carries data sets through ({data_input!r}): say which one",
+            f"template {template!r} needs a data set for its input {data_input!r}: name one"
+            " (dataset_uid)",
             name=template,
         )
 

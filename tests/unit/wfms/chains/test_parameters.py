@@ -11,6 +11,11 @@ from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.parameters import arguments, complete, given_files
 
+RECORD = {"type": "record", "fields": {"a": "int", "b": "string?"}}
+RECORD_AS_LIST = {
+    "type": "record",
+    "fields": [{"name": "file:///wf.cwl#r/a", "type": "int"}, {"name": "b", "type": "string?"}],
+}
 ENUM = {"type": "enum", "symbols": ["file:///wf.cwl#mode/fast", "slow"]}
 
 
@@ -33,6 +38,8 @@ ENUM = {"type": "enum", "symbols": ["file:///wf.cwl#mode/fast", "slow"]}
         ({"type": "array", "items": "int"}, [[1, 2]], [[1, "2"], 1]),
         (ENUM, ["fast", "slow"], ["medium", 1]),
         ({"type": "record", "fields": []}, [{}], [[]]),
+        (RECORD, [{"a": 1}, {"a": 1, "b": "x"}], [{"a": "x"}, {"b": "x"}, {"a": 1, "b": 2}]),
+        (RECORD_AS_LIST, [{"a": 1, "b": None}], [{"a": None}, {}]),
         ({"type": "int"}, [1], ["1"]),
         ("file:///types.yml#point", [{"x": 1}, 7], []),
     ],
@@ -47,6 +54,7 @@ def test_types_in_words() -> None:
         describe(["null", {"type": "array", "items": ENUM}])
         == "null or a list of one of fast, slow"
     )
+    assert describe(RECORD_AS_LIST) == "a record of a (int), b (string?)"
 
 
 WORKFLOW = plan(
@@ -80,6 +88,8 @@ def test_all_findings_at_once() -> None:
         "parameter 'scale' must be float, not 'big'",
     ]
     assert findings(WORKFLOW, {"cut": 1, "maybe": None}) == []
+    (shown,) = findings(WORKFLOW, {"cut": [True, None, "ü"]})
+    assert shown.message == "parameter 'cut' must be int, not [true, null, \"ü\"]"
 
 
 def test_values_given_defaults_and_constants_become_arguments() -> None:
