@@ -12,8 +12,15 @@ from sluice.contracts.datasets import Frame, NewFrame, NewPeriod, NewRun, Period
 from sluice.servicekit.database import Connection
 
 INSERT_PERIOD = """
-INSERT INTO periods (name, goal, started_at, ended_at, owner)
-VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING *
+WITH made AS (
+    INSERT INTO periods (name, goal, started_at, ended_at)
+    VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING *
+),
+owned AS (
+    INSERT INTO span_owners (kind, key, owner)
+    SELECT 'period', name, $5 FROM made WHERE $5::text IS NOT NULL
+)
+SELECT * FROM made
 """
 SELECT_PERIOD = "SELECT * FROM periods WHERE name = $1"
 SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
@@ -21,9 +28,13 @@ SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
 INSERT_RUN = """
 -- A row the first time; the period counts it in the same statement.
 WITH made AS (
-    INSERT INTO runs (number, period, conditions, started_at, ended_at, owner)
-    VALUES ($1, $2, $3, $4, $5, $6)
+    INSERT INTO runs (number, period, conditions, started_at, ended_at)
+    VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT DO NOTHING RETURNING *
+),
+owned AS (
+    INSERT INTO span_owners (kind, key, owner)
+    SELECT 'run', number::text, $6 FROM made WHERE $6::text IS NOT NULL
 ),
 counted AS (UPDATE periods SET runs = runs + 1 WHERE name IN (SELECT period FROM made))
 SELECT * FROM made
@@ -44,6 +55,8 @@ SELECT count(*) FROM made
 SELECT_FRAMES_NUMBERED = "SELECT * FROM frames WHERE run = $1 AND number = ANY($2::bigint[])"
 SELECT_FRAMES = "SELECT * FROM frames WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3"
 
+SELECT_OWNER = "SELECT owner FROM span_owners WHERE kind = $1 AND key = $2"
+
 SpanT = TypeVar("SpanT", Period, Run)
 
 
@@ -52,7 +65,7 @@ class Spans(Generic[SpanT]):
     """What is registered with a start and an end: periods or runs.
 
     Attributes:
-        noun: What one of them is called in messages.
+        noun: What one of them is called in messages and in ``span_owners``.
         model: What a row becomes.
         lock: SQL that locks the row of a key.
         set_end: SQL that sets when the one with a key ended.
@@ -86,26 +99,21 @@ RUNS = Spans(
 )
 
 
-def _span(model: type[SpanT], row: asyncpg.Record) -> SpanT:
-    """Return the row without its owner, which the release before does not know."""
-    return model(**{name: value for name, value in row.items() if name != "owner"})
-
-
 async def insert_period(connection: Connection, new: NewPeriod, owner: str | None) -> Period | None:
     """None where the name is taken."""
     row = await connection.fetchrow(
         INSERT_PERIOD, new.name, new.goal, new.started_at, new.ended_at, owner
     )
-    return None if row is None else _span(Period, row)
+    return None if row is None else Period(**row)
 
 
 async def period_by_name(connection: Connection, name: str) -> Period | None:
     row = await connection.fetchrow(SELECT_PERIOD, name)
-    return None if row is None else _span(Period, row)
+    return None if row is None else Period(**row)
 
 
 async def list_periods(connection: Connection) -> list[Period]:
-    return [_span(Period, row) for row in await connection.fetch(SELECT_PERIODS)]
+    return [Period(**row) for row in await connection.fetch(SELECT_PERIODS)]
 
 
 async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> Run | None:
@@ -117,16 +125,16 @@ async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> 
         )
     except asyncpg.ForeignKeyViolationError as error:
         raise UnknownPeriod(f"run {new.number}", new.period) from error
-    return None if row is None else _span(Run, row)
+    return None if row is None else Run(**row)
 
 
 async def run_by_number(connection: Connection, number: int) -> Run | None:
     row = await connection.fetchrow(SELECT_RUN, number)
-    return None if row is None else _span(Run, row)
+    return None if row is None else Run(**row)
 
 
 async def list_runs(connection: Connection, period: str | None) -> list[Run]:
-    return [_span(Run, row) for row in await connection.fetch(SELECT_RUNS, period)]
+    return [Run(**row) for row in await connection.fetch(SELECT_RUNS, period)]
 
 
 async def lock_span(
@@ -134,7 +142,10 @@ async def lock_span(
 ) -> OwnedSpan[SpanT] | None:
     """Return a period or run, locked; None where it is not registered."""
     row = await connection.fetchrow(spans.lock, key)
-    return None if row is None else OwnedSpan(_span(spans.model, row), row["owner"])
+    if row is None:
+        return None
+    owner = await connection.fetchval(SELECT_OWNER, spans.noun, str(key))
+    return OwnedSpan(spans.model(**row), owner)
 
 
 async def set_end(
@@ -143,7 +154,7 @@ async def set_end(
     """Set when a period or run ended; the caller has locked it."""
     row = await connection.fetchrow(spans.set_end, key, ended_at)
     assert row is not None  # noqa: S101 - it is locked
-    return _span(spans.model, row)
+    return spans.model(**row)
 
 
 async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFrame]) -> int:

@@ -496,8 +496,13 @@ UPDATE alembic_version SET version_num='dms0019' WHERE alembic_version.version_n
 
 -- Running upgrade dms0019 -> dms0020
 
-ALTER TABLE periods ADD COLUMN owner text;
-
-ALTER TABLE runs ADD COLUMN owner text;
+-- A table of its own: the release before reads all columns of periods and runs.
+CREATE TABLE span_owners (
+    kind text NOT NULL CHECK (kind IN ('period', 'run')),
+    -- Name of the period or number of the run.
+    key text NOT NULL,
+    owner text NOT NULL,
+    PRIMARY KEY (kind, key)
+);
 
 UPDATE alembic_version SET version_num='dms0020' WHERE alembic_version.version_num = 'dms0019';

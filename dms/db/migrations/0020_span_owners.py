@@ -9,10 +9,17 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute("ALTER TABLE periods ADD COLUMN owner text")
-    op.execute("ALTER TABLE runs ADD COLUMN owner text")
+    op.execute("""
+-- A table of its own: the release before reads all columns of periods and runs.
+CREATE TABLE span_owners (
+    kind text NOT NULL CHECK (kind IN ('period', 'run')),
+    -- Name of the period or number of the run.
+    key text NOT NULL,
+    owner text NOT NULL,
+    PRIMARY KEY (kind, key)
+)
+""")
 
 
 def downgrade() -> None:
-    op.execute("ALTER TABLE runs DROP COLUMN owner")
-    op.execute("ALTER TABLE periods DROP COLUMN owner")
+    op.execute("DROP TABLE span_owners")
