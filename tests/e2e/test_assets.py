@@ -58,7 +58,7 @@ def test_a_chain_that_runs_keeps_its_version_and_a_new_one_gets_the_new(
     given = ["-i", *write_texts(tmp_path / "in", "text")]
     early, _ = interrupted(str(workflow), *given, "--out", str(tmp_path / "early"), *url)
     put(system, tmp_path / "files", "lenient\n", "kniha\n")
-    in_use = uses_of(system)[-1]["version"]["dataset"]
+    in_use = uses_of(system)[-1]["version"]["dataset_uid"]
     kept = sluice("asset", "remove", "spelling@1", "--yes", *url).stdout
     assert f"version 1 stays as long as chain {early} runs" in " ".join(kept.split())
     refused = sluice("dataset", "delete", in_use, "--force", "--yes", *url, code=1)
