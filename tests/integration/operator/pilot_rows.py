@@ -21,7 +21,7 @@ def detail_of(pilot: Pilot) -> PilotDetail:
 
     def attempt(number: int, **more: Any) -> PilotJob:
         given = {
-            "job": 4711 + number,
+            "job_id": 4711 + number,
             "attempt": 1,
             "task_uid": UUID(int=1),
             "chain_uid": UUID(int=2),

@@ -24,7 +24,7 @@ async def test_the_commands_set_list_and_remove(operator: Operator, sluice: Comm
     ]
     assert "1000/day" in await sluice("limit", "list")
     assert "no limit any more" in await sluice("limit", "remove", "places", "--yes")
-    assert "there is no limit on 'places'" in await sluice(
+    assert "there is no limit 'places'" in await sluice(
         "limit", "remove", "places", "--yes", code=1
     )
 

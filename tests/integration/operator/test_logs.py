@@ -163,7 +163,7 @@ async def test_logs_on_the_command_line(logs: Logs, sluice: Command, tmp_path: P
     done = json.loads(
         await sluice("job", "logs", "1", "--attempt", "1", "--out", str(file), "--force", "--json")
     )
-    assert done == {"job": 1, "file": str(file), "bytes": 6}
+    assert done == {"job_id": 1, "file": str(file), "bytes": 6}
     assert file.read_bytes() == b"first\n"
     assert await sluice("job", "logs", "1", "--attempt", "1", "--out", "-") == "first\n"
     assert "attempt 7 has none" in await sluice(
