@@ -17,8 +17,8 @@ WITH made AS (
     VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING *
 ),
 owned AS (
-    INSERT INTO span_owners (kind, key, owner)
-    SELECT 'period', name, $5 FROM made WHERE $5::text IS NOT NULL
+    INSERT INTO span_owners (span, owner)
+    SELECT 'period ' || name, $5 FROM made WHERE $5::text IS NOT NULL
 )
 SELECT * FROM made
 """
@@ -33,8 +33,8 @@ WITH made AS (
     ON CONFLICT DO NOTHING RETURNING *
 ),
 owned AS (
-    INSERT INTO span_owners (kind, key, owner)
-    SELECT 'run', number::text, $6 FROM made WHERE $6::text IS NOT NULL
+    INSERT INTO span_owners (span, owner)
+    SELECT 'run ' || number, $6 FROM made WHERE $6::text IS NOT NULL
 ),
 counted AS (UPDATE periods SET runs = runs + 1 WHERE name IN (SELECT period FROM made))
 SELECT * FROM made
@@ -55,7 +55,7 @@ SELECT count(*) FROM made
 SELECT_FRAMES_NUMBERED = "SELECT * FROM frames WHERE run = $1 AND number = ANY($2::bigint[])"
 SELECT_FRAMES = "SELECT * FROM frames WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3"
 
-SELECT_OWNER = "SELECT owner FROM span_owners WHERE kind = $1 AND key = $2"
+SELECT_OWNER = "SELECT owner FROM span_owners WHERE span = $1"
 
 SpanT = TypeVar("SpanT", Period, Run)
 
@@ -144,7 +144,7 @@ async def lock_span(
     row = await connection.fetchrow(spans.lock, key)
     if row is None:
         return None
-    owner = await connection.fetchval(SELECT_OWNER, spans.noun, str(key))
+    owner = await connection.fetchval(SELECT_OWNER, f"{spans.noun} {key}")
     return OwnedSpan(spans.model(**row), owner)
 
 

@@ -12,11 +12,9 @@ def upgrade() -> None:
     op.execute("""
 -- A table of its own: the release before reads all columns of periods and runs.
 CREATE TABLE span_owners (
-    kind text NOT NULL CHECK (kind IN ('period', 'run')),
-    -- Name of the period or number of the run.
-    key text NOT NULL,
-    owner text NOT NULL,
-    PRIMARY KEY (kind, key)
+    -- "period NAME" or "run NUMBER".
+    span text PRIMARY KEY,
+    owner text NOT NULL
 )
 """)
 

@@ -300,7 +300,7 @@ async def test_bad_requests_get_clear_answers(system: System) -> None:
     await system.dms.close_dataset(task.main_input.dat_in_uid)
     await system.send(task)
     await eventually(lambda: _has_jobs(system, task))
-    with pytest.raises(Unprocessable, match="after='x'"):
+    with pytest.raises(Unprocessable, match="after=x"):
         await system.wms.jobs(task.uid, after="x")
 
 
