@@ -48,8 +48,8 @@ class Consent:
             return
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             err.print(
-                f"error: nothing was done: this would {action}. Nobody can be asked here, because"
-                " this is no terminal: --yes does it, --dry-run only says it"
+                f"error: nothing was done: this would {action}. There is no terminal to ask at:"
+                " repeat the command with --yes, or with --dry-run to see what it would do"
             )
             raise typer.Exit(_NOBODY_TO_ASK)
         err.print(f"This will {action}.")

@@ -291,9 +291,7 @@ def cancel(
     """Cancel a chain and its running tasks. Its input stays; while it uploads, what of its output
     is not safe yet is deleted."""
     meant = system.ask(lambda c: chain_called(c, chain))
-    consent.require(
-        f"cancel chain {chain_in_short(meant)}: what its running jobs have done is lost"
-    )
+    consent.require(f"cancel chain {chain_in_short(meant)}: the work of its running jobs is lost")
     found = system.ask(lambda c: c.operator.cancel_chain(meant.uid))
     system.answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}")
 

@@ -45,7 +45,7 @@ def test_without_a_terminal_nothing_is_done_unless_yes_is_given() -> None:
     result, done = run("week")
     assert (result.exit_code, done) == (2, [])
     assert "this would delete week: 3 files" in result.output
-    assert "--yes does it" in result.output
+    assert "repeat the command with --yes" in result.output
     result, done = run("week", "--yes")
     assert (result.exit_code, done) == (0, ["week"])
 
