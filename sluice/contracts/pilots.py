@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, AwareDatetime, Field
 
 from sluice.contracts.base import (
     Checksum,
@@ -263,7 +263,9 @@ MOST_SIZE = 2**53
 Size = Annotated[int, Field(ge=0, le=MOST_SIZE)]
 #: When an attempt began or ended, by its node's clock, which may be wrong.
 ReportedTime = Annotated[
-    Timestamp, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), le=datetime(2100, 1, 1, tzinfo=UTC))
+    datetime,
+    AwareDatetime,
+    Field(ge=datetime(1970, 1, 1, tzinfo=UTC), le=datetime(2100, 1, 1, tzinfo=UTC)),
 ]
 #: MiB, or seconds.
 Measured = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
