@@ -49,10 +49,10 @@ class DmsSettings(ServiceSettings):
 
     @property
     def roots(self) -> tuple[str, ...]:
-        """``storage_roots``, as URLs."""
+        """Return ``storage_roots`` as URLs."""
         return read_roots(self.storage_roots)
 
     @property
     def exclusions(self) -> tuple[str, ...]:
-        """``storage_exclusions``, as URLs."""
+        """Return ``storage_exclusions`` as URLs."""
         return read_roots(self.storage_exclusions)

@@ -100,7 +100,7 @@ RUNS = Spans(
 
 
 async def insert_period(connection: Connection, new: NewPeriod, owner: str | None) -> Period | None:
-    """None where the name is taken."""
+    """Store a period and return it; None where the name is taken."""
     row = await connection.fetchrow(
         INSERT_PERIOD, new.name, new.goal, new.started_at, new.ended_at, owner
     )
@@ -117,7 +117,11 @@ async def list_periods(connection: Connection) -> list[Period]:
 
 
 async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> Run | None:
-    """None where the number is taken. Raises ``UnknownPeriod``."""
+    """Store a run and return it; None where the number is taken.
+
+    Raises:
+        UnknownPeriod: Its period is not registered.
+    """
     try:
         row = await connection.fetchrow(
             *(INSERT_RUN, new.number, new.period, new.conditions),
@@ -158,7 +162,11 @@ async def set_end(
 
 
 async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFrame]) -> int:
-    """How many were new. Raises ``UnknownFrameFile``."""
+    """Store frames of a run, and return how many were new.
+
+    Raises:
+        UnknownFrameFile: The file of a frame is not registered.
+    """
     numbers, files = [frame.number for frame in frames], [frame.file_id for frame in frames]
     try:
         inserted: int = await connection.fetchval(

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 
 from sluice.contracts.states import ErrorClass
-
-#: Names of inputs that are shown.
-_MAX_NAMES = 2
+from sluice.contracts.wording import in_parentheses
 
 
 def failure_text(
@@ -19,8 +17,5 @@ def failure_text(
         error: Class of its error; None where a job has none, as one that took pilots down.
         message: First sentence of the error.
     """
-    others = len(inputs) - _MAX_NAMES
-    files = ", ".join(inputs[:_MAX_NAMES]) + (f" and {others} more" if others > 0 else "")
-    of = f" ({files})" if files else ""
     why = f"{error}: {message or 'no message'}" if error else message or "no message"
-    return f"job {job_id}{of}: {why} (`sluice logs {job_id}` shows its log)"
+    return f"job {job_id}{in_parentheses(inputs)}: {why} (`sluice logs {job_id}` shows its log)"
