@@ -27,18 +27,20 @@ class SpentByTool:
         self.amounts = dict.fromkeys(reserved, 0.0)
 
     def add(self, job_files: JobFiles) -> None:
-        """Read the file that a run of the tool has left."""
-        if not self._reserved:
-            return
-        said = self._said(job_files)
+        """Read the file that a run of the tool has left, and remove it: it is no output."""
+        path = f"{job_files.folder}/{OUT}/{SPENT_FILE}"
+        if self._reserved:
+            self._add(self._said(path, job_files))
+        job_files.remove(path)
+
+    def _add(self, said: Mapping[str, float]) -> None:
         self.amounts = {
             name: min(amount + said[name], self._reserved[name])
             for name, amount in self.amounts.items()
             if name in said
         }
 
-    def _said(self, job_files: JobFiles) -> dict[str, float]:
-        path = f"{job_files.folder}/{OUT}/{SPENT_FILE}"
+    def _said(self, path: str, job_files: JobFiles) -> dict[str, float]:
         try:
             if not job_files.is_file(path):
                 return {}

@@ -1,12 +1,11 @@
 """Files of a job's folder that have secrets in them."""
 
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any
 
 from cwltool.secrets import SecretStore
 
-from pilot.runner.files.job_files import ForeignFileError, JobFiles
+from pilot.runner.files.job_files import JobFiles
 
 
 def secret_files(job: Any, store: SecretStore) -> list[str]:
@@ -25,7 +24,9 @@ def secret_files(job: Any, store: SecretStore) -> list[str]:
 
 
 def remove_secret_files(paths: Iterable[str], job_files: JobFiles) -> None:
-    """Before anything is taken for an output. What the tool has put elsewhere is its own doing."""
+    """Remove files with secrets before outputs are collected.
+
+    What the tool has put elsewhere is its own doing.
+    """
     for path in paths:
-        with suppress(ForeignFileError, OSError):
-            job_files.put_link(path, None)
+        job_files.remove(path)

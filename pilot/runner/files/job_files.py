@@ -229,6 +229,11 @@ class JobFiles:
                 with suppress(FileExistsError):
                     os.symlink(target, name, dir_fd=folder)
 
+    def remove(self, path: str) -> None:
+        """Remove a file or a link, if it is there and can be removed."""
+        with suppress(ForeignFileError, OSError):
+            self.put_link(path, None)
+
     def shown(self, path: str) -> str:
         """As a person knows it who wrote the tool: seen from the folder that it writes to."""
         for folder in self._folders:

@@ -9,10 +9,13 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from sluice.contracts.checkpoints import MOST_KEPT_FILES
+from sluice.contracts.spent import SPENT_FILE
 from sluice.storage import MOST_FOLDERS
 
 #: Names that are looked at in one search.
 _MOST_NAMES = 20_000
+#: No file of the tool's work: an attempt says there what it spent itself.
+_SPENT_FILE = SPENT_FILE.encode()
 _MAGIC = frozenset("*?[")
 
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -117,7 +120,7 @@ class _Search:
             os.close(seen)
 
     def _take(self, seen: int, status: os.stat_result, path: bytes) -> None:
-        if path in self.found.files:
+        if path in self.found.files or path == _SPENT_FILE:
             return
         if not stat.S_ISREG(status.st_mode):
             kind = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"

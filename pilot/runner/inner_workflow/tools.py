@@ -14,6 +14,7 @@ from pilot.runner.inner_workflow.contained_tools import ContainedTools
 from pilot.runner.inner_workflow.containers import JobsInContainers
 from pilot.runner.inner_workflow.failures import FailureWatch
 from pilot.runner.programs.visible_gpus import number_of_gpus
+from sluice.contracts.spent import SPENT_FILE
 
 
 def tool_maker(
@@ -34,7 +35,7 @@ def tool_maker(
         gpus = number_of_gpus()
 
         def make_job_runner(self, context: RuntimeContext) -> Any:
-            return around(_without_secret_files(self._kind(context), secrets, job_files))
+            return around(_with_outputs_alone(self._kind(context), secrets, job_files))
 
         def _kind(self, context: RuntimeContext) -> Any:
             if containers is None:
@@ -50,9 +51,11 @@ def tool_maker(
     return make
 
 
-def _without_secret_files(kind: Any, secrets: SecretStore, job_files: JobFiles) -> Any:
-    """Jobs of cwltool's ``kind`` whose files with secrets are gone before outputs are looked
-    for."""
+def _with_outputs_alone(kind: Any, secrets: SecretStore, job_files: JobFiles) -> Any:
+    """Return a subclass of a kind of cwltool's jobs that removes what is no output.
+
+    Files with secrets and the tool's report of what it spent are gone before outputs are collected.
+    """
 
     class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
         def _setup(self, context: Any) -> None:
@@ -62,6 +65,7 @@ def _without_secret_files(kind: Any, secrets: SecretStore, job_files: JobFiles) 
 
             def collected(outdir: str, code: int) -> Any:
                 remove_secret_files(private, job_files)
+                job_files.remove(f"{outdir}/{SPENT_FILE}")
                 return collect(outdir, code)
 
             job.collect_outputs = collected

@@ -7,6 +7,8 @@ import pytest
 from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import SHA, input_file, task, tool
+from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import AttemptAlone
+from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
 #: Spends 11 of each input, and ends as its first argument says.
@@ -61,6 +63,32 @@ def test_other_things_of_that_name_are_not_read(runner: Runner, root: Path, what
     makes = tool(["sh", "-c", f"{what} sluice.spent.json"])
     report = run(runner, task(root, makes, named={"places": 24}), [input_file(root / "in" / "a")])
     assert report.spent == {}
+
+
+#: Leaves a result beside what it spent.
+LEAVES_BOTH = "printf '{\"places\": 11}' > sluice.spent.json; echo '{}' > result.json"
+
+
+@pytest.mark.parametrize("named", [{}, {"places": 24}], ids=["no quota", "quota"])
+@pytest.mark.parametrize("is_inner", [False, True], ids=["tool", "workflow in a job"])
+def test_file_of_amounts_is_no_output(
+    runner: Runner, root: Path, named: dict[str, float], is_inner: bool
+) -> None:
+    outputs = {"o": {"type": "File", "outputBinding": {"glob": "*.json"}}}
+    process = tool(["sh", "-c", LEAVES_BOTH], outputs=outputs, stdout="said")
+    executable = around(process) if is_inner else process
+    report = run(runner, task(root, executable, named=named), [input_file(root / "in" / "a")])
+    assert report.outcome is AttemptOutcome.FINISHED, report.message
+    [output] = report.outputs
+    assert output.url.endswith("result.json")
+
+
+def test_file_of_amounts_is_not_kept_with_a_checkpoint(tmp_path: Path) -> None:
+    first = AttemptAlone(tmp_path / "store", 1, files=("*.json",))
+    first.write("sluice.spent.json", '{"places": 11}')
+    first.write("state.json", "{}")
+    first.keep()
+    assert AttemptAlone(tmp_path / "store", 2, files=("*.json",)).go_on() == {"state.json": "{}"}
 
 
 def test_tool_that_was_never_begun_spent_nothing(runner: Runner, root: Path) -> None:
