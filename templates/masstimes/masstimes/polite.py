@@ -22,6 +22,7 @@ from tenacity import (
     wait_exponential,
 )
 
+from masstimes.crawl.addresses import is_local
 from masstimes.manners import GaveUp, Manners, Refused
 from sluice.http_clients import connection_options
 
@@ -79,6 +80,7 @@ class Polite:
         self._manners = manners
         self._sleep = sleep
         self._asked = False
+        self._pause = manners.pause
         self.user_agent = manners.user_agent(program)
         self._clients: dict[tuple[str, str], httpx.Client] = {}
 
@@ -102,6 +104,19 @@ class Polite:
             Refused: the answer will stay the same.
         """
         return self._repeat(url, lambda: self._follow(url))
+
+    def get_start(self, url: str, size: int) -> bytes:
+        """Return the first ``size`` bytes of ``url``, also where it has moved to another host.
+
+        Raises:
+            GaveUp: each repeat failed, or the server wants a longer wait than ours.
+            Refused: the answer will stay the same.
+        """
+        return self._repeat(url, lambda: self._follow(url, first=size)).body
+
+    def slow_down(self, pause: float) -> None:
+        """Wait at least ``pause`` seconds between two requests, at most ``max_wait``."""
+        self._pause = max(self._pause, min(pause, self._manners.max_wait))
 
     def call(self, request: ApiRequest, read: Callable[[Answer], T]) -> T:
         """Return what ``read`` makes of an API's answer; a redirect is not followed.
@@ -137,15 +152,22 @@ class Polite:
         self._asked = False  # this is the pause
         self._sleep(seconds * self._manners.delays)
 
-    def _follow(self, url: str) -> Answer:
-        """Return a page, following redirects on the same host."""
+    def _follow(self, url: str, *, first: int | None = None) -> Answer:
+        """Return a page, following redirects on the same host.
+
+        Args:
+            url: The address of the page.
+            first: Bytes that are read of it; redirects to other hosts are followed then.
+        """
         request = self._client(url).build_request("GET", url)
         host = _host(request.url)
         for _ in range(_MOST_REDIRECTS + 1):
-            found = self._send(url, request, frozenset())
+            found = self._send(url, request, frozenset(), first=first)
             if isinstance(found, Answer):
                 return found
-            if _host(found.url) != host:
+            if is_local(str(found.url)) and not is_local(url):
+                raise Refused(f"{url}: redirects into the network of this machine")
+            if _host(found.url) != host and first is None:
                 raise Refused(f"{url}: redirects to another host, {found.url.host}")
             request = found
         raise Refused(f"{url}: redirects more than {_MOST_REDIRECTS} times")
@@ -176,11 +198,16 @@ class Polite:
         return self._clients[place]
 
     def _send(
-        self, url: str, request: httpx.Request, answers: frozenset[int]
+        self,
+        url: str,
+        request: httpx.Request,
+        answers: frozenset[int],
+        *,
+        first: int | None = None,
     ) -> Answer | httpx.Request:
         """Send one request after the pause; return its answer, or the request it redirects to."""
         if self._asked:
-            self.wait(self._manners.pause)
+            self.wait(self._pause)
         self._asked = True
         try:
             response = self._client(request.url).send(request, stream=True)
@@ -189,7 +216,7 @@ class Polite:
                     self._judge(url, response)
                     if response.next_request is not None:
                         return response.next_request
-                body = _body(url, response)
+                body = _body(url, response, first)
                 return Answer(response.url, body, response.charset_encoding, response.status_code)
             finally:
                 response.close()
@@ -214,10 +241,13 @@ class Polite:
             raise Refused(f"{url}: {said}", status=response.status_code)
 
 
-def _body(url: str, response: httpx.Response) -> bytes:
+def _body(url: str, response: httpx.Response, first: int | None) -> bytes:
+    """Return a body; where only its ``first`` bytes are wanted, one that may be cut after them."""
     body, until = bytearray(), time.monotonic() + MOST_SECONDS
     for part in response.iter_bytes():
         body += part
+        if first is not None and len(body) > first:
+            break
         if len(body) > MOST_BYTES:
             raise Refused(f"{url}: more than {MOST_BYTES} bytes")
         if time.monotonic() > until:

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from masstimes.manners import Manners
 from masstimes.parishes.columns import columns_of
 from masstimes.parishes.command import main
 from masstimes.parishes.identity import with_ids
+from masstimes.parishes.robots import Robots
+from masstimes.polite import Polite
 
 from tests.unit.masstimes.answering import Said, Server, answering
 
@@ -174,3 +177,24 @@ def test_robots_txt_that_answers_5xx_forbids_everything(
     server.answer = answer
     assert run(tmp_path, f"{server.url}/2.html", "--repeats", "1") == code
     assert ("/2.html" in server.asked) == (code == 0)
+
+
+def test_large_robots_txt_that_has_moved_is_obeyed(server: Server, tmp_path: Path) -> None:
+    with answering() as other:
+        rules = "User-agent: *\nDisallow: /1.html\n" + "#" * 21_000_000
+        other.answer = lambda _: (200, {}, rules)
+        moved: Said = (302, {"Location": f"{other.url}/rules"}, "")
+        server.answer = lambda path: moved if path == "/robots.txt" else (200, {}, SECOND)
+        assert run(tmp_path, f"{server.url}/1.html") == 69
+        assert (server.asked, other.asked) == (["/robots.txt"], ["/rules"])
+        assert run(tmp_path, f"{server.url}/2.html") == 0
+
+
+@pytest.mark.parametrize(("asked", "pause"), [("40", 40.0), ("1e9", 300.0), ("0.1", 1.0)])
+def test_crawl_delay_is_the_least_pause(server: Server, asked: str, pause: float) -> None:
+    server.answer = lambda _: (200, {}, f"User-agent: *\nCrawl-delay: {asked}\n")
+    waits: list[float] = []
+    with Polite("mt-parishes", Manners("crawler@example.org"), sleep=waits.append) as polite:
+        Robots(polite).require(f"{server.url}/1.html")
+        polite.get(f"{server.url}/1.html")
+    assert waits == [pause]

@@ -3,7 +3,11 @@
 import pytest
 from masstimes.crawl.limits import Limits
 from masstimes.crawl.robots import MOST, FirstRules
+from masstimes.crawl.robots_requests import RobotsRequests
 from masstimes.crawl.running import settings
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 from scrapy.spiders import Spider
 from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
@@ -44,6 +48,44 @@ def test_crawl_delay_that_is_no_number_leaves_the_rules_as_they_are(delay: bytes
     body = b"User-agent: *\nCrawl-delay: " + delay + b"\nDisallow: /private\n"
     assert forbids(body, "/private")
     assert not forbids(body, "/msze")
+
+
+@pytest.mark.parametrize(
+    ("delay", "seconds"),
+    [("10", 10.0), ("0.5", 0.5), ("-5", 0.0), ("nan", 0.0), ("x", 0.0), ("", 0.0)],
+)
+def test_crawl_delay_is_read_where_it_is_a_number(delay: str, seconds: float) -> None:
+    assert rules(f"User-agent: *\nCrawl-delay: {delay}\n".encode()).crawl_delay(AGENT) == seconds
+
+
+@pytest.mark.parametrize(
+    ("target", "is_followed"),
+    [
+        ("http://www.parafia.pl/robots.txt", True),
+        ("https://diecezja.example/x", True),
+        ("http://127.0.0.1:8080/admin", False),
+        ("http://127.1/admin", False),
+        ("http://10.0.0.1/", False),
+        ("http://169.254.169.254/latest", False),
+        ("http://[::1]/", False),
+        ("http://[::ffff:10.0.0.1]/", False),
+        ("http://localhost/", False),
+        ("http://intranet/", False),
+    ],
+)
+def test_robots_txt_of_the_internet_does_not_lead_into_this_network(
+    target: str, is_followed: bool
+) -> None:
+    redirects = RobotsRequests(get_crawler(Spider))
+    request = Request("http://parafia.pl/robots.txt", meta={"dont_obey_robotstxt": True})
+    response = Response(request.url, 302, {"Location": target})
+    if is_followed:
+        led = redirects.process_response(request, response)
+        assert isinstance(led, Request)
+        assert led.url == target
+    else:
+        with pytest.raises(IgnoreRequest, match="into the network of this machine"):
+            redirects.process_response(request, response)
 
 
 def test_the_crawl_reads_them_so() -> None:

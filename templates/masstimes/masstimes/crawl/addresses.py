@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
+import socket
 from collections import Counter
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
@@ -15,6 +17,7 @@ _SESSIONS = (
 _SESSION = re.compile(rf"(?:{_SESSIONS})=[\w.,-]*", re.IGNORECASE)
 _IN_PATH = re.compile(rf";(?:{_SESSIONS})=[^/?#;]*", re.IGNORECASE)
 _KEPT = "/%:=&?~+!$,;'@()*[]-._"
+_LOCAL_NAMES = (".localhost", ".local", ".internal")
 _PORTS = {"http": 80, "https": 443}
 #: Of pages; what else a link names by its ending is not asked for.
 _NO_PAGE = re.compile(
@@ -65,6 +68,22 @@ def domain_of(url: str) -> str:
 def is_within(url: str, domain: str) -> bool:
     host = urlsplit(url).hostname or ""
     return host == domain or host.endswith(f".{domain}")
+
+
+def is_local(url: str) -> bool:
+    """Return whether a URL names this machine or a network that is not the internet.
+
+    Names are not looked up.
+    """
+    host = (urlsplit(url).hostname or "").rstrip(".")
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        try:
+            address = ipaddress.ip_address(socket.inet_aton(host))  # such as 127.1
+        except OSError:
+            return "." not in host or host.endswith(_LOCAL_NAMES)
+    return not (getattr(address, "ipv4_mapped", None) or address).is_global
 
 
 def is_sane(url: str, limits: Limits) -> bool:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from masstimes.crawl.robots import FirstRules
+
 #: Answers whose `Retry-After` holds for the next request.
 _LATER = frozenset({429, 503})
 
@@ -31,14 +33,20 @@ class Scaled:
 
 
 class Throttle(AutoThrottle):
-    """A delay begins when an answer is over, as in the source; Scrapy's own begins with the
-    request. Takes the setting ``PACE``, a ``Scaled``."""
+    """A throttle by ``Pace``, by ``Retry-After``, and by ``Crawl-delay`` of robots.txt.
+
+    A delay begins when an answer is over; Scrapy's own begins with the request. Takes the setting
+    ``PACE``, a ``Scaled``.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         scaled: Scaled = crawler.settings["PACE"]
         self._pace, self._factor = scaled.pace, scaled.factor
         self._unscaled = self._pace.first
+        self._crawl_delay = 0.0
+        self._user_agent = crawler.settings["USER_AGENT"]
+        crawler.signals.connect(self._obey_crawl_delay, signal=signals.robots_parsed)
         crawler.signals.connect(self._left, signal=signals.request_left_downloader)
 
     def _start_delay(self) -> float:
@@ -50,7 +58,14 @@ class Throttle(AutoThrottle):
         if response.status in _LATER:
             header = response.headers.get("Retry-After") or b""
             asked = min(retry_after(header.decode("latin-1")), self._pace.most)
-        slot.delay = max(self._unscaled, asked) * self._factor
+        slot.delay = max(self._unscaled, asked, self._crawl_delay) * self._factor
+
+    def _obey_crawl_delay(self, robotparser: FirstRules, request: Request, **_: Any) -> None:
+        """Wait at least as long as a robots.txt of the site asks, from the next request on."""
+        asked = min(robotparser.crawl_delay(self._user_agent), self._pace.most)
+        self._crawl_delay = max(self._crawl_delay, asked)
+        for slot in self.crawler.engine.downloader.slots.values():  # one: the site's
+            slot.delay = max(slot.delay, self._crawl_delay * self._factor)
 
     def _left(self, request: Request, **more: Any) -> None:
         """Also where no answer came."""

@@ -17,12 +17,17 @@ MOST = 500 * 1024
 
 
 class FirstRules(ProtegoRobotParser):
-    """Those in the first ``MOST`` bytes; a line that is cut there does not count."""
+    """The rules in the first ``MOST`` bytes; a line that is cut there does not count."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
         """Return the parser of a robots.txt."""
         return super().from_crawler(crawler, first_rules(robotstxt_body))
+
+    def crawl_delay(self, user_agent: str | bytes) -> float:
+        """Return the seconds between two requests that the site asks for; 0 where it asks none."""
+        delay = super().crawl_delay(user_agent) or 0.0
+        return delay if delay > 0 else 0.0  # also of what is no number
 
 
 def first_rules(body: bytes) -> bytes:
@@ -53,7 +58,7 @@ class ObeyRobots(RobotsTxtMiddleware):
         await super()._parse_robots(response, netloc, request)
 
     def _robots_error(self, exc: Exception, netloc: str) -> None:
-        """Ask for no page where the network failed; a robots.txt of another site counts as none."""
+        """Ask for no page where the network failed; one that leads astray counts as none."""
         if not isinstance(exc, IgnoreRequest):
             self._failures[netloc] = exc
         super()._robots_error(exc, netloc)

@@ -35,7 +35,7 @@ _PARTS: dict[str, Any] = {
         f"{_MIDDLEWARES}.useragent.UserAgentMiddleware": 500,
         f"{_MIDDLEWARES}.retry.RetryMiddleware": 550,
         f"{_MIDDLEWARES}.httpcompression.HttpCompressionMiddleware": 590,
-        "masstimes.crawl.within.WithinSite": 600,
+        "masstimes.crawl.robots_requests.RobotsRequests": 600,
     },
     "ROBOTSTXT_PARSER": "masstimes.crawl.robots.FirstRules",
     "DOWNLOADER": "masstimes.crawl.one_slot.OneSlot",

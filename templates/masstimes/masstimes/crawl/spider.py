@@ -20,6 +20,7 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, Response
 
 from masstimes.binary import LOOKED_AT, is_binary
+from masstimes.crawl.robots_requests import is_for_robots
 from masstimes.crawl.site import Fetched, SiteCrawl
 from masstimes.crawl.visits import Visit
 
@@ -63,7 +64,9 @@ class ParishSpider(Spider):
         self._first = b"" if headers.get("Content-Encoding") is None else bytes(LOOKED_AT)
 
     def received(self, data: bytes, request: Request, **_: Any) -> None:
-        """A body that is binary is not taken to its end."""
+        """Stop receiving a page that is binary."""
+        if is_for_robots(request):
+            return
         if len(self._first) < LOOKED_AT:
             self._first += data[: LOOKED_AT - len(self._first)]
             if len(self._first) == LOOKED_AT and is_binary(self._first):

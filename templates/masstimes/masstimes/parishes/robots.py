@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import httpx
 
 from masstimes.manners import Refused
 from masstimes.polite import Polite
+
+if TYPE_CHECKING:
+    from masstimes.crawl.robots import FirstRules
 
 
 class Robots:
@@ -13,7 +18,7 @@ class Robots:
 
     def __init__(self, polite: Polite) -> None:
         self._polite = polite
-        self._rules: dict[str, bytes] = {}
+        self._rules: dict[str, FirstRules] = {}
 
     def require(self, url: str) -> None:
         """Return if the site lets this program read the page.
@@ -22,21 +27,26 @@ class Robots:
             Refused: its robots.txt forbids the page.
             GaveUp: its robots.txt cannot be had for now, so that every page counts as forbidden.
         """
-        # Scrapy takes long to import.
-        from masstimes.crawl.robots import FirstRules, first_rules  # noqa: PLC0415
-
         robots_url = str(httpx.URL(url).join("/robots.txt"))
         if robots_url not in self._rules:
             self._rules[robots_url] = self._read(robots_url)
-        rules = FirstRules(first_rules(self._rules[robots_url]), None)
-        if not rules.allowed(url, self._polite.user_agent):
+        if not self._rules[robots_url].allowed(url, self._polite.user_agent):
             raise Refused(f"{url}: {robots_url} forbids this page: ask who runs the site")
 
-    def _read(self, robots_url: str) -> bytes:
-        """Return a robots.txt; one that the site refuses, or has elsewhere, counts as empty."""
+    def _read(self, robots_url: str) -> FirstRules:
+        """Return the rules of a robots.txt, and ask no faster than it wants.
+
+        A robots.txt that the site refuses counts as empty.
+        """
+        # Scrapy takes long to import.
+        from masstimes.crawl.robots import MOST, FirstRules, first_rules  # noqa: PLC0415
+
         try:
-            return self._polite.get(robots_url).body
+            body = self._polite.get_start(robots_url, MOST)
         except Refused as refusal:
             if refusal.status is not None and refusal.status >= 500:
                 raise
-            return b""
+            body = b""
+        rules = FirstRules(first_rules(body), None)
+        self._polite.slow_down(rules.crawl_delay(self._polite.user_agent))
+        return rules
