@@ -171,16 +171,30 @@ def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGrou
 
 
 def _made_and_locked(folder: Path) -> int:
-    """Until it is locked, another pilot may take it for one that was left, and remove it: then it
-    is made again."""
+    """Make a folder, lock it, and return the descriptor that holds the lock.
+
+    Until the folder is locked, another pilot may remove it as one that a killed pilot left. The
+    folder is made again then.
+    """
     while True:
         folder.mkdir(exist_ok=True)
         with suppress(FileNotFoundError):
             lock = _opened(folder)
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if folder.exists():
+            if _is_at(lock, folder):
                 return lock
             os.close(lock)
+
+
+def _is_at(descriptor: int, folder: Path) -> bool:
+    """Return whether the open folder is still the one at this path.
+
+    A folder that was removed and made again has the same path and another lock.
+    """
+    try:
+        return os.path.samestat(os.fstat(descriptor), folder.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _opened(folder: Path) -> int:
@@ -259,11 +273,13 @@ def _remove_left(place: Path) -> None:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """The kernel keeps a group that has a process, and a pilot that lives holds its own."""
+    """Remove a group that no living pilot holds a lock on. The kernel keeps one with processes."""
     with suppress(OSError):
         descriptor = _opened(folder)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _is_at(descriptor, folder):
+                return
             for inner in [path for path in folder.iterdir() if path.is_dir()]:
                 inner.rmdir()
             folder.rmdir()

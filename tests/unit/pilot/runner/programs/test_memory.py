@@ -6,6 +6,7 @@ import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from fcntl import flock
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +279,23 @@ def test_pilots_that_start_together_each_have_theirs() -> None:
         os.close(wait)
         said = [pilot.communicate()[0] for pilot in pilots]
         assert [pilot.returncode for pilot in pilots] == [0] * len(pilots), said
+
+
+def test_group_made_again_by_its_pilot_is_not_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group without a lock is removed by one pilot and made again while another one waits."""
+    group = tmp_path / "sluice-mine"
+    group.mkdir()
+
+    def lock_the_old_folder(descriptor: int, operation: int) -> None:
+        group.rmdir()
+        group.mkdir()
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(memory_groups.fcntl, "flock", lock_the_old_folder)
+    memory_groups.remove_groups(str(group))
+    assert group.is_dir()
 
 
 def test_a_pilot_that_cannot_have_groups_goes_back_to_its_own(
