@@ -12,8 +12,9 @@ class Invocation(Contract):
     """A CommandLineTool with the job order for one run of it.
 
     Every File and Directory in ``process`` and ``order`` has as its ``location`` a place in the
-    storage of the invocation (``<data set>/<name>``), where a Directory is a bundle of it. Literals
-    have none.
+    storage of the invocation (``<data set>/<name>``), where a Directory is a bundle of it, and as
+    its ``checksum`` that of the catalogue (``sha256:…``). Literals have neither. The checksum shows
+    that whoever wrote the invocation may read the file.
     """
 
     process: dict[str, Any]

@@ -97,7 +97,7 @@ class RunnerSession:
             ]
         )
         self._storage = ""
-        self._files: dict[str, str] = {}
+        self._files: dict[str, dict[str, str]] = {}
         self._entries: list[dict[str, Any]] = []
         self._files_dataset: str | None = None
         self._batches: list[_Batch] = []
@@ -211,11 +211,10 @@ class RunnerSession:
             )
         self._storage = storages[0]["url"]
 
-    def _bring(self, value: Mapping[str, Any]) -> str:
-        """A File or Directory brought to the storage, once: its place there."""
+    def _bring(self, value: Mapping[str, Any]) -> dict[str, str]:
+        """Copy a File or Directory to the storage, once, and return its place and checksum."""
         source = source_path(value)
-        place = self._files.get(source)
-        if place is None:
+        if source not in self._files:
             _check_there(value, source)
             if self._files_dataset is None:
                 self._files_dataset = self._new_dataset(self._name)
@@ -223,12 +222,13 @@ class RunnerSession:
             own = os.path.basename(source.rstrip("/")) or "root"
             ending = "" if value["class"] == "File" else ".tar"
             name = delivered_name(f"{own}{ending}", start=f"{number:06d}-")
-            place = self._files[source] = f"{self._name}/{name}"
+            place = f"{self._name}/{name}"
             entry = self._put(Path(source), place, seq=number, folder=value["class"] == "Directory")
+            self._files[source] = {"location": place, "checksum": entry["checksum"]}
             self._entries.append(entry)
             if entry["size"] >= _LARGE:
                 self._register_files()
-        return place
+        return self._files[source]
 
     def _put(self, source: Path, place: str, *, seq: int, folder: bool) -> dict[str, Any]:
         url = f"{self._storage}/{place}"

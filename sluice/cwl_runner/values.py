@@ -53,9 +53,9 @@ def to_json(value: Any) -> bytes:
     ).encode()
 
 
-def with_files_placed(value: Any, bring: Callable[[Mapping[str, Any]], str]) -> Any:
-    """``value`` with the location of every File and Directory replaced by what ``bring`` gives for
-    it; literals stay."""
+def with_files_placed(value: Any, bring: Callable[[Mapping[str, Any]], Mapping[str, str]]) -> Any:
+    """Return ``value`` with the fields of every File and Directory replaced by those that ``bring``
+    returns for it, its location among them; literals stay."""
     match value:
         case list():
             return [with_files_placed(inner, bring) for inner in value]
@@ -67,7 +67,7 @@ def with_files_placed(value: Any, bring: Callable[[Mapping[str, Any]], str]) -> 
 
 
 def _brought_object(
-    value: dict[str, Any], bring: Callable[[Mapping[str, Any]], str]
+    value: dict[str, Any], bring: Callable[[Mapping[str, Any]], Mapping[str, str]]
 ) -> dict[str, Any]:
     kept = {key: inner for key, inner in value.items() if key not in _OF_ITS_PLACE}
     source = source_path(value)
@@ -79,7 +79,7 @@ def _brought_object(
         }
     for key in ("contents", "listing"):
         kept.pop(key, None)
-    kept["location"] = bring(value)
+    kept |= bring(value)
     kept["basename"] = value.get("basename") or source.rstrip("/").rsplit("/", 1)[-1]
     if "secondaryFiles" in kept:
         kept["secondaryFiles"] = with_files_placed(kept["secondaryFiles"], bring)

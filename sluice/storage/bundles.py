@@ -6,6 +6,7 @@ locations within the archive, and of these, below ``files/``. The same value and
 bytes.
 """
 
+import errno
 import io
 import json
 import os
@@ -22,6 +23,8 @@ from sluice.storage.places import location_of, path_of_location
 from sluice.storage.values import MOST_FOLDERS, flaw_in
 
 VALUE = "value.json"
+#: Bytes of it that are read.
+MOST_VALUE = 64 << 20
 _FILES = "files"
 #: Of a File or Directory, what holds only where it lies; runners work it out anew.
 _OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext")
@@ -79,26 +82,43 @@ def pack(
 
 
 def unpack(path: Path, folder: Path) -> Any:
-    """The value, its files below ``folder``, with file URLs as locations. Raises ``BundleError``,
-    ``OSError``.
+    """Return the value, its files below ``folder``, with file URLs as locations.
 
-    Nothing but plain files and directories, and nothing outside ``folder`` is written, whatever the
-    archive says.
+    Nothing but plain files and directories, and nothing outside ``folder`` is written, and no
+    location leads out of it, whatever the archive says: anybody may have written it.
+
+    Raises:
+        BundleError: The file is no bundle.
+        OSError: It cannot be read, or its files not be written.
     """
     value: Any = _MISSING
     try:
         with tarfile.open(path, "r:") as archive:
             for member in archive:
                 if member.name == VALUE:
-                    with _opened(archive, member) as content:
-                        value = json.load(content)
+                    value = _read_value(archive, member)
                 else:
                     _extract(archive, member, folder)
-    except (tarfile.TarError, ValueError, FileExistsError, RecursionError) as error:
+    except _NO_ARCHIVE as error:
+        raise BundleError(f"{path.name} is no bundle: {reason_of(error)}") from error
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
         raise BundleError(f"{path.name} is no bundle: {reason_of(error)}") from error
     if value is _MISSING:
         raise BundleError(f"{path.name} is no bundle: it has no {VALUE}")
     return _placed(value, folder)
+
+
+_NO_ARCHIVE = (
+    tarfile.TarError,
+    ValueError,
+    RecursionError,
+    # Names of the archive that take each other's place.
+    FileExistsError,
+    IsADirectoryError,
+    NotADirectoryError,
+)
 
 
 _MISSING = object()
@@ -229,22 +249,38 @@ def _local_path(value: dict[str, Any]) -> str | None:
 
 
 def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    """Open a file that takes as many bytes in the archive as outside of it."""
+    if member.issparse():  # a few bytes may say that it is of many TB
+        raise BundleError(
+            f"it has {member.name[:200]!r}, which is sparse: write the archive without holes"
+        )
     file = archive.extractfile(member) if member.isreg() else None
     if file is None:
         raise BundleError(f"it has {member.name[:200]!r}, which is no plain file")
     return file
 
 
+def _read_value(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
+    if member.size > MOST_VALUE:
+        raise BundleError(f"its {VALUE} has more than {MOST_VALUE >> 20} MiB")
+    with _opened(archive, member) as content:
+        value = json.load(content)
+    flaw = flaw_in(value)
+    if flaw is not None:
+        raise BundleError(f"its {VALUE}: {flaw}")
+    return value
+
+
+def _has_place(name: str) -> bool:
+    """Return whether a bundle has its files under such names."""
+    parts = name.split("/")
+    return parts[0] == _FILES and len(parts) > 2 and not {"", ".", ".."} & set(parts)
+
+
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
-    parts = member.name.split("/")
-    if (
-        parts[0] != _FILES
-        or len(parts) < 3
-        or {"", ".", ".."} & set(parts)
-        or not (member.isreg() or member.isdir())
-    ):
+    if not _has_place(member.name) or not (member.isreg() or member.isdir()):
         raise BundleError(f"it has {member.name[:200]!r}, which has no place in a bundle")
-    target = folder.joinpath(*parts)
+    target = folder / member.name
     target.parent.mkdir(parents=True, exist_ok=True)
     if member.isdir():
         target.mkdir(exist_ok=True)
@@ -256,8 +292,20 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
 
 def _placed(value: Any, folder: Path) -> Any:
     for found in _objects(value):
+        # A path of its own would lead anywhere.
+        found.pop("path", None)
+        _require_name(found.get("basename"))
         if "location" in found:
-            found["location"] = location_of(folder / str(found["location"]))
+            location = found["location"]
+            if not _has_place(location) or not os.path.exists(folder / location):
+                raise BundleError(
+                    f"its {VALUE} names {location[:200]!r}, which the archive does not have"
+                )
+            found["location"] = location_of(folder / location)
+        elif not {"contents", "listing"} & found.keys():
+            raise BundleError(
+                f"its {VALUE} has a {found['class']} with neither a place nor content"
+            )
     return value
 
 

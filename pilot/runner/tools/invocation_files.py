@@ -1,6 +1,7 @@
 """Brings in the files that an invocation names."""
 
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,32 @@ from pilot.runner.failures import AttemptError
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.staging import file_url
 from sluice.contracts.states import ErrorClass
-from sluice.storage import BundleError, OutsideStorage, require_within, unpack
+from sluice.storage import (
+    BundleError,
+    OutsideStorage,
+    path_of_location,
+    require_within,
+    unpack,
+)
+
+#: Of a File or Directory, what holds only on the storage.
+_OF_THE_STORAGE = ("listing", "path", "checksum")
+_CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
+#: Errors whose messages say whether there is a file, and with which content.
+_TELLING = (ErrorClass.CHECKSUM_MISMATCH, ErrorClass.STAGE_IN_FAILED)
 
 
 def bring_files(value: Any, *, source: str, folder: str, protected: ProtectedInputs) -> Any:
-    """``value`` with every File and Directory brought into ``folder``. Raises ``AttemptError``.
+    """Return ``value`` with every File and Directory brought into ``folder``.
 
     Their locations are places in the storage of the invocation, whose URL, ``source``, is
-    ``<storage>/<data set>/<name>``.
+    ``<storage>/<data set>/<name>``. Other groups have files on this storage too, and the pilot may
+    read all of them: a file is brought only with its checksum, which only those know who see the
+    file in the catalogue.
+
+    Raises:
+        AttemptError: A file cannot be brought. Whether there is another file at its place, and
+            which one, is not told.
     """
     return _Bringer(source.rsplit("/", 2)[0], folder, protected).brought(value)
 
@@ -47,12 +66,16 @@ class _Bringer:
         """``place``: a folder for it and what belongs to it."""
         url = self._url(value["location"])
         name = os.path.basename(str(value.get("basename") or url.rsplit("/", 1)[-1]))
+        if name in ("", ".", ".."):
+            raise AttemptError(
+                ErrorClass.TOOL_REFUSED, f"the invocation names a file {name!r}: give it a name"
+            )
         path = f"{place}/{name}"
         if value["class"] == "Directory":
-            self._bring_folder(url, path, place)
+            self._bring_folder(value, url, path, place)
         else:
-            self._protected.bring(name, url, path, checksum=None, size=None)
-        kept = {key: field for key, field in value.items() if key not in ("listing", "path")}
+            self._bring_file(value, url, path)
+        kept = {key: field for key, field in value.items() if key not in _OF_THE_STORAGE}
         found = {**kept, "location": file_url(path), "basename": name}
         if "secondaryFiles" in value:
             found["secondaryFiles"] = [
@@ -74,14 +97,33 @@ class _Bringer:
             raise AttemptError(ErrorClass.TOOL_REFUSED, sentence) from error
         return url
 
-    def _bring_folder(self, url: str, path: str, place: str) -> None:
-        archive, inside = f"{path}.tar", f"{place}/bundle"
-        self._protected.bring(os.path.basename(path), url, archive, checksum=None, size=None)
+    def _bring_file(self, value: dict[str, Any], url: str, path: str) -> None:
+        checksum = value.get("checksum")
+        if not (isinstance(checksum, str) and _CHECKSUM.fullmatch(checksum)):
+            raise AttemptError(
+                ErrorClass.TOOL_REFUSED,
+                f"the invocation gives no checksum of {value['location'][:200]!r}: run it with"
+                " `sluice cwl-runner` of this release",
+            )
         try:
-            value = unpack(Path(archive), Path(inside))
+            self._protected.bring(os.path.basename(path), url, path, checksum=checksum, size=None)
+        except AttemptError as error:
+            if error.error_class not in _TELLING:
+                raise
+            raise AttemptError(
+                ErrorClass.STAGE_IN_FAILED,
+                f"{value['location'][:200]!r} cannot be read, or is not the file whose checksum"
+                " the invocation gives: it was removed or changed since",
+            ) from None
+
+    def _bring_folder(self, value: dict[str, Any], url: str, path: str, place: str) -> None:
+        archive, inside = f"{path}.tar", f"{place}/bundle"
+        self._bring_file(value, url, archive)
+        try:
+            found = unpack(Path(archive), Path(inside))
         except BundleError as error:
             raise AttemptError(
                 ErrorClass.TOOL_REFUSED, f"the directory {os.path.basename(path)!r}: {error}"
             ) from error
         os.unlink(archive)
-        os.rename(f"{inside}/files/0/{value['basename']}", path)
+        os.rename(path_of_location(found["location"]), path)

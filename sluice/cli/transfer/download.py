@@ -92,6 +92,10 @@ async def _receive(operator: OperatorClient, file: File, target: BinaryIO) -> No
                     target.write(piece)
                     digest.update(piece)
                     have += len(piece)
+                    if have > file.size:  # it may never end
+                        raise storage.ChecksumMismatch(
+                            file.url, expected=f"{file.size} bytes", found="more"
+                        )
         except (httpx.TransportError, NotAvailable) as error:
             tries = 1 if have > before else tries + 1
             if tries >= _TRIES:

@@ -103,6 +103,28 @@ async def test_a_connection_that_brings_nothing_is_given_up(
     assert len(transport.asked) == 5
 
 
+async def test_answer_without_end_is_given_up(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = await remote(results, "long.txt")
+    connection, transport = connection_of(results)
+    sent: list[int] = []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        while len(sent) < 2 * file.size:  # where nobody gives it up, it fails by its content
+            sent.append(1)
+            yield b"x"
+
+    async def endless(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, content=pieces())
+
+    monkeypatch.setattr(transport, "handle_async_request", endless)
+    with pytest.raises(ChecksumMismatch, match=f"expected {file.size} bytes, found more"):
+        await download.fetch_files(connection, [(file, tmp_path / "here" / "long.txt")])
+    assert len(sent) == file.size + 1
+    assert not list((tmp_path / "here").iterdir())
+
+
 async def test_a_damaged_or_deleted_file_leaves_nothing_behind(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 should not."""
 
 import io
+import json
 import os
 import tarfile
 import tracemalloc
@@ -100,6 +101,78 @@ def test_links_of_an_archive_are_refused(tmp_path: Path) -> None:
         archive.addfile(link)
     with pytest.raises(BundleError, match="no place in a bundle"):
         unpack(tmp_path / "bad.tar", tmp_path)
+
+
+def archive_of(path: Path, value: Any, *members: tarfile.TarInfo) -> Path:
+    """Write a bundle as anybody may write it, with a file ``files/0/a``."""
+    content = json.dumps(value).encode()
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        for member in (tarfile.TarInfo("files/0/a"), *members):
+            archive.addfile(member, io.BytesIO(b"x" * member.size))
+        described = tarfile.TarInfo("value.json")
+        described.size = len(content)
+        archive.addfile(described, io.BytesIO(content))
+    return path
+
+
+A_FILE = {"class": "File", "basename": "a", "location": "files/0/a"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"location": "/etc/passwd"}, "the archive does not have"),
+        ({"location": "../secret"}, "the archive does not have"),
+        ({"location": "files/0/../../../secret"}, "the archive does not have"),
+        ({"location": "file:///etc/passwd"}, "the archive does not have"),
+        ({"location": "files/0/other"}, "the archive does not have"),
+        ({"location": "files/0/" + "n" * 300}, "the archive does not have"),
+        ({"location": "files/0/a\0"}, "the archive does not have"),
+        ({"location": 1}, "location is no text"),
+        ({"basename": ["a"]}, "basename is no text"),
+        ({"basename": "../a"}, "no name of a file"),
+        ({"secondaryFiles": [{**A_FILE, "location": "/etc/passwd"}]}, "the archive does not have"),
+        ({"secondaryFiles": "a"}, "secondaryFiles is no list"),
+        ({"size": float("nan")}, "NaN"),
+    ],
+)
+def test_value_leads_to_files_of_its_own_archive(
+    fields: dict[str, Any], why: str, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("secret")
+    bad = archive_of(tmp_path / "bad.tar", {"x": [{**A_FILE, **fields}]})
+    with pytest.raises(BundleError, match=why):
+        unpack(bad, tmp_path / "in")
+
+
+def test_path_in_a_value_is_not_followed(tmp_path: Path) -> None:
+    value = [{"class": "File", "path": "/etc/passwd"}, {**A_FILE, "path": "/etc/passwd"}]
+    with pytest.raises(BundleError, match="neither a place nor content"):
+        unpack(archive_of(tmp_path / "one.tar", value), tmp_path / "one")
+    found = unpack(archive_of(tmp_path / "other.tar", value[1]), tmp_path / "other")
+    assert "path" not in found
+
+
+def test_sparse_file_of_an_archive_is_refused(tmp_path: Path) -> None:
+    """A few bytes may say that it is of many TB, which takes hours to write."""
+    sparse = tarfile.TarInfo("files/0/b")
+    sparse.size = 512
+    sparse.pax_headers = {
+        "GNU.sparse.major": "0",
+        "GNU.sparse.minor": "1",
+        "GNU.sparse.map": f"{1 << 20},0",
+        "GNU.sparse.size": str(1 << 20),
+    }
+    bad = archive_of(tmp_path / "bad.tar", A_FILE, sparse)
+    with pytest.raises(BundleError, match="sparse"):
+        unpack(bad, tmp_path / "in")
+
+
+@pytest.mark.parametrize("name", ["files/0/a/below", "files/0/" + "n" * 300])
+def test_names_without_a_place_are_no_fault_of_the_node(name: str, tmp_path: Path) -> None:
+    bad = archive_of(tmp_path / "bad.tar", A_FILE, tarfile.TarInfo(name))
+    with pytest.raises(BundleError, match=r"bad\.tar is no bundle"):
+        unpack(bad, tmp_path / "in")
 
 
 def test_what_is_no_bundle_is_told(tmp_path: Path) -> None:

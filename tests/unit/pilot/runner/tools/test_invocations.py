@@ -1,7 +1,9 @@
 """Jobs whose file says what is run, in a real slot process."""
 
+import io
 import json
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -12,7 +14,7 @@ from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.needs import Warm
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass
-from sluice.storage import pack, unpack
+from sluice.storage import checksum_of, pack, unpack
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -36,7 +38,7 @@ def stored(root: Path, name: str, text: str) -> dict[str, Any]:
     path = root / "store" / "files" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    return {"class": "File", "location": f"files/{name}"}
+    return {"class": "File", "location": f"files/{name}", "checksum": checksum_of(path)}
 
 
 def stored_tree(root: Path) -> dict[str, Any]:
@@ -46,7 +48,12 @@ def stored_tree(root: Path) -> dict[str, Any]:
     (root / "tree" / "deep").mkdir(parents=True)
     (root / "tree" / "deep" / "leaf").write_text("leaf")
     pack({"class": "Directory", "path": str(root / "tree")}, archive)
-    return {"class": "Directory", "location": "files/tree.tar", "basename": "tree"}
+    return {
+        "class": "Directory",
+        "location": "files/tree.tar",
+        "basename": "tree",
+        "checksum": checksum_of(archive),
+    }
 
 
 def result(report: AttemptReport, folder: Path) -> Any:
@@ -185,6 +192,58 @@ def test_nothing_outside_the_storage_is_read(location: str, runner: Runner, root
     )
     assert error is ErrorClass.TOOL_REFUSED
     assert "not in its storage" in message
+
+
+def test_file_is_brought_only_with_its_checksum(runner: Runner, root: Path) -> None:
+    """Files of other groups lie on the same storage: nothing is told of those that are there."""
+    hers = stored(root, "hers", "secret")
+    cat = tool(["cat"], inputs={"f": {"type": "File", "inputBinding": {}}})
+
+    def told(number: int, kind: str, **fields: Any) -> tuple[ErrorClass | None, str]:
+        order = {"f": {**hers, "class": kind, "basename": "f", **fields}}
+        file = invocation(root, cat, order, name=f"named-{number}")
+        return failed(run(runner, task(root, OPERATION), [file]))
+
+    for number, kind in enumerate(("File", "Directory")):
+        for checksum in (None, "sha256:", "sha1$" + "0" * 40):
+            error, message = told(number, kind, checksum=checksum)
+            assert (error, "gives no checksum" in message) == (ErrorClass.TOOL_REFUSED, True)
+        guess = "sha256:" + "0" * 64
+        wrong = told(number, kind, checksum=guess)
+        missing = told(number, kind, checksum=guess, location="files/none")
+        assert wrong[0] is missing[0] is ErrorClass.STAGE_IN_FAILED
+        assert wrong[1].replace("files/hers", "files/none") == missing[1]
+        assert hers["checksum"].removeprefix("sha256:") not in wrong[1]
+
+
+@pytest.mark.parametrize("name", ["..", "."])
+def test_file_without_a_plain_name_is_refused(name: str, runner: Runner, root: Path) -> None:
+    order = {"f": stored(root, "a", "a") | {"basename": name}}
+    error, message = failed(
+        run(runner, task(root, OPERATION), [invocation(root, tool(["cat"]), order)])
+    )
+    assert (error, "give it a name" in message) == (ErrorClass.TOOL_REFUSED, True)
+
+
+def test_bundle_of_a_directory_moves_nothing_else(runner: Runner, root: Path) -> None:
+    outside = root.parent / "outside.txt"
+    outside.write_text("secret")
+    archive = stored(root, "tree.tar", "")
+    value = {"class": "Directory", "basename": str(outside), "location": "files/0/tree"}
+    with tarfile.open(root / "store" / "files" / "tree.tar", "w") as made:
+        folder = tarfile.TarInfo("files/0/tree")
+        folder.type = tarfile.DIRTYPE
+        made.addfile(folder)
+        content = json.dumps(value).encode()
+        member = tarfile.TarInfo("value.json")
+        member.size = len(content)
+        made.addfile(member, io.BytesIO(content))
+    checksum = checksum_of(root / "store" / "files" / "tree.tar")
+    order = {"d": {**archive, "class": "Directory", "basename": "tree", "checksum": checksum}}
+    show = tool(["ls"], inputs={"d": {"type": "Directory", "inputBinding": {}}})
+    error, message = failed(run(runner, task(root, OPERATION), [invocation(root, show, order)]))
+    assert (error, "is no name of a file" in message) == (ErrorClass.TOOL_REFUSED, True)
+    assert outside.read_text() == "secret"
 
 
 def test_a_failing_tool_is_not_tried_again(runner: Runner, root: Path) -> None:
