@@ -13,6 +13,7 @@ from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import AT_ONCE, GROUP, STEP, TEMPLATE, Asking, asking_on
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import OneVote
+from wfms.ask.usecases.end_lendings import end_old_lendings
 from wfms.ask.usecases.make_link import links_to
 from wfms.ask.usecases.read_progress import read_devices
 
@@ -46,6 +47,70 @@ async def test_browsers_of_one_person_that_ask_at_once_get_different_items(askin
     found = await asyncio.gather(*(browser.next(wanted=5) for browser in browsers))
     shown = [item.id for each in found for item in each.items]
     assert len(shown) == len(set(shown)) == 6
+
+
+async def test_account_has_one_vote_in_two_browsers(asking: Asking) -> None:
+    asking.task(SIX, agree=2)
+    await asking.take_in()
+    first = await asking.browser(await asking.key(mine=True), agent="Firefox")
+    second = await asking.browser(await asking.key(mine=True), agent="Safari")
+    found = await first.next(wanted=4)
+    assert await second.answer_all("yes") == 2
+    answers = (GivenAnswer(item=item.id, answer="yes", seconds=1) for item in found.items)
+    await first.next(*answers, wanted=0)
+    assert await second.answer_all("yes") == await first.answer_all("yes") == 0
+    assert await decided(asking) == 0
+    devices = await read_devices(asking.context, AskingPlace(TEMPLATE, STEP, GROUP))
+    assert [device.alike for device in devices] == [1, 1]
+    open_link = await asking.browser(agent="Opera")
+    assert await open_link.answer_all("yes") == 6
+    assert await decided(asking) == 6
+
+
+async def test_late_answer_of_an_account_from_its_other_browser_is_no_second_vote(
+    asking: Asking,
+) -> None:
+    asking.task(SIX[:1], agree=2)
+    await asking.take_in()
+    first = await asking.browser(await asking.key(mine=True), agent="Firefox")
+    [item] = (await first.next()).items
+    await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
+    await end_old_lendings(asking.context)
+    second = await asking.browser(await asking.key(mine=True), agent="Safari")
+    assert await second.answer_all("yes") == 1
+    await first.next(GivenAnswer(item=item.id, answer="yes", seconds=1))
+    assert await asking.rows_of("SELECT agreed, room FROM items") == [(1, 1)]
+    await (await asking.browser(await asking.key(mine=True, by="eve"))).answer_all("yes")
+    assert await decided(asking) == 1
+
+
+async def test_browsers_of_one_account_that_ask_at_once_get_different_items(
+    asking: Asking,
+) -> None:
+    asking.task(SIX, agree=2)
+    await asking.take_in()
+    browsers = [await asking.browser(await asking.key(mine=True)) for _ in range(4)]
+    found = await asyncio.gather(*(browser.next(wanted=5) for browser in browsers))
+    shown = [item.id for each in found for item in each.items]
+    assert len(shown) == len(set(shown)) == 6
+
+
+async def test_two_accounts_with_equal_browsers_have_two_votes(asking: Asking) -> None:
+    asking.task(SIX, agree=2)
+    await asking.take_in()
+    for person in ("ada", "eve"):
+        key = await asking.key(mine=True, by=person)
+        assert await (await asking.browser(key, agent="Firefox")).answer_all("yes") == 6
+    assert await decided(asking) == 6
+
+
+async def test_account_and_open_link_in_one_browser_have_one_vote(asking: Asking) -> None:
+    asking.task(SIX, agree=2)
+    await asking.take_in()
+    key = await asking.key(mine=True)
+    assert await (await asking.browser(key, agent="Firefox")).answer_all("yes") == 6
+    assert await (await asking.browser(agent="Firefox")).answer_all("yes") == 0
+    assert await decided(asking) == 0
 
 
 async def test_browsers_that_look_alike_are_shown(asking: Asking) -> None:

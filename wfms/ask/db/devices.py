@@ -67,11 +67,15 @@ WITH known AS (
 SELECT EXISTS (SELECT FROM known)
 """
 
-#: Of PostgreSQL's advisory locks, those of browsers; taken before all that a request locks.
-#: Browsers of one origin have one, so that none is lent what another one is about to be lent.
+#: Takes PostgreSQL's advisory locks of a browser before all that a request locks, in the order of
+#: their keys. Browsers of one account have one in common, and so have those of one origin, so that
+#: none is lent what another one is about to be lent.
 BROWSER_ALONE = """
-SELECT pg_advisory_xact_lock(1634956139, hashtext(coalesce(encode(origin, 'hex'), uid::text)))
-FROM devices WHERE uid = $1
+SELECT pg_advisory_xact_lock(1634956139, key) FROM (
+    SELECT DISTINCT hashtext(voter) AS key
+    FROM devices, unnest(ARRAY[person, coalesce(encode(origin, 'hex'), uid::text)]) AS voter
+    WHERE uid = $1 AND voter IS NOT NULL ORDER BY key
+) AS keys
 """
 DEVICE_NOW = "SELECT shown, given, standing FROM devices WHERE uid = $1"
 
@@ -140,7 +144,9 @@ COUNTS = "UPDATE shown SET counts = $2 WHERE device_uid = $1 AND counts <> $2"
 DEVICES = """
 SELECT d.uid, d.template, d.step, d.person, d.browser, d.first_at, d.last_at, d.given, d.evidence,
     d.link_uid, d.score, d.standing, d.reason, d.set_by, coalesce(t.seconds, 0) AS seconds,
-    (SELECT count(*) FROM devices AS o WHERE o.origin = d.origin AND o.uid <> d.uid) AS alike
+    (SELECT count(*) FROM devices AS o WHERE o.uid <> d.uid AND (o.template, o.step, o.owner_group)
+        = (d.template, d.step, d.owner_group) AND (o.person = d.person
+            OR o.origin = d.origin AND (o.person IS NULL OR d.person IS NULL))) AS alike
 FROM devices AS d LEFT JOIN LATERAL (
     SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds) AS seconds FROM shown
     WHERE device_uid = d.uid AND answer IS NOT NULL
@@ -260,8 +266,10 @@ async def device_by_digest(connection: Connection, digest: bytes) -> KnownDevice
 
 
 async def browser_alone(connection: Connection, device: KnownDevice) -> KnownDevice:
-    """Until the end of the transaction no other request of the browser is worked on: as it is
-    now."""
+    """Return a browser as it is now, and have its person's other requests wait.
+
+    They wait until the end of the transaction.
+    """
     await connection.execute(BROWSER_ALONE, device.uid)
     [row] = await connection.fetch(DEVICE_NOW, device.uid)
     standing = DeviceStanding(row["standing"])

@@ -14,20 +14,25 @@ from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
 LEND = statement("""
--- Up to $4 items that neither the browser $3 has seen nor, within the window $8, another browser of
--- the same origin; whoever asks at the same time gets others.
-WITH free AS (
-    SELECT uid FROM items AS i
+-- Up to $4 items that the browser $3 has not seen. Another browser of the same account has neither
+-- answered nor got them; no browser of the same origin has seen them within the window $8, unless
+-- two accounts are behind these. Whoever asks at the same time gets others.
+WITH me AS (
+    SELECT person, origin FROM devices WHERE uid = $3
+), free AS (
+    SELECT i.uid FROM items AS i
     WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.OPEN}' AND room > 0
         AND task_uid = ANY($7::uuid[])
         AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
         AND NOT EXISTS (
-            SELECT FROM shown AS s JOIN devices AS other ON other.uid = s.device_uid
-            WHERE s.item_uid = i.uid
-                AND other.origin = (SELECT origin FROM devices WHERE uid = $3)
-                AND (s.answered_at IS NULL OR s.answered_at > now() - $8::interval)
+            SELECT FROM me, shown AS s JOIN devices AS other ON other.uid = s.device_uid
+            WHERE s.item_uid = i.uid AND (
+                other.person = me.person AND (s.answer IS NOT NULL OR s.lent_until > now())
+                OR other.origin = me.origin AND (other.person IS NULL OR me.person IS NULL)
+                    AND (s.answered_at IS NULL OR s.answered_at > now() - $8::interval)
+            )
         )
-    ORDER BY position LIMIT $4 FOR UPDATE SKIP LOCKED
+    ORDER BY position LIMIT $4 FOR UPDATE OF i SKIP LOCKED
 ), taken AS (
     UPDATE items SET room = room - 1 FROM free WHERE items.uid = free.uid
     RETURNING items.uid, items.content, items.position
@@ -90,11 +95,16 @@ RETURNING 1
 """
 
 SETTLE = statement("""
--- What the answers to items say now, and how many more are wanted than browsers have. The items are
--- locked.
-WITH votes AS (
-    SELECT item_uid, answer, count(*) AS number, min(answered_at) AS first FROM shown
-    WHERE item_uid = ANY($1::uuid[]) AND answer IS NOT NULL AND counts GROUP BY item_uid, answer
+-- What the answers to items say now, and how many more are wanted than browsers have. Of an account
+-- its latest answer counts, whatever browsers it came from. The items are locked.
+WITH said AS (
+    SELECT DISTINCT ON (item_uid, coalesce(d.person, d.uid::text)) item_uid, answer, answered_at
+    FROM shown JOIN devices AS d ON d.uid = device_uid
+    WHERE item_uid = ANY($1::uuid[]) AND answer IS NOT NULL AND counts
+    ORDER BY item_uid, coalesce(d.person, d.uid::text), answered_at DESC
+), votes AS (
+    SELECT item_uid, answer, count(*) AS number, min(answered_at) AS first FROM said
+    GROUP BY item_uid, answer
 ), best AS (
     SELECT DISTINCT ON (item_uid) item_uid, answer, number FROM votes
     ORDER BY item_uid, number DESC, first
@@ -196,7 +206,7 @@ class Desk:
 async def lend(
     connection: Connection, desk: Desk, device: UUID, *, number: int, gold: bool = False
 ) -> list[LentItem]:
-    """Lend up to ``number`` items that neither the browser nor its like has seen.
+    """Lend up to ``number`` items that neither the browser nor another one of its person has seen.
 
     No item goes to more browsers than are wanted.
     """

@@ -1,0 +1,50 @@
+"""Whose browsers have how many votes on an item, in Chromium."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from sluice.contracts.states import AskItemState
+from tests.e2e.ask.conftest import AskSite, answer
+
+pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
+
+#: What a browser is told that has nothing to answer while others have.
+NOTHING = "Nothing for you right now"
+
+
+async def require_agreed(site: AskSite, number: int) -> None:
+    """Have the service say how many votes the item has."""
+    [(agreed, state)] = await site.asking.rows_of("SELECT agreed, state FROM items")
+    assert (agreed, state == AskItemState.OPEN) == (number, number < 2)
+
+
+async def require_nothing(page: Page) -> None:
+    await expect(page.get_by_text(NOTHING)).to_be_visible()
+
+
+async def test_account_in_two_browsers_has_one_vote(ask_site: AskSite) -> None:
+    await ask_site.lay([{"text": "Sunday 9:00"}], agree=2)
+    async with ask_site.person() as one, ask_site.person() as other, ask_site.person() as eve:
+        await answer(await one.open(await ask_site.asking.key(mine=True)), "yes")
+        await ask_site.has("yes")
+        await require_nothing(await other.open(await ask_site.asking.key(mine=True)))
+        await require_agreed(ask_site, 1)
+        await answer(await eve.open(await ask_site.asking.key(mine=True, by="eve")), "yes")
+        await ask_site.has("yes", "yes")
+        await require_agreed(ask_site, 2)
+
+
+async def test_two_people_by_open_links_have_two_votes_and_one_without_cookies_has_one(
+    ask_site: AskSite,
+) -> None:
+    await ask_site.lay([{"text": "Sunday 9:00"}], agree=2)
+    async with ask_site.person() as one, ask_site.person() as other:
+        key = await ask_site.asking.key()
+        await answer(await one.open(key), "yes")
+        await ask_site.has("yes")
+        await one.context.clear_cookies()
+        await require_nothing(await one.open(key))
+        await require_agreed(ask_site, 1)
+        await answer(await other.open(), "yes")
+        await ask_site.has("yes", "yes")
+        await require_agreed(ask_site, 2)
