@@ -1,12 +1,12 @@
 """A tool that takes memory as fast as it can is ended at its limit, not some looks later."""
 
+import fcntl
 import os
 import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from fcntl import flock
 from pathlib import Path
 from typing import Any
 
@@ -291,9 +291,10 @@ def test_group_made_again_by_its_pilot_is_not_removed(
     def lock_the_old_folder(descriptor: int, operation: int) -> None:
         group.rmdir()
         group.mkdir()
-        flock(descriptor, operation)
+        lock(descriptor, operation)
 
-    monkeypatch.setattr(memory_groups.fcntl, "flock", lock_the_old_folder)
+    lock = fcntl.flock
+    monkeypatch.setattr(fcntl, "flock", lock_the_old_folder)
     memory_groups.remove_groups(str(group))
     assert group.is_dir()
 
