@@ -111,6 +111,8 @@ def _fullness(storage: Storage, room: Room, needed: int | None) -> dict[str, str
     if not needed and not has_no_room:
         return {}
     free = free_on(storage, room)
+    if needed and isfinite(free) and free >= needed and not has_no_room:
+        return {}  # what jobs wrote together was too much: one by one they fit
     said = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"
     if storage.capacity is not None:
         said += f" of {size_text(storage.capacity)}"

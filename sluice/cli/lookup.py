@@ -8,12 +8,12 @@ from uuid import UUID
 from sluice.cli.connection import Connection
 from sluice.cli.moments import local_time
 from sluice.cli.system import System
-from sluice.contracts.chains import Chain
+from sluice.contracts.chains import Chain, ChainStep
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.labels import Ambiguous, label, meant
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import PilotState
+from sluice.contracts.states import PilotState, StepState
 from sluice.contracts.templates import Template, template_label
 from sluice.contracts.wording import did_you_mean
 
@@ -80,9 +80,9 @@ async def task_called(connection: Connection, called: str) -> UUID:
             chain = await chain_called(connection, called[:place])
         except NotFound:
             continue
-        tasks = [step.task_uid for step in chain.steps if step.name == called[place + 1 :]]
-        if tasks and tasks[0] is not None:
-            return tasks[0]
+        for step in chain.steps:
+            if step.name == called[place + 1 :]:
+                return _task_of(chain, step)
         steps += [f"{called[:place]}.{step.name}" for step in chain.steps if step.task_uid]
     found = await _tasks_that_begin(connection, called)
     if len(found) > 1:
@@ -93,6 +93,24 @@ async def task_called(connection: Connection, called: str) -> UUID:
             " beginning, or CHAIN.STEP of a step that has begun"
         )
     return next(iter(found))
+
+
+def _task_of(chain: Chain, step: ChainStep) -> UUID:
+    """Return the uid of a step's task.
+
+    Raises:
+        NotFound: The step has no task; with its state.
+    """
+    if step.task_uid is not None:
+        return step.task_uid
+    why = {
+        StepState.PENDING: "it waits for the steps before it",
+        StepState.STARTING: "it starts, and has a task in a moment",
+    }.get(step.state, f"it is {step.outcome}{f': {step.reason}' if step.reason else ''}")
+    raise NotFound(
+        f"step {step.name} of {chain.dataset_name} has no task: {why}; `sluice chain show"
+        f" {chain.uid}` shows all steps"
+    )
 
 
 async def _tasks_that_begin(connection: Connection, called: str) -> dict[UUID, str]:

@@ -1,6 +1,5 @@
 """The system that a command is for: what most commands take, and how they ask and answer."""
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from sluice.cli.options import HomeOption, JsonOption, UrlOption
 from sluice.cli.output import print_answer
 from sluice.contracts.problems import NotAvailable
 from sluice.embedded.home import DEFAULT_HOME
+from sluice.termination import run_until_terminated
 
 Result = TypeVar("Result")
 
@@ -39,7 +39,7 @@ class System:
             async with connected(self._address(), token=token) as connection:
                 return await question(connection)
 
-        return plain_errors(lambda: asyncio.run(run()))
+        return plain_errors(lambda: run_until_terminated(run()))
 
     def address(self) -> str:
         """Where it is; ends the command with 1 where that is not known."""

@@ -26,6 +26,7 @@ from sluice.contracts.problems import (
     Unauthenticated,
     Unprocessable,
 )
+from sluice.old_release import is_unknown_route, too_old_text
 from sluice.proxies import direct_connection_note
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
@@ -251,6 +252,11 @@ def _error_of(service: str, response: httpx.Response) -> ServiceError:
     problem = _problem_of(response)
     kind = _BY_STATUS.get(response.status_code, ServiceError)
     detail = problem.detail or problem.title
+    is_problem = response.headers.get("content-type", "").startswith("application/problem+json")
+    if is_problem and is_unknown_route(response.status_code, problem.type):
+        url = response.request.url
+        address = str(url.copy_with(path="/", query=None)).rstrip("/")
+        detail = too_old_text(address, response.request.method, url.path)
     fields: dict[str, Any] = {
         key: value for key, value in problem.fields.items() if key not in {"detail", "findings"}
     }

@@ -157,6 +157,10 @@ def outcome_of(state: ChainState | StepState, *, failed_jobs: int) -> str:
     return INCOMPLETE if finished and failed_jobs else state.value
 
 
+#: What explains a task that the WMS does not know yet.
+STARTING_TEXT = "The step starts: its task has not reached the WMS yet."
+
+
 class ChainStep(Contract):
     name: str
     state: StepState

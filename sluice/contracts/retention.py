@@ -8,15 +8,16 @@ def deletion_text(retention: Retention) -> str:
     if retention.input == "keep":
         data = "the input stays"
     elif retention.only_copies:
-        data = "the input, also where it is the only copy"
+        data = "so is the input, also where it is the only copy"
     else:
         data = (
-            "the input where it is a copy (`sluice run`, `sluice dataset register`); an input that"
-            " was registered where it lay stays"
+            "so is the input where it is a copy (`sluice run`, `sluice dataset register`); an input"
+            " that was registered where it lay stays"
         )
     logs = (
-        "; logs of steps without failed jobs, but not of the steps that write the output"
+        "; logs of steps without failed jobs are deleted, too, but not of the steps that write the"
+        " output"
         if retention.logs == "delete"
         else "; logs stay"
     )
-    return f"when a chain has finished: intermediate data; {data}{logs}"
+    return f"intermediate data are deleted when a chain has finished; {data}{logs}"

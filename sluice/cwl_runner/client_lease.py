@@ -45,6 +45,8 @@ class ClientLease:
         self._ended = threading.Event()
         self._renewing: threading.Thread | None = None
         self._pause = _PAUSE
+        self._seconds: float | None = None
+        self._abandoned = False
 
     def __enter__(self) -> "ClientLease":
         return self
@@ -56,10 +58,20 @@ class ClientLease:
         trace: TracebackType | None,
     ) -> None:
         self._ended.set()
-        if self._renewing is not None and (kind is None or issubclass(kind, self._deliberate)):
+        deliberate = kind is None or issubclass(kind, self._deliberate)
+        if self._renewing is not None and deliberate and not self._abandoned:
             with self._lock, suppress(Refused, OSError):  # else it expires
                 self._rest.delete(self._path)
         self._rest.close()
+
+    def abandon(self) -> None:
+        """Leave what is owned as a killed command would: the system ends it after a time."""
+        self._abandoned = True
+
+    @property
+    def seconds(self) -> float | None:
+        """Return how long the system waits for an abandoned lease; None: it has no leases."""
+        return self._seconds
 
     @property
     def datasets(self) -> list[str]:
@@ -100,7 +112,8 @@ class ClientLease:
         with self._lock:
             try:
                 lease = self._rest.put(self._path, {**self._owned, "discard": self._discard})
-                self._pause = lease["seconds"] / _RENEWALS
+                self._seconds = float(lease["seconds"])
+                self._pause = self._seconds / _RENEWALS
             except Refused as error:
                 if error.status < _SERVER_ERRORS:
                     self._ended.set()

@@ -21,45 +21,67 @@ from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.single_tool import NotSimple, read_simple
 from sluice.embedded.home import DEFAULT_HOME, Home
 from sluice.os_errors import reason_of
+from sluice.termination import SIGNAL_STATUS, Terminated, raise_at_termination, tell
 
-_ENDED = 128
 _WRONG = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one process; the exit status: 0, 1 where it failed, 2 where the command is wrong, 33
-    where something in the process is not supported."""
+    """Run one process and return the exit status.
+
+    The status is 0, 1 where the process failed, 2 where the command is wrong, 33 where something
+    in the process is not supported, and 128 plus its number where a signal ended the command.
+    """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     given, others = _parser().parse_known_args(arguments)
     if given.version:
         print(_version())
         return 0
-    signal.signal(signal.SIGTERM, _interrupt)
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as under nohup
-        signal.signal(signal.SIGHUP, _interrupt)
+    raise_at_termination()
+    chains: list[str] = []
     try:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sluice-cwl-")))
-            open_session = partial(_open, stack, given, folder)
+            open_session = partial(_open, stack, given, folder, chains)
             if others or given.process is None:
                 return _run_any(arguments, open_session, folder)
             return _run(given, arguments, open_session, folder)
     except FAILURES as error:
         return _fail(str(error))
     except KeyboardInterrupt:
-        return _fail("interrupted: what still ran was canceled", status=_ENDED + signal.SIGINT)
+        return _fail(f"interrupted: {_canceled(chains)}", status=SIGNAL_STATUS + signal.SIGINT)
+    except Terminated as ended:
+        ended.consequence = _canceled(chains)
+        tell(ended, program="sluice: ")
+        return SIGNAL_STATUS + ended.signal
 
 
-def _open(stack: ExitStack, given: argparse.Namespace, folder: Path) -> RunnerSession:
-    """A session that ends, and a system that stops if it is started for it, with ``stack``. Raises
-    ``Refused``, ``OSError``."""
-    return stack.enter_context(
-        _session(stack.enter_context(_system(given.url, given.home)), folder, given)
-    )
+def _canceled(chains: Sequence[str]) -> str:
+    """Say what a signal ended, and which command shows it."""
+    if not chains:
+        return "nothing had begun on the system"
+    return f"what still ran was canceled; `sluice chain show {chains[-1]}` shows it"
+
+
+def _open(
+    stack: ExitStack, given: argparse.Namespace, folder: Path, chains: list[str]
+) -> RunnerSession:
+    """Open a session that ends with ``stack``, and with it a system that was started for it.
+
+    ``chains`` gets the chains that the session still waits for when it ends.
+
+    Raises:
+        Refused: The system refuses.
+        OSError: There is no system, and none can be started.
+    """
+    url = stack.enter_context(_system(given.url, given.home))
+    return stack.enter_context(_session(url, folder, given, chains))
 
 
 @contextmanager
-def _session(url: str, folder: Path, given: argparse.Namespace) -> Iterator[RunnerSession]:
+def _session(
+    url: str, folder: Path, given: argparse.Namespace, chains: list[str]
+) -> Iterator[RunnerSession]:
     lease = ClientLease(url, discard=True)
     session = RunnerSession(
         Rest(url), folder, lease=lease, process=given.process, for_nodes=given.wait
@@ -67,6 +89,7 @@ def _session(url: str, folder: Path, given: argparse.Namespace) -> Iterator[Runn
     try:
         yield session
     finally:
+        chains += session.unfinished_chains
         try:
             with lease:  # what closing leaves is ended when the lease has expired
                 session.close()
@@ -213,7 +236,3 @@ def _version() -> str:
 def _fail(sentence: str, *, status: int = 1) -> int:
     print(f"sluice: {sentence}", file=sys.stderr)
     return status
-
-
-def _interrupt(number: int, frame: object) -> None:
-    raise KeyboardInterrupt

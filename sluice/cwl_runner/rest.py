@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
 from sluice.credentials import headers_for
+from sluice.old_release import is_unknown_route, too_old_text
 from sluice.os_errors import reason_of
 from sluice.proxies import UnusableProxy, direct_connection_note, proxy_for, without_password
 
@@ -80,7 +81,8 @@ class Rest:
             self._connection.close()
             raise
         if answer.status >= 400:
-            raise Refused(answer.status, _sentence(answer, text))
+            said = too_old_text(self.url, method, f"{self._root}{path.partition('?')[0]}")
+            raise Refused(answer.status, _sentence(answer, text, too_old=said))
         return read(text) if text else None
 
     def _exchange(
@@ -126,10 +128,12 @@ def _proxy_login(user: str | None, password: str | None) -> dict[str, str]:
     return {"Proxy-Authorization": f"Basic {b64encode(login).decode()}"}
 
 
-def _sentence(answer: http.client.HTTPResponse, text: bytes) -> str:
-    """What an RFC 9457 problem says."""
+def _sentence(answer: http.client.HTTPResponse, text: bytes, *, too_old: str) -> str:
+    """Return what an RFC 9457 problem says; ``too_old`` where the system lacks the route."""
     try:
         problem = json.loads(text)
+        if is_unknown_route(answer.status, problem.get("type", "about:blank")):
+            return too_old
         return str(problem.get("detail") or problem["title"])
     except (ValueError, KeyError, AttributeError):
         return f"{answer.status} {answer.reason}"

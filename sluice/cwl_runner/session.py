@@ -152,6 +152,11 @@ class RunnerSession:
         """Are there invocations without a result?"""
         return any(batch.keys for batch in self._batches)
 
+    @property
+    def unfinished_chains(self) -> list[str]:
+        """Return the chains that have invocations without a result."""
+        return [batch.chain for batch in self._batches if batch.keys]
+
     def results(self) -> Iterator[InvocationResult]:
         """Waits until there is a result, or several. Raises ``Refused``, ``OSError`` where the
         system is lost."""

@@ -37,20 +37,21 @@ def rest(url: str) -> Iterator[Rest]:
         yield client
 
 
-def started(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+def started(command: Sequence[str], folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         ["env", "--default-signal=HUP", str(PROGRAMS / command[0]), *command[1:]],
         cwd=folder,
         env=os.environ,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
     )
 
 
 @pytest.mark.parametrize(
     ("client", "number"),
-    [("cwl-runner", signal.SIGKILL), ("cwl-runner", signal.SIGHUP), ("run", signal.SIGKILL)],
+    [("cwl-runner", signal.SIGKILL), ("cwl-runner", signal.SIGHUP), ("run", signal.SIGTERM)],
 )
 def test_killed_client_leaves_nothing(
     url: str, rest: Rest, client: str, number: signal.Signals, tmp_path: Path
@@ -76,7 +77,13 @@ def test_killed_client_leaves_nothing(
         wait_until(lambda: rest.get("/tasks", chain=uid)["tasks"], what="a task")
     finally:
         running.send_signal(number)
-        running.wait(30)
+        _, said = running.communicate(timeout=30)
+    if number is signal.SIGKILL:
+        assert running.returncode == -number
+    else:
+        assert running.returncode == 128 + number
+        assert f"ended by {number.name}" in said
+        assert f"`sluice chain show {uid}" in said
     wait_until(lambda: uid in chains(state=ChainState.CANCELED), what="the end of the chain")
     chain = rest.get(f"/chains/{uid}")
     inputs = [entry["uid"] for entry in chain["datasets"] if entry["step"] is None]

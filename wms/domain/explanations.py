@@ -132,6 +132,12 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
 
 def why_no_room(room: MissingRoom) -> str:
     """Say what is missing where, and what to do."""
+    if room.needed and room.free is not None and room.free >= room.needed:
+        tried = "one is tried now" if room.is_tried else "they are tried one by one"
+        return (
+            f"storage {room.storage} had too little room for what its jobs wrote together; now"
+            f" {size_text(room.free)} are free, a job needs {size_text(room.needed)}, and {tried}"
+        )
     said = f"storage {room.storage} is full"
     if room.needed:
         said += f": a job needs {size_text(room.needed)}"

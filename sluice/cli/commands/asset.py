@@ -19,6 +19,7 @@ from sluice.cli.transfer.assets import files_of, put_asset
 from sluice.cli.transfer.download import fetch_files
 from sluice.contracts.asset_refs import AssetRef, path_of
 from sluice.contracts.assets import Asset, AssetCheck, AssetUse, AssetUses, AssetVersion
+from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import File
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import NotFound, Unprocessable
@@ -139,10 +140,7 @@ def show(system: System, asset: VersionArgument) -> None:
         )
     for use in uses.versions:
         for chain in use.chains:
-            out.print(
-                f"version {use.version.version}: chain {chain.uid}, {chain.dataset_name} through"
-                f" {chain.template}, {chain.state}"
-            )
+            out.print(f"version {use.version.version}: {chain_text(chain)}")
         if use.more:
             out.print(f"version {use.version.version}: and chains before these")
 
@@ -263,6 +261,14 @@ def _use_row(use: AssetUse) -> tuple[object, ...]:
         human_bytes(version.size),
         version.note,
         chains,
+    )
+
+
+def chain_text(chain: Chain) -> str:
+    """Return which chain was given an asset, with its state and the reason."""
+    reason = f": {chain.reason}" if chain.reason else ""
+    return (
+        f"chain {chain.uid}, {chain.dataset_name} through {chain.template}, {chain.outcome}{reason}"
     )
 
 

@@ -20,6 +20,7 @@ from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Job
 from sluice.contracts.wording import in_parentheses
 from sluice.embedded.home import DEFAULT_HOME
+from sluice.termination import Terminated
 
 #: Failed jobs whose logs are named.
 _LOGS_NAMED = 3
@@ -33,12 +34,16 @@ def watch(
     """Follow a chain to its end. Ends with 1 where the chain failed or was canceled; Ctrl-C leaves
     the chain alone."""
     uid = the_chain(system, chain)
+    where = system_options(system)
     try:
-        where = system_options(system)
         state = system.ask(lambda c: _watch(c, uid, where, as_json=system.as_json))
     except typer.Exit as ended:
         if ended.exit_code == 130:
             say_how_to_go_on(uid, system)
+        raise
+    except Terminated as ended:
+        again = shlex.join(["sluice", "chain", "watch", str(uid), *where])
+        ended.consequence = f"the chain goes on; `{again}` follows it again"
         raise
     if state is not ChainState.FINISHED:
         raise typer.Exit(1)

@@ -1,6 +1,7 @@
 """`sluice chain get` and `sluice dataset get`: results into a folder."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -22,6 +23,7 @@ from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Job
+from sluice.termination import Terminated
 
 
 @with_system
@@ -63,7 +65,7 @@ def get_chain(
         results.write_manifest(folder, outputs, chain=found.chain, failed=failures_json(failed))
         return outputs
 
-    _tell(system.ask(get), folder, as_json=system.as_json)
+    _tell(_ask(system, get), folder, as_json=system.as_json)
 
 
 @with_system
@@ -97,7 +99,16 @@ def get_dataset(
         results.write_dataset_manifest(folder, outputs, dataset=found)
         return outputs
 
-    _tell(system.ask(get), folder, as_json=system.as_json)
+    _tell(_ask(system, get), folder, as_json=system.as_json)
+
+
+def _ask(system: System, question: Callable[[Connection], Awaitable[list[Output]]]) -> list[Output]:
+    """Copy files; a signal that ends the command says how to go on."""
+    try:
+        return system.ask(question)
+    except Terminated as ended:
+        ended.consequence = "what is copied stays; the same command copies the rest"
+        raise
 
 
 async def _get_partial(

@@ -55,7 +55,7 @@ def login(
     token = secret.get_secret_value().strip()
     me = system.ask(lambda c: c.operator.me(), token=token)
     plain_errors(lambda: keep_login(url, token))
-    system.answer(me, f"you are {me.name} ({me.role}) at {url}")
+    system.answer(me, f"you are {me.name}, role {me.role}, at {url}")
     first = plain_errors(lambda: token_for(url))
     if first != token:
         err.print(
@@ -128,4 +128,4 @@ def whoami(system: System) -> None:
     """Who you are for a system, and what you may."""
     me = system.ask(lambda c: c.operator.me())
     groups = f", in {', '.join(me.groups)}" if me.groups else ""
-    system.answer(me, f"{me.name} ({me.role}{groups})")
+    system.answer(me, f"{me.name}, role {me.role}{groups}")

@@ -2,10 +2,12 @@
 
 import asyncio
 import secrets
+import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -50,6 +52,7 @@ from sluice.contracts.chain_requirements import DatasetFacts
 from sluice.contracts.chains import INCOMPLETE, Chain, ChainTask
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
+from sluice.contracts.numbers import counted
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
@@ -58,6 +61,7 @@ from sluice.contracts.templates import Template
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home
 from sluice.embedded.process import system_of_ours
+from sluice.termination import Terminated, is_terminated, run_until_terminated
 
 InputsOption = Annotated[
     list[Path] | None,
@@ -168,14 +172,36 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
 def _carry_through(system: System, arguments: _Arguments) -> bool:
     require_paths(arguments.files)
     require_folder(arguments.folder, empty=not arguments.force)
-    begun: list[UUID] = []
+    begun: list[_Begun] = []
     with _started(system) as started:
         try:
-            return asyncio.run(_run(started.url, arguments, begun))
+            return run_until_terminated(_run(started.url, arguments, begun))
         except KeyboardInterrupt:
-            for chain in begun:
-                say_how_to_go_on(chain, system, folder=arguments.folder, ends_with_us=started.ours)
+            for run in begun:
+                say_how_to_go_on(
+                    run.chain, system, folder=arguments.folder, ends_with_us=started.ours
+                )
             raise
+        except Terminated as ended:
+            ended.consequence = _what_becomes_of(begun, arguments.where, is_ours=started.ours)
+            raise
+
+
+def _what_becomes_of(begun: Sequence["_Begun"], where: Sequence[str], *, is_ours: bool) -> str:
+    """Say what the system does with a chain whose command was ended, and how to look at it."""
+    if not begun:
+        return "no chain had begun"
+    [run] = begun
+    show = f"`{shlex.join(['sluice', 'chain', 'show', str(run.chain), *where])}` shows it"
+    if is_ours:
+        return (
+            f"the system that was started for chain {run.chain} stops. When it runs again"
+            f" (`{shlex.join(['sluice', 'up', *where])}`), it cancels the chain; {show}"
+        )
+    if run.lease.seconds is None:
+        return f"chain {run.chain} goes on; {show}"
+    limit = counted(ceil(run.lease.seconds / 60), "minute")
+    return f"chain {run.chain} is canceled within {limit}, as no command waits for it; {show}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +224,15 @@ def _started(system: System) -> Iterator[_Started]:
         yield _Started(used.url, ours=used.started)
 
 
-async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """The chain of a run, and the lease that has it."""
+
+    chain: UUID
+    lease: ClientLease
+
+
+async def _run(url: str, arguments: _Arguments, begun: list[_Begun]) -> bool:
     """Carry the files through. ``begun`` gets the chain as soon as there is one."""
     started = time.monotonic()
     deliberate = (KeyboardInterrupt, asyncio.CancelledError)
@@ -216,11 +250,16 @@ async def _run(url: str, arguments: _Arguments, begun: list[UUID]) -> bool:
                 datasets=lease.datasets,
                 run_template=str(template.id),
             )
-            begun.append(chain.uid)
+            begun.append(_Begun(chain.uid, lease))
             err.print(f"chain {chain.uid}")
-            chain, tasks = await _follow(connection, chain, arguments)
-            seconds = time.monotonic() - started
-            return await _finish(connection, chain, tasks, arguments=arguments, seconds=seconds)
+            try:
+                chain, tasks = await _follow(connection, chain, arguments)
+                seconds = time.monotonic() - started
+                return await _finish(connection, chain, tasks, arguments=arguments, seconds=seconds)
+            except asyncio.CancelledError:
+                if is_terminated():
+                    lease.abandon()
+                raise
 
 
 async def _follow(

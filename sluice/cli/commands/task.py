@@ -5,13 +5,15 @@ from typing import Annotated
 import typer
 
 from sluice.cli.commands.job import list_jobs, logs, show_job
+from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.lookup import the_chain, the_task
 from sluice.cli.options import AfterOption, TaskArgument
 from sluice.cli.output import out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
-from sluice.contracts.chains import ChainTask, outcome_of
+from sluice.contracts.chains import STARTING_TEXT, ChainTask, outcome_of
 from sluice.contracts.numbers import counted, in_full
+from sluice.contracts.problems import NotFound
 from sluice.contracts.states import StepState
 
 _COLUMNS = [
@@ -69,9 +71,9 @@ def show(
     if system.as_json:
         print_json(found)
         return
-    explanation = system.ask(lambda c: c.operator.explain_task(uid))
+    explanation = system.ask(lambda c: explain_task(c, found))
     print_table(_COLUMNS, [_row(found)], empty="")
-    out.print(explanation.text)
+    out.print(explanation)
     if found.jobs is not None and found.jobs.killed:
         out.print(
             f"killed: {found.jobs.killed} of its canceled jobs were with pilots; what these had"
@@ -121,6 +123,16 @@ def rank(
     uid = the_task(system, task)
     status = system.ask(lambda c: c.operator.prioritise(uid, rank))
     system.answer(status, f"task {status.uid}: rank {in_full(status.rank)}")
+
+
+async def explain_task(connection: Connection, task: ChainTask) -> str:
+    """Say why a task does not run or how it ended; a task of a step that starts has no jobs yet."""
+    try:
+        return (await connection.operator.explain_task(task.task_uid)).text
+    except NotFound:
+        if task.state.final:
+            raise
+        return STARTING_TEXT
 
 
 def _row(task: ChainTask) -> tuple[object, ...]:

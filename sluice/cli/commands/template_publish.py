@@ -15,7 +15,6 @@ from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import TemplateFiles, read_template_files
 from sluice.contracts.problems import Finding, ServiceError, Unprocessable
-from sluice.contracts.retention import deletion_text
 from sluice.contracts.templates import NewTemplate, Template, TemplateChanges
 
 Answer = TypeVar("Answer")
@@ -182,7 +181,6 @@ def _tell(stored: Template, changes: TemplateChanges, *, waiting: int, as_json: 
         f"{stored.name}, version"
         f" {stored.version}{' already: nothing was changed' if changes.nothing else ''}"
     )
-    out.print(f"deleted {deletion_text(stored.plan.retention)}")
     if stored.disabled_at:
         out.print(
             f"it is disabled: nothing goes through it until `sluice template enable {stored.name}`"

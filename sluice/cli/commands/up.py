@@ -3,12 +3,14 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
 from sluice.cli.options import HomeOption, JsonOption
 from sluice.cli.output import err, out, print_answer, print_json
 from sluice.credentials import token_for
@@ -255,7 +257,7 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
     else:
         out.print(
             f"Sluice runs at {page_address(running.url)} (process {running.pid}, since"
-            f" {running.started_at})"
+            f" {local_time(datetime.fromisoformat(running.started_at))})"
         )
         for name, state in found.parts.items():
             if name not in {PILOTS, REFUSED}:

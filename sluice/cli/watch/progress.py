@@ -14,6 +14,7 @@ from rich.progress import (
 
 from sluice.cli.output import err
 from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.numbers import counted
 from sluice.contracts.states import StepState
 
 _NOTES = {
@@ -57,7 +58,8 @@ class StepBars:
             done = counts.finished + counts.failed + counts.canceled if counts else 0
             note = _NOTES[step.state]
             if counts and counts.failed:
-                note = f"{note} [red]{counts.failed} failed[/]".strip()
+                failed = f"[red]{counts.failed} of {counted(counts.total, 'job')} failed[/]"
+                note = failed if step.state is StepState.FAILED or not note else f"{note}, {failed}"
             bar = self._bars.get(step.name)
             if bar is None:
                 bar = self._bars[step.name] = self._progress.add_task(

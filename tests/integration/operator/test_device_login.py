@@ -220,8 +220,8 @@ async def test_signing_the_command_in_by_a_browser(
     code = await _somebody_decides(admin, database_url, "allow")
     said = await waits
     assert f"open {anna.url}/device?code={code[:4]}-{code[4:]} in a browser" in said
-    assert f"you are the administrator (submitter) at {anna.url}" in said
-    assert await anna("whoami") == "the administrator (submitter)\n"
+    assert f"you are the administrator, role submitter, at {anna.url}" in said
+    assert await anna("whoami") == "the administrator, role submitter\n"
 
 
 async def test_a_refused_command_says_so(admin: User, anna: User, database_url: str) -> None:

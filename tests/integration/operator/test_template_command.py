@@ -97,11 +97,12 @@ async def test_publishing_shows_what_changes_and_asks(
     for line in (
         "flow is new:\n",
         "  match type added: is raw\n",
-        "  template deletes added: when a chain has finished: intermediate data",
+        "  template retention added: intermediate data are deleted when a chain has finished",
         "Publish it as version 1?",
         "flow, version 1\n",
     ):
         assert line in first
+    assert first.count("when a chain has finished") == 1
     assert "nothing was changed" in await sluice("template", "publish", str(folder))
     workflow.write_text(WORKFLOW.replace("type: raw", "type: hot"))
     for options, answered, code in ((("--dry-run",), "", 0), ((), "n\n", 1), ((), "", 1)):

@@ -61,7 +61,7 @@ def anna(admin: User, tmp_path: Path) -> User:
 
 
 async def test_from_the_first_account_to_the_last(admin: User) -> None:
-    assert await admin("whoami") == "the administrator (admin)\n"
+    assert await admin("whoami") == "the administrator, role admin\n"
     assert await admin("user", "list") == "nobody has an account\n"
     said = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
     assert said == "anna is shift\n"
@@ -88,7 +88,7 @@ async def test_logging_in_and_out(admin: User, anna: User) -> None:
     assert not anna.kept.exists()
 
     assert await anna("login", "anna", answered=f"{PASSWORD}\n") == (
-        f"you are anna (shift) at {anna.url}\n"
+        f"you are anna, role shift, at {anna.url}\n"
     )
     [file] = (anna.kept / "sluice/logins").iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -119,12 +119,12 @@ async def test_logout_leaves_the_token_of_a_system_on_this_machine(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(anna.kept))
     keep_token(anna.url, OWN_TOKEN)
     assert "you were not signed in" in await anna("logout")
-    assert await anna("whoami") == "the administrator (admin)\n"
+    assert await anna("whoami") == "the administrator, role admin\n"
 
     await anna("login", "anna", answered=f"{PASSWORD}\n")
-    assert await anna("whoami") == "anna (shift)\n"
+    assert await anna("whoami") == "anna, role shift\n"
     assert "not signed in" in await anna("logout")
-    assert await anna("whoami") == "the administrator (admin)\n"
+    assert await anna("whoami") == "the administrator, role admin\n"
 
 
 async def test_a_token_is_kept_that_was_made_elsewhere(admin: User, anna: User) -> None:
@@ -133,11 +133,11 @@ async def test_a_token_is_kept_that_was_made_elsewhere(admin: User, anna: User) 
     secret = given.splitlines()[0]
     assert "for robot (viewer), until" in given
     said = await anna("login", "--with-token", answered=f"{secret}\n")
-    assert said == f"you are robot (viewer) at {anna.url}\n"
+    assert said == f"you are robot, role viewer, at {anna.url}\n"
     assert "may not do this" in await anna("user", "list", code=1)
     refused = await anna("login", "--with-token", answered="sluice_made-up\n", code=1)
     assert "is none that this service knows" in refused
-    assert await anna("whoami") == "robot (viewer)\n", "the one before is kept"
+    assert await anna("whoami") == "robot, role viewer\n", "the one before is kept"
 
 
 async def test_tokens_are_made_listed_and_taken_back(admin: User, anna: User) -> None:

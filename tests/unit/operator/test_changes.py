@@ -89,8 +89,9 @@ def test_the_same_plan_has_no_changes() -> None:
         (
             "inputs:\n",
             "sluice:retention: {input: keep}\ninputs:\n",
-            "template deletes changed: when a chain has finished: intermediate data; the input"
-            " stays; logs of steps without failed jobs, but not of the steps that write the output",
+            "template retention changed: intermediate data are deleted when a chain has finished;"
+            " the input stays; logs of steps without failed jobs are deleted, too, but not of the"
+            " steps that write the output",
         ),
         (
             "inputs:\n",
@@ -150,10 +151,10 @@ def test_steps_and_outputs_come_and_go() -> None:
 
 def test_of_a_new_name_everything_is_added() -> None:
     assert told(None, BEFORE) == [
-        "template deletes added: when a chain has finished: intermediate data; the input where it"
-        " is a copy (`sluice run`, `sluice dataset register`); an input that was registered where"
-        " it lay stays; logs of steps without failed jobs, but not of the steps that write the"
-        " output",
+        "template retention added: intermediate data are deleted when a chain has finished; so is"
+        " the input where it is a copy (`sluice run`, `sluice dataset register`); an input that was"
+        " registered where it lay stays; logs of steps without failed jobs are deleted, too, but"
+        " not of the steps that write the output",
         "match type added: is raw",
         "match run added: is at least 3",
         "parameter gain added: type float; default 1.5",

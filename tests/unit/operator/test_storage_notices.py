@@ -40,6 +40,11 @@ def test_a_full_storage_has_one_notice_with_what_is_missing_and_who_waits() -> N
         "Storage work is full (4.0 MB free, 10.0 MB needed): make room there, or add another"
         " storage of its type"
     ]
+    freed = wait.model_copy(update={"free": 25_000_000})
+    assert texts(notices.of_storages([storage], [freed])) == [
+        "Storage work had too little room for what its jobs wrote together (25.0 MB free now, a job"
+        " needs 10.0 MB): 4 jobs wait, and one is tried at a time. More room lets them run together"
+    ]
     unknown = wait.model_copy(update={"name": "", "needed": 0, "free": None, "jobs": 1})
     assert texts(notices.of_storages([], [unknown])) == [
         "Storage file:///work is full: 1 job waits for room. Make room there: they go on by"

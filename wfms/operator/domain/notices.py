@@ -342,8 +342,11 @@ def of_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[
     notices = []
     for url in dict.fromkeys((*waiting, *full)):
         wait = waiting.get(url)
-        text = f"Storage {names.get(url) or (wait and wait.name) or url} is full"
-        if wait is None:
+        name = names.get(url) or (wait and wait.name) or url
+        text = f"Storage {name} is full"
+        if wait is not None and wait.needed and (wait.free or 0) >= wait.needed:
+            text = _tried_text(name, wait)
+        elif wait is None:
             text += f" ({full[url].full}): make room there, or add another storage of its type"
         else:
             jobs = f"{count_text(wait.jobs, 'job')} {'waits' if wait.jobs == 1 else 'wait'}"
@@ -356,16 +359,23 @@ def of_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[
     return notices
 
 
+def _tried_text(name: str, wait: RoomWait) -> str:
+    """Say that a storage has room again for one job at least, and what becomes of the jobs."""
+    jobs = f"{count_text(wait.jobs, 'job')} {'waits' if wait.jobs == 1 else 'wait'}"
+    room = f"{size_text(wait.free or 0)} free now, a job needs {size_text(wait.needed)}"
+    return (
+        f"Storage {name} had too little room for what its jobs wrote together ({room}): {jobs}, and"
+        " one is tried at a time. More room lets them run together"
+    )
+
+
 def _missing_text(wait: RoomWait) -> str:
     free = "" if wait.free is None else f"{size_text(wait.free)} free"
     if not wait.needed:
         return f" ({free})" if free else ""
-    missing = wait.needed - (wait.free or 0)
-    said = f"a job needs {size_text(wait.needed)}"
-    if free:
-        said += f", {free}"
-        said += f", {size_text(missing)} missing" if missing > 0 else ""
-    return f" ({said})"
+    missing = size_text(wait.needed - (wait.free or 0))
+    free = free and f", {free}, {missing} missing"
+    return f" (a job needs {size_text(wait.needed)}{free})"
 
 
 def of_queues(dead: Mapping[str, int]) -> list[Notice]:

@@ -95,7 +95,7 @@ def _deletion(before: Plan | None, after: Plan) -> Iterator[PlanChange]:
     if before is None or before.retention != after.retention:
         change = Change.ADDED if before is None else Change.CHANGED
         details = [deletion_text(after.retention)]
-        yield PlanChange(part="template", name="deletes", change=change, details=details)
+        yield PlanChange(part="template", name="retention", change=change, details=details)
 
 
 def _each(

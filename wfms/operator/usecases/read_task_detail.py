@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.chains import ChainTask
-from sluice.contracts.problems import ServiceError, Unprocessable
+from sluice.contracts.chains import STARTING_TEXT, ChainTask
+from sluice.contracts.problems import NotFound, ServiceError, Unprocessable
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, JobOrder, TaskStatus
 from wfms.operator.domain.progress import ProgressCounts, Shortfall, counts_of, shortfall_of
@@ -67,19 +67,28 @@ class TaskDetail:
 
 
 async def read_task_detail(context: OperatorContext, uid: UUID, *, shown: JobFilter) -> TaskDetail:
-    """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
-    service."""
+    """Read a task with its explanation and a page of its jobs.
+
+    Raises:
+        NotFound: The chain service knows no such task.
+        NotAvailable: The chain service does not answer.
+    """
     row, explanation, (jobs, after) = await asyncio.gather(
         context.chains.task(uid, full=True),
         _explain(context.wms, uid),
         _jobs(context.wms, uid, shown),
     )
+    if explanation is None:
+        explanation = "The WMS does not know the task." if row.state.final else STARTING_TEXT
     return TaskDetail(row, explanation, shown, jobs, after)
 
 
-async def _explain(wms: WmsClient, uid: UUID) -> str:
+async def _explain(wms: WmsClient, uid: UUID) -> str | None:
+    """Return a sentence about the task; None where the WMS does not know it."""
     try:
         return (await wms.explain_task(uid)).text
+    except NotFound:
+        return None
     except ServiceError as error:
         return error.detail
 

@@ -1,0 +1,26 @@
+"""Answers of a system that is older than this command."""
+
+from http import HTTPStatus
+
+_NO_TYPE = "about:blank"
+
+
+def is_unknown_route(status: int, problem_type: str) -> bool:
+    """Return whether a problem says that a release has no such route.
+
+    A thing that a route does not find has a problem type of its own. Release 0.1.0 has none for a
+    route that it does not have.
+    """
+    return status == HTTPStatus.METHOD_NOT_ALLOWED or (
+        status == HTTPStatus.NOT_FOUND and problem_type == _NO_TYPE
+    )
+
+
+def too_old_text(url: str, method: str, path: str) -> str:
+    """Say that the system at ``url`` is too old for a request, and which release it needs."""
+    from importlib.metadata import version  # noqa: PLC0415 - takes its time
+
+    return (
+        f"the system at {url} is too old for this command: it does not know {method} {path}."
+        f" Upgrade it to release {version('sluice')}, or use the command of its own release"
+    )

@@ -1,0 +1,97 @@
+"""How the command tells the states of chains, steps and tasks."""
+
+import io
+
+import httpx
+import pytest
+from rich.console import Console
+from rich.progress import Progress, TextColumn
+
+from sluice.cli.commands.asset import chain_text
+from sluice.cli.commands.task import explain_task
+from sluice.cli.connection import Connection
+from sluice.cli.lookup import task_called
+from sluice.cli.watch.progress import StepBars
+from sluice.clients.dms import DmsClient
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.chains import Chain, ChainStep, ChainTask
+from sluice.contracts.problems import NotFound
+from sluice.contracts.states import ChainState, StepState
+from tests.unit.cli.test_chain_waits import chain_with
+from tests.unit.operator.test_progress import status
+
+
+def task_of(chain: Chain, state: StepState) -> ChainTask:
+    return ChainTask(
+        task_uid=chain.uid,
+        chain_uid=chain.uid,
+        step="cut",
+        template="t",
+        dataset_name="d",
+        state=state,
+    )
+
+
+def test_chain_of_an_asset_is_told_with_the_reason() -> None:
+    chain = chain_with(ChainStep(name="cut", state=StepState.FAILED))
+    failed = chain.model_copy(update={"state": ChainState.FAILED, "reason": "cut failed"})
+    assert chain_text(failed) == f"chain {chain.uid}, d through t, failed: cut failed"
+
+
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [
+        (StepState.PENDING, "step cut of d has no task: it waits for the steps before it"),
+        (StepState.STARTING, "step cut of d has no task: it starts, and has a task in a moment"),
+        (StepState.CANCELED, "step cut of d has no task: it is canceled: cut is full"),
+    ],
+)
+async def test_step_without_a_task_is_told_with_its_state(state: StepState, why: str) -> None:
+    reason = "cut is full" if state.final else ""
+    chain = chain_with(ChainStep(name="cut", state=state, reason=reason))
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json=chain.model_dump(mode="json"))
+
+    transport = httpx.MockTransport(answer)
+    async with httpx.AsyncClient(transport=transport, base_url="http://system") as http:
+        connection = Connection("http://system", OperatorClient(http), DmsClient(http))
+        with pytest.raises(NotFound, match=why):
+            await task_called(connection, f"{chain.uid}.cut")
+
+
+async def test_task_that_has_not_reached_the_wms_is_told_as_starting() -> None:
+    chain = chain_with()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        problem = {"type": "urn:sluice:problem:not-found", "title": "Not found", "status": 404}
+        return httpx.Response(404, json=problem | {"detail": "no task"})
+
+    transport = httpx.MockTransport(answer)
+    async with httpx.AsyncClient(transport=transport, base_url="http://system") as http:
+        connection = Connection("http://system", OperatorClient(http), DmsClient(http))
+        for state in (StepState.STARTING, StepState.IN_PROGRESS):
+            said = await explain_task(connection, task_of(chain, state))
+            assert said == "The step starts: its task has not reached the WMS yet."
+        with pytest.raises(NotFound):
+            await explain_task(connection, task_of(chain, StepState.FAILED))
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (StepState.FAILED, "1 of 30 jobs failed"),
+        (StepState.FINISHED, "done, 1 of 30 jobs failed"),
+        (StepState.IN_PROGRESS, "1 of 30 jobs failed"),
+    ],
+)
+def test_bar_says_once_how_many_jobs_failed(state: StepState, said: str) -> None:
+    console = Console(file=io.StringIO())
+    progress = Progress(TextColumn("{task.fields[note]}"), console=console)
+    chain = chain_with(ChainStep(name="cut", state=state))
+    counts = status(finished=29, failed=1)
+    task = task_of(chain, state).model_copy(update={"jobs": counts})
+    StepBars(progress).show(chain, [task])
+    [bar] = progress.tasks
+    note = bar.fields["note"].replace("[red]", "").replace("[/]", "")
+    assert note == said

@@ -1,0 +1,77 @@
+"""Commands that a signal ends say so, and what becomes of their work."""
+
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+COMMAND = ["env", "--default-signal=HUP,TERM", sys.executable, "-m", "sluice.cli"]
+CHAIN = "01890000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """A server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(60)
+        yield server
+
+
+def address(server: socket.socket) -> list[str]:
+    return ["--url", f"http://127.0.0.1:{server.getsockname()[1]}"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("arguments", "consequence"),
+    [
+        (["chain", "get", CHAIN], "what is copied stays; the same command copies the rest"),
+        (["chain", "watch", CHAIN], f"the chain goes on; `sluice chain watch {CHAIN} --url"),
+        (["run", "tool.cwl"], "no chain had begun"),
+        (["chain", "list"], ""),
+    ],
+)
+def test_command_says_which_signal_ended_it(
+    silent: socket.socket,
+    tmp_path: Path,
+    number: signal.Signals,
+    arguments: list[str],
+    consequence: str,
+) -> None:
+    (tmp_path / "tool.cwl").write_text("{class: Workflow, inputs: {}, outputs: {}, steps: {}}")
+    with subprocess.Popen(
+        [*COMMAND, *arguments, *address(silent)], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as command:
+        connection, _ = silent.accept()
+        with connection:
+            command.send_signal(number)
+            _, said = command.communicate(timeout=60)
+    assert command.returncode == 128 + number
+    assert f"ended by {number.name}" in said
+    assert consequence in said
+    assert "Traceback" not in said
+
+
+def test_command_whose_terminal_is_gone_ends_with_the_status_of_the_signal(
+    silent: socket.socket,
+) -> None:
+    ours, terminal = pty.openpty()
+    command = subprocess.Popen(
+        [*COMMAND, "chain", "watch", CHAIN, *address(silent)],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        start_new_session=True,
+    )
+    os.close(terminal)
+    connection, _ = silent.accept()
+    os.close(ours)
+    with connection:
+        command.send_signal(signal.SIGHUP)
+        assert command.wait(60) == 128 + signal.SIGHUP

@@ -1,0 +1,34 @@
+"""What a task says that waits for room on a storage."""
+
+import pytest
+
+from wms.domain.explanations import MissingRoom, why_no_room
+
+
+@pytest.mark.parametrize(
+    ("free", "is_tried", "said"),
+    [
+        (
+            1_000_000,
+            False,
+            "storage work is full: a job needs 4.0 MB, 1.0 MB free; make room there, and they go"
+            " on by themselves",
+        ),
+        (
+            25_000_000,
+            False,
+            "storage work had too little room for what its jobs wrote together; now 25.0 MB are"
+            " free, a job needs 4.0 MB, and they are tried one by one",
+        ),
+        (
+            25_000_000,
+            True,
+            "storage work had too little room for what its jobs wrote together; now 25.0 MB are"
+            " free, a job needs 4.0 MB, and one is tried now",
+        ),
+    ],
+)
+def test_storage_with_room_for_one_job_is_not_called_full(
+    free: int, is_tried: bool, said: str
+) -> None:
+    assert why_no_room(MissingRoom("work", 4_000_000, free, is_tried)) == said
