@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from io import FileIO
-from stat import S_IMODE, S_ISLNK
+from stat import S_IMODE, S_ISLNK, S_ISREG
 
 from sluice.storage.checksums import (
     ANY,
@@ -18,10 +18,31 @@ from sluice.storage.checksums import (
     require_size,
     stream,
 )
-from sluice.storage.copying import copy_hashed, file_checksum, write_all
+from sluice.storage.copying import copy_hashed, write_all
 from sluice.storage.entries import Entry, Stored, temporary_name
-from sluice.storage.errors import BehindLink, FileMissing, OutsideStorage, os_errors_at
+from sluice.storage.errors import (
+    BehindLink,
+    FileMissing,
+    NoFile,
+    OutsideStorage,
+    os_errors_at,
+)
 from sluice.storage.places import local_url
+
+
+def open_regular(url: str, path: str) -> FileIO:
+    """Open a regular file for reading.
+
+    Raises:
+        NoFile: Something else lies there, or is linked to: a pipe would be waited for, and a device
+            may have no end.
+        OSError: The file cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NoFile(url, "this is no regular file")
+    return FileIO(descriptor, "rb")
 
 
 def link(url: str, path: str, *, to: str) -> None:
@@ -54,9 +75,10 @@ def bring(url: str, path: str, *, to: str, expected: Content, reuse: bool = Fals
             os.unlink(to)
         try:
             with (
-                open(path, "rb", buffering=0) as reader,
+                open_regular(url, path) as reader,
                 open(to, "r+b" if reuse else "xb", buffering=0) as writer,
             ):
+                require_size(url, expected=expected.size, found=os.fstat(reader.fileno()).st_size)
                 found = copy_hashed(reader.fileno(), writer.fileno())
                 # Not before: ext4 writes a file that was made empty to the disk as soon as it is
                 # closed.
@@ -79,11 +101,10 @@ def verify(
 ) -> None:
     """Raises ``ChecksumMismatch`` unless the file has this size and checksum; None: not compared.
     ``check``: see ``going_on``."""
-    with os_errors_at(url):
-        found_size = os.stat(path).st_size
-        require_size(url, expected=size, found=found_size)
+    with os_errors_at(url), open_regular(url, path) as file:
+        require_size(url, expected=size, found=os.fstat(file.fileno()).st_size)
         if checksum is not None:
-            found = Stored(found_size, file_checksum(path, check=check))
+            found = copy_hashed(file.fileno(), None, check=check)
             require_same(url, expected=Content(checksum), found=found)
 
 
@@ -128,7 +149,7 @@ def copy(
     ``going_on``."""
     temporary = os.path.join(os.path.dirname(target), temporary_name())
     with os_errors_at(source_url):
-        reader = open(source, "rb", buffering=0)  # noqa: SIM115 - closed below; opened apart so that its errors name the source
+        reader = open_regular(source_url, source)
     try:
         with reader, os_errors_at(url):
             with open_making_folders(temporary) as writer:

@@ -1,11 +1,11 @@
 """A file on a storage, read at any place of it: for those who pass a part on, or look into it."""
 
 import os
-from stat import S_ISREG
 from typing import Any
 
 from sluice.storage import remote
-from sluice.storage.errors import FileMissing, NoFile, os_errors_at
+from sluice.storage.errors import FileMissing, os_errors_at
+from sluice.storage.local import open_regular
 from sluice.storage.places import local_path
 
 
@@ -46,13 +46,8 @@ def open_reader(url: str) -> Reader:
         file, size = remote.open_file(url)
         return Reader(url, file, size)
     with os_errors_at(url):
-        # A pipe without a writer would keep who opens it waiting.
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            opened = open_regular(url, path)
         except NotADirectoryError as error:  # below a file there is nothing
             raise FileMissing(url) from error
-    status = os.fstat(descriptor)
-    if not S_ISREG(status.st_mode):
-        os.close(descriptor)
-        raise NoFile(url, "this is no regular file")
-    return Reader(url, open(descriptor, "rb", buffering=0), status.st_size)
+    return Reader(url, opened, os.fstat(opened.fileno()).st_size)

@@ -1,0 +1,33 @@
+"""Only regular files of local storages are read, whatever has taken the place of a file."""
+
+import os
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from sluice import storage
+from sluice.storage import NoFile, local_url
+
+CHECKSUM = f"sha256:{sha256(b'hi').hexdigest()}"
+
+
+@pytest.mark.parametrize("size", [None, 2])
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_only_regular_files_are_read(kind: str, size: int | None, tmp_path: Path) -> None:
+    """A pipe would be waited for; a device would fill the disk of the node."""
+    lying = tmp_path / "lying"
+    match kind:
+        case "pipe":
+            os.mkfifo(lying)
+        case "device":
+            lying.symlink_to("/dev/null")
+        case _:
+            lying.mkdir()
+    url, to = local_url(lying), tmp_path / "to"
+    for copied in (0, 1 << 20):
+        with pytest.raises(NoFile, match="no regular file"):
+            storage.fetch(url, to, checksum=CHECKSUM, size=size, copied=copied)
+    with pytest.raises(NoFile, match="no regular file"):
+        storage.copy(url, local_url(to), checksum=CHECKSUM, size=size)
+    assert not to.exists()
