@@ -45,11 +45,11 @@ async def check_files(
 
 
 def _look(files: Sequence[_Claimed], *, verify: bool) -> Faults:
-    faults = {}
+    faults, plain = {}, set[str]()
     for file, place in files:
         if file.released:
             continue
-        require_no_link(place, subject=f"file {file.name!r}")
+        require_no_link(place, subject=f"file {file.name!r}", plain=plain)
         path = local_path(file.url) if verify else None
         if path is not None and (fault := fault_at(path, file.size)) is not None:
             faults[file.name] = fault

@@ -58,12 +58,13 @@ class _Claimed:
 
 def _look_at_all(claimed: Sequence[_Claimed], *, content: bool) -> dict[int, str | None]:
     """Return what is wrong with each, by number. Blocks."""
-    return {one.number: _look(one.file, one.place, content=content) for one in claimed}
+    plain = set[str]()
+    return {one.number: _look(one.file, one.place, content=content, plain=plain) for one in claimed}
 
 
-def _look(file: ClaimedFile, place: StoragePlace, *, content: bool) -> str | None:
+def _look(file: ClaimedFile, place: StoragePlace, *, content: bool, plain: set[str]) -> str | None:
     try:
-        require_no_link(place, subject="it")
+        require_no_link(place, subject="it", plain=plain)
     except OutsideStorages as error:
         return error.detail
     if not content:

@@ -32,6 +32,7 @@ from sluice.storage.operations import (
     verify,
 )
 from sluice.storage.places import (
+    inside_by_name,
     local_path,
     local_url,
     location_of,
@@ -70,6 +71,7 @@ __all__ = [
     "flaw_in",
     "folder_at",
     "free_name",
+    "inside_by_name",
     "is_full",
     "is_temporary",
     "join",

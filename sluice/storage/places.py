@@ -60,9 +60,7 @@ def within(storage_url: str, url: str) -> bool:
     of it does not lie inside.
     """
     root = storage_url.rstrip("/")
-    if "\x00" in url or not url.startswith(root + "/"):
-        return False
-    if not _stays_inside(url[len(root) + 1 :]):
+    if not inside_by_name(storage_url, url):
         return False
     root_path, path = local_path(root), local_path(url)
     if root_path is None or path is None:
@@ -71,18 +69,36 @@ def within(storage_url: str, url: str) -> bool:
     return os.path.realpath(path).startswith(real_root.rstrip("/") + "/")
 
 
-def through_link(storage_url: str, url: str) -> bool:
-    """Precondition: ``within(storage_url, url)``. On a local storage: is what ``url`` names, or a
-    folder below the storage's own that it lies in, a link? (The storage's own folder may be one, or
-    lie behind one.)"""
+def inside_by_name(storage_url: str, url: str) -> bool:
+    """Return what ``within`` does where no link is on the way. Reads no file system."""
+    root = storage_url.rstrip("/")
+    if "\x00" in url or not url.startswith(root + "/"):
+        return False
+    return _stays_inside(url[len(root) + 1 :])
+
+
+def through_link(storage_url: str, url: str, *, plain: set[str] | None = None) -> bool:
+    """Return whether what ``url`` names, or a folder below the storage's own that it lies in, is a
+    link. The storage's own folder may be one, or lie behind one.
+
+    Args:
+        storage_url: Of a storage; only a local one has links.
+        url: Lies in the storage by its name.
+        plain: Paths of folders that are known to be no links; further ones are added.
+    """
     at = local_path(storage_url.rstrip("/"))
     if at is None:
         return False
-    for name in url[len(storage_url.rstrip("/")) + 1 :].split("/"):
+    known = set[str]() if plain is None else plain
+    *folders, last = url[len(storage_url.rstrip("/")) + 1 :].split("/")
+    for name in folders:
         at = os.path.join(at, name)
+        if at in known:
+            continue
         if os.path.islink(at):
             return True
-    return False
+        known.add(at)
+    return os.path.islink(os.path.join(at, last))
 
 
 def require_within(storage_url: str, url: str) -> None:

@@ -138,8 +138,8 @@ async def feeder(
     """``badge``: by which it is known, and which may change; None: as the system's own."""
     token = None if badge is None else ""
     async with (
-        client(operator_url, seconds=10, token=token) as operator,
-        client(dms_url, seconds=10, token=token) as dms,
+        client(operator_url, seconds=30, token=token) as operator,
+        client(dms_url, seconds=60, token=token) as dms,
     ):
         passing: tuple[type[Exception], ...] = (NotAvailable, StorageFull, StorageUnavailable)
         if badge is not None:

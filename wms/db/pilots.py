@@ -140,9 +140,7 @@ WHERE uid = $1 AND state = '{pilot.LOST}' AND acknowledged_at IS NULL RETURNING 
 
 _SELECT_LOSS = "SELECT state, acknowledged_by, acknowledged_at FROM pilots WHERE uid = $1"
 
-_SELECT_MOST_RAM = statement("""
-SELECT max((resources->>'ram')::bigint) FROM pilots WHERE state = '{pilot.ACTIVE}'
-""")
+_SELECT_NODE = "SELECT resources, engines, sandbox FROM pilots WHERE uid = $1"
 
 _SELECT_NODES = statement("""
 SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
@@ -313,10 +311,9 @@ async def pilot_loss(connection: Connection, uid: UUID) -> PilotLoss:
     return PilotLoss(PilotState(row["state"]), acknowledged)
 
 
-async def most_ram(connection: Connection) -> int | None:
-    """MiB of the largest node that takes jobs; None: there is none."""
-    most: int | None = await connection.fetchval(_SELECT_MOST_RAM)
-    return most
+async def node_of_pilot(connection: Connection, uid: UUID) -> PilotNode:
+    """Return a pilot's node, whatever the pilot's state. Raises ``NotFound``."""
+    return node_of(_require(uid, await connection.fetchrow(_SELECT_NODE, uid)))
 
 
 async def active_nodes(connection: Connection) -> list[PilotNode]:

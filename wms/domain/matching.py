@@ -1,7 +1,7 @@
 """Which tasks' jobs a pilot gets: those that fit its resources, by rank, then by age."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
@@ -131,23 +131,38 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
     return None
 
 
+def largest_ram(needs: Needs, nodes: Iterable[PilotNode]) -> int | None:
+    """Return the MiB of the largest node that has all that a job needs; None: there is none."""
+    return max((node.resources.ram for node in _suitable_nodes(needs, nodes)), default=None)
+
+
 def largest_gpu(needs: Needs, nodes: Iterable[PilotNode]) -> float:
-    """MiB of the largest GPU that a job could be given, of nodes that have all else it needs; a
-    device of which nobody knows may have any. 0: there is none."""
+    """Return the MiB of the largest GPU that a job could be given, of nodes that have all else that
+    it needs; a device of which nobody knows may have any. 0: there is none."""
     gpus = needs.gpus
     if gpus is None:
         return 0.0
+    found = (_largest_device(gpus, node) for node in _suitable_nodes(needs, nodes))
+    return max(found, default=0.0)
+
+
+def largest_gpu_part(gpus: GpuNeeds, node: PilotNode) -> float:
+    """Return the most MiB of one GPU that a job on the node can have had."""
+    if gpus.share == 1:
+        return _largest_device(gpus, node)
+    return gpus.memory or gpus.share * _largest_device(gpus, node)
+
+
+def _suitable_nodes(needs: Needs, nodes: Iterable[PilotNode]) -> Iterator[PilotNode]:
     # What is limited over all nodes is none of theirs.
     own = needs.model_copy(update={"named": {}})
     demand = Demand(UUID(int=0), 0.0, datetime.min.replace(tzinfo=UTC), 1, own)
-    found = (
-        gpu.memory or math.inf
-        for node in nodes
-        if misfit(demand, node) is None
-        for gpu in node.resources.known_gpus
-        if is_suitable(gpu, gpus)
-    )
-    return max(found, default=0.0)
+    return (node for node in nodes if misfit(demand, node) is None)
+
+
+def _largest_device(gpus: GpuNeeds, node: PilotNode) -> float:
+    suitable = (gpu for gpu in node.resources.known_gpus if is_suitable(gpu, gpus))
+    return max((gpu.memory or math.inf for gpu in suitable), default=0.0)
 
 
 def _lack_of_amount(demand: Demand, node: NodeResources) -> str | None:

@@ -57,9 +57,9 @@ _NO_PROGRAM = RetryRule(hopeless=True, unless="no_program")
 @dataclass(frozen=True, slots=True)
 class History:
     """What is known of a job before this attempt's end. ``failures``: attempts that counted.
-    ``losses``: nodes lost in a row. ``ram``: MiB that the ended attempt asked for, or used,
-    whichever is more. ``gpu``: MiB of the GPU that it had and that was full, None: none was;
-    ``shared``: it had a part of one."""
+    ``losses``: nodes lost in a row. ``ram``: MiB that the ended attempt asked for; ``used_ram``:
+    MiB that it used, as its pilot says. ``gpu``: MiB of the GPU that it had and that was full,
+    None: none was; ``shared``: it had a part of one."""
 
     failures: int = 0
     losses: int = 0
@@ -68,6 +68,7 @@ class History:
     shared: bool = False
     #: Attempts at the job so far, whether or not they counted.
     attempts: int = 1
+    used_ram: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +76,8 @@ class RetryLimits:
     """``retry``: most attempts that count. ``backoff``: seconds before the second, doubled for each
     further one. ``losses``: nodes lost in a row that make a poison job. ``also``: what is tried
     again although no retry helps. ``temporary``: exit codes of which the tool says that another
-    attempt may help. ``most_ram``: MiB of the largest node, ``most_gpu``: of the largest GPU that
-    the task could be given; None: not known."""
+    attempt may help. ``most_ram``: MiB of the largest node that the task could be given,
+    ``most_gpu``: of the largest GPU; None: not known."""
 
     retry: int
     backoff: float
@@ -162,12 +163,17 @@ def _larger_gpu(had: int, history: History, limits: RetryLimits) -> tuple[int, s
 
 
 def _more_memory(rule: RetryRule, history: History, limits: RetryLimits) -> tuple[int | None, str]:
-    """MiB of the next attempt; and why it cannot have them."""
+    """Return the MiB of the next attempt, and why it cannot have them.
+
+    What a pilot says of an attempt may ask for the largest node; that no node is large enough
+    follows only from what the attempt asked for itself.
+    """
     if rule.memory <= 1.0:
         return None, ""
     ram = math.ceil(history.ram * rule.memory)
     if limits.most_ram is None or ram <= limits.most_ram:
-        return ram, ""
+        used = math.ceil(history.used_ram * rule.memory)
+        return max(ram, used if limits.most_ram is None else min(used, limits.most_ram)), ""
     return (
         ram,
         (

@@ -60,11 +60,12 @@ def attempt_verdict(
     history = History(
         job.failures,
         job.losses,
-        max(ram, math.ceil(end.peak_memory or 0)),
+        ram,
         end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
         shared=gpus is not None and gpus.share < 1,
         # The task itself waits for room on its storage: its jobs have no need to.
         attempts=1 if end.waits_for_storage else job.attempt,
+        used_ram=math.ceil(end.peak_memory or 0),
     )
     match end.outcome:
         case AttemptOutcome.FINISHED:

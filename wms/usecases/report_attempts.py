@@ -14,10 +14,10 @@ from wms.db.attempts import (
     jobs_in_flight,
     outcomes_reported,
 )
-from wms.db.pilots import active_nodes, is_stopping, most_ram, see_pilot
+from wms.db.pilots import active_nodes, is_stopping, node_of_pilot, see_pilot
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask, ReaderCame, lock_tasks_and_readers
-from wms.domain.matching import PilotNode, largest_gpu
+from wms.domain.matching import PilotNode, largest_gpu, largest_gpu_part, largest_ram
 from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
 from wms.domain.retry_rules import Verdict
 from wms.domain.tokens import possible
@@ -71,8 +71,7 @@ async def _report(
         }
         circumstances = _Circumstances(
             context.terms.losses,
-            await _most_ram(connection, first.values()),
-            await _nodes(connection, first.values()),
+            await _nodes(connection, pilot, first.values()),
             stopping=any(job.stopping for job in mine.values())
             and await is_stopping(connection, pilot),
         )
@@ -106,29 +105,29 @@ async def _report(
 
 @dataclass(frozen=True, slots=True)
 class _Circumstances:
-    """As of ``attempt_verdict``. ``nodes``: where a GPU was full. ``stopping``: the pilot was told
-    to hand back what it has."""
+    """What the verdicts on all attempts of a report depend on. ``losses``: nodes lost in a row that
+    make a poison job. ``nodes``: None unless an attempt ran out of memory. ``stopping``: the pilot
+    was told to hand back what it has."""
 
     losses: int
-    most_ram: int | None
-    nodes: Sequence[PilotNode] | None
+    nodes: "_Nodes | None"
     stopping: bool = False
 
 
-async def _most_ram(connection: Connection, reports: Iterable[AttemptReport]) -> int | None:
-    """MiB of the largest node that takes jobs; asked only where an attempt ran out of memory."""
-    if not any(report.error_class is ErrorClass.OUT_OF_MEMORY for report in reports):
-        return None
-    return await most_ram(connection)
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """``own``: the node of the pilot that reports; ``active``: those that take jobs."""
+
+    own: PilotNode
+    active: Sequence[PilotNode]
 
 
 async def _nodes(
-    connection: Connection, reports: Iterable[AttemptReport]
-) -> list[PilotNode] | None:
-    """That take jobs; asked only where a GPU was full."""
-    if not any(report.gpu_memory for report in reports):
+    connection: Connection, pilot: UUID, reports: Iterable[AttemptReport]
+) -> _Nodes | None:
+    if not any(report.error_class is ErrorClass.OUT_OF_MEMORY for report in reports):
         return None
-    return await active_nodes(connection)
+    return _Nodes(await node_of_pilot(connection, pilot), await active_nodes(connection))
 
 
 def _first_of_each(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], AttemptReport]:
@@ -235,15 +234,25 @@ def _verdict(
     around: _Circumstances,
 ) -> Verdict:
     """Return what becomes of the job; ``ended``: with what outcome and class of error."""
+    peak, full_gpu, largest = report.peak_memory, report.gpu_memory or None, Largest()
+    if (nodes := around.nodes) is not None:
+        needs = known.task.needs
+        # A pilot is believed about its own node, and no further.
+        peak = None if peak is None else min(peak, nodes.own.resources.ram)
+        if full_gpu is not None and needs.gpus is not None:
+            part = largest_gpu_part(needs.gpus.with_memory(job.gpu_memory), nodes.own)
+            full_gpu = int(min(full_gpu, part))
+        largest = Largest(
+            largest_ram(needs, nodes.active),
+            None if full_gpu is None else largest_gpu(needs, nodes.active),
+        )
     end = AttemptEnding(
         *ended,
         report.exit_code,
-        report.peak_memory,
-        report.gpu_memory or None,
+        peak,
+        full_gpu,
         waits_for_storage=full_storage(known.task, report) is not None,
     )
-    most_gpu = None if around.nodes is None else largest_gpu(known.task.needs, around.nodes)
-    largest = Largest(around.most_ram, most_gpu)
     return attempt_verdict(known, job, end, losses=around.losses, largest=largest)
 
 

@@ -96,7 +96,7 @@ async def test_refused_input_is_hopeless(stage: Stage) -> None:
             ErrorClass.OUT_OF_MEMORY,
             -9,
             (
-                "out_of_memory: it took long; not tried again: no node has the 18003 MiB that"
+                "out_of_memory: it took long; not tried again: no node has the 18000 MiB that"
                 " another attempt would ask for (the largest 16000)"
             ),
         ),
@@ -107,7 +107,8 @@ async def test_what_ends_in_the_same_way_again_is_not_tried_again(
 ) -> None:
     pilot = await stage.add_pilot(ram=16_000)
     for also, tried_again in ([], False), (["tool_timeout", "no_program", "out_of_memory"], True):
-        task = await stage.add_task(make_task(retry_also=also), jobs=1)
+        needs = Resources(ram=12_000)
+        task = await stage.add_task(make_task(retry_also=also, resources=needs), jobs=1)
         (job,) = await stage.lease(pilot)
         report = stage.report_of(
             job,
@@ -291,6 +292,45 @@ async def test_failed_jobs_are_tried_again_while_the_task_lives(stage: Stage) ->
         await retry_task(stage.context, task.uid)
     with pytest.raises(NotFound):
         await retry_job(stage.context, 12345)
+
+
+async def test_impossible_memory_of_a_report_does_not_fail_the_job(stage: Stage) -> None:
+    task = await stage.add_task(make_task(resources=Resources(ram=100)), jobs=1)
+    pilot = await stage.add_pilot(ram=1000)
+    other = await stage.add_pilot(name="other", ram=1200)
+    (job,) = await stage.lease(pilot)
+    report = stage.report_of(
+        job, AttemptOutcome.FAILED, error=ErrorClass.OUT_OF_MEMORY, peak_memory=2.0**31
+    )
+    await stage.report(pilot, report)
+    assert (await stage.status(task)).failed == 0
+    (again,) = await stage.lease(other)
+    assert again.ram == 1200, "no more than the largest node has"
+
+
+async def test_memory_of_a_report_is_bounded_by_the_node_of_its_pilot(stage: Stage) -> None:
+    await stage.add_task(make_task(resources=Resources(ram=100)), jobs=1)
+    pilot = await stage.add_pilot(ram=1000)
+    large = await stage.add_pilot(name="large", ram=64_000)
+    (job,) = await stage.lease(pilot)
+    report = stage.report_of(
+        job, AttemptOutcome.FAILED, error=ErrorClass.OUT_OF_MEMORY, peak_memory=2.0**31
+    )
+    await stage.report(pilot, report)
+    (again,) = await stage.lease(large)
+    assert again.ram == 1500
+
+
+async def test_impossible_gpu_memory_of_a_report_does_not_fail_the_job(stage: Stage) -> None:
+    task = await stage.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
+    small, large = gpu("GPU-0", memory=8_000), gpu("GPU-1", memory=24_000)
+    pilot = await stage.add_pilot(devices=[small], gpus=[small.name])
+    other = await stage.add_pilot(name="other", devices=[large], gpus=[large.name])
+    (job,) = await stage.lease(pilot)
+    await stage.report(pilot, full(stage, job, 2**31 - 1))
+    assert (await stage.status(task)).failed == 0
+    (again,) = await stage.lease(other)
+    assert again.gpu_memory == 8_001
 
 
 async def test_a_full_gpu_asks_for_a_larger_one(stage: Stage) -> None:
