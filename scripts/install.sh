@@ -39,9 +39,9 @@ if [ "$found" -eq 2 ]; then
 fi
 mkdir -p .venv
 touch .venv/incomplete
-source scripts/system-certificates.sh
 export VIRTUAL_ENV=.venv
 [ -x .venv/bin/python ] || "$python" -m venv .venv
+source scripts/system-certificates.sh
 [ -x .venv/bin/uv ] || .venv/bin/python -m pip install --quiet uv
 .venv/bin/uv pip install --quiet --compile-bytecode --require-hashes -r requirements.lock
 .venv/bin/uv pip install --quiet --no-deps -e .

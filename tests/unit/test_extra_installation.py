@@ -11,11 +11,11 @@ import pytest
 
 from tests.architecture.sources import ROOT
 
-#: Stands for the environment's interpreter: writes down pip's arguments, and kills the script where
-#: KILL is set.
+#: Stands for the environment's interpreter: writes down what pip installs, and kills the script
+#: where KILL is set.
 _PYTHON = """#!/bin/sh
 case "$*" in
-  "-m pip "*) echo "$*" >>pip-calls; if [ -n "$KILL" ]; then kill -9 $PPID; fi ;;
+  "-m pip install "*) echo "$*" >>pip-calls; if [ -n "$KILL" ]; then kill -9 $PPID; fi ;;
   *) exec {python} "$@" ;;
 esac
 """

@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import os
 import ssl
 import subprocess
 import threading
@@ -57,40 +58,64 @@ def registry(tmp_path: Path, authority: Authority) -> Iterator[str]:
         serving.join()
 
 
-@pytest.mark.parametrize("trusted", [True, False], ids=["trusted", "unknown"])
-def test_a_registry_is_trusted_as_this_machine_trusts_it(
-    registry: str, authority: Authority, tmp_path: Path, *, trusted: bool
-) -> None:
-    options = ["--no-config", "--no-cache", "--python", str(_BIN / "python")]
-    target = ["--target", str(tmp_path / "packages"), "--index-url", registry, "tiny"]
-    known = tmp_path / "list.pem"
-    known.write_bytes((authority if trusted else Authority(tmp_path / "another")).file.read_bytes())
-    script = f'mount --bind "{known}" "$1"; shift; . "{_SCRIPT}"; exec "$@"'
-    [bundle, *_] = [path for path in _script_bundles() if Path(path).exists()]
-    done = subprocess.run(
-        [
-            "unshare",
-            "--map-root-user",
-            "--mount",
-            "bash",
-            "-c",
-            script,
-            "-",
-            bundle,
-            *(_BIN / "uv", "pip", "install"),
-            *options,
-            *target,
+def install(
+    registry: str, machine: Authority, folder: Path, **variables: str
+) -> dict[str, subprocess.CompletedProcess[str]]:
+    """Install the package by pip and by uv on a machine that trusts the one authority."""
+    target = ["--index-url", registry, "tiny"]
+    commands: dict[str, list[str | Path]] = {
+        "pip": [_BIN / "pip", "install", "--no-cache-dir", "--retries=0", "--target", folder / "p"],
+        "uv": [
+            *(_BIN / "uv", "pip", "install", "--no-config", "--no-cache"),
+            *("--python", _BIN / "python", "--target", folder / "u"),
         ],
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
-        stderr=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode == 0) is trusted, done.stderr
-    assert (tmp_path / "packages" / "tiny.py").exists() is trusted
+    }
+    script = f'mount --bind "{machine.file}" "$1"; shift; cd {ROOT}; . "{_SCRIPT}"; exec "$@"'
+    [bundle, *_] = [path for path in _script_bundles() if Path(path).exists()]
+    return {
+        program: subprocess.run(
+            [
+                *("unshare", "--map-root-user", "--mount", "bash", "-ec", script, "-", bundle),
+                *command,
+                *target,
+            ],
+            env={"PATH": "/usr/bin:/bin", "HOME": str(folder), **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        for program, command in commands.items()
+    }
+
+
+def test_registry_is_trusted_as_this_machine_trusts_it(
+    registry: str, authority: Authority, tmp_path: Path
+) -> None:
+    done = install(registry, authority, tmp_path, PIP_CONFIG_FILE=os.devnull)
+    assert [one.returncode for one in done.values()] == [0, 0], done
+    assert (tmp_path / "p" / "tiny.py").exists()
+    assert (tmp_path / "u" / "tiny.py").exists()
+
+
+def test_registry_of_an_unknown_authority_is_refused(registry: str, tmp_path: Path) -> None:
+    done = install(registry, Authority(tmp_path / "a"), tmp_path, PIP_CONFIG_FILE=os.devnull)
+    assert all(one.returncode != 0 for one in done.values()), done
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "file"])
+def test_setting_of_the_user_counts_for_pip_and_for_uv(
+    registry: str, authority: Authority, tmp_path: Path, variable: str
+) -> None:
+    configuration = tmp_path / "pip.conf"
+    configuration.write_text(f"[global]\ncert = {authority.file}\n")
+    own = {variable: str(authority.file), "PIP_CONFIG_FILE": os.devnull}
+    if variable == "file":
+        own = {"PIP_CONFIG_FILE": str(configuration)}
+    done = install(registry, Authority(tmp_path / "another"), tmp_path, **own)
+    assert [one.returncode for one in done.values()] == [0, 0], done
 
 
 def _script_bundles() -> list[str]:
     """Return the places where the script looks for the machine's list."""
-    line = next(line for line in _SCRIPT.read_text().splitlines() if line.startswith("for "))
-    return line.removeprefix("for bundle in ").removesuffix("; do").split()
+    return [word.rstrip(";") for word in _SCRIPT.read_text().split() if word.startswith("/etc/")]
