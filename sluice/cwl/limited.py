@@ -31,6 +31,10 @@ MAX_MEMORY = 3 * 1024**3
 #: ``multiprocessing`` chooses.
 _LONGEST_ADDRESS, _NAMES = 107, len("/pymp-xxxxxxxx/listener-xxxxxxxx")
 
+#: Variable that names a folder to the process that others are forked from. That process ends after
+#: this one, also when this one is killed, and removes the folder.
+ADDRESS_FOLDER = "_SLUICE_CHECK_FOLDER"
+
 _CONTEXT = multiprocessing.get_context("forkserver")
 #: Besides the libraries, what the main module imports: every process imports that once more.
 _CONTEXT.set_forkserver_preload(["__main__", "sluice.cwl.preloaded"])
@@ -90,13 +94,14 @@ class LimitedCompiler:
         )
         try:
             with self._lock:
-                _keep_address_short()
+                os.environ[ADDRESS_FOLDER] = _choose_address_folder()
                 process.start()
                 self._running.add(process)
         except BaseException:
             receiver.close()
             raise
         finally:
+            os.environ.pop(ADDRESS_FOLDER, None)
             sender.close()
         return process, receiver
 
@@ -115,20 +120,22 @@ class LimitedCompiler:
         return CompiledUpload(Compiled(None, [finding]), None, None)
 
 
-def _keep_address_short() -> None:
-    """Give ``multiprocessing`` a folder below /tmp where its own would be too long a name.
+def _choose_address_folder() -> str:
+    """Return the folder of the address of the process that others are forked from.
 
-    The address of the process that others are forked from lies in that folder. Python does so
-    by itself from 3.14 on.
+    ``multiprocessing`` gets a folder below /tmp where its own would be too long a name; Python does
+    so by itself from 3.14 on.
     """
     config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
-    if "tempdir" in config or (
-        len(os.fsencode(tempfile.gettempdir())) + _NAMES <= _LONGEST_ADDRESS
-    ):
-        return
-    folder = tempfile.mkdtemp(prefix="pymp-", dir="/tmp")
-    config["tempdir"] = folder
-    util.Finalize(None, shutil.rmtree, (folder, True), exitpriority=-100)
+    if not os.path.isdir(config.get("tempdir", "")):
+        fits = len(os.fsencode(tempfile.gettempdir())) + _NAMES <= _LONGEST_ADDRESS
+        if fits:
+            folder = tempfile.mkdtemp(prefix="pymp-")
+        else:
+            folder = tempfile.mkdtemp(prefix="pymp-", dir="/tmp")
+        config["tempdir"] = folder
+        util.Finalize(None, shutil.rmtree, (folder, True), exitpriority=-100)
+    return str(config["tempdir"])
 
 
 def _compile(sender: Connection, upload: Upload, name: str, limits: tuple[int, int]) -> None:

@@ -1,6 +1,11 @@
 """Loads what compiling a template needs, once, in the process that others are forked from."""
 
+import atexit
+import os
+import shutil
+
 from sluice.cwl.compiler import compile_template
+from sluice.cwl.limited import ADDRESS_FOLDER
 
 _SMALLEST = """\
 cwlVersion: v1.2
@@ -19,3 +24,5 @@ steps:
 """
 
 compile_template(_SMALLEST, name="smallest")
+if folder := os.environ.pop(ADDRESS_FOLDER, None):
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)

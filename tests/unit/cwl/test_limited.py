@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -33,7 +34,7 @@ ENDLESS = edited(
 
 #: Checks a template in a process of its own: what Python starts once for all checks is new there.
 _CHECK = """
-import resource, sys
+import os, resource, signal, sys
 from sluice.contracts.problems import NotAvailable
 from sluice.cwl import take_files
 from sluice.cwl.limited import LimitedCompiler
@@ -47,10 +48,12 @@ if __name__ == "__main__":
         print(LimitedCompiler().compile(upload, name="t").compiled.errors)
     except NotAvailable as error:
         print(error)
+    if "killed" in sys.argv:
+        os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def _checked_apart(folder: Path, *arguments: str) -> str:
+def _checked_apart(folder: Path, *arguments: str, status: int = 0) -> str:
     script = folder / "check.py"
     script.write_text(_CHECK)
     done = subprocess.run(
@@ -62,7 +65,7 @@ def _checked_apart(folder: Path, *arguments: str) -> str:
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == status, done.stderr
     return done.stdout.strip()
 
 
@@ -71,6 +74,11 @@ def test_templates_are_checked_where_the_temporary_folder_has_a_long_name(tmp_pa
     folder = tmp_path / ("long-" * 24)
     folder.mkdir()
     assert _checked_apart(folder) == "[]"
+
+
+def test_killed_process_leaves_no_temporary_folder(tmp_path: Path) -> None:
+    _checked_apart(tmp_path, "killed", status=-signal.SIGKILL)
+    wait_until(lambda: not list(tmp_path.glob("pymp-*")), what="the folder is removed", seconds=60)
 
 
 def test_check_whose_process_cannot_start_says_so(tmp_path: Path) -> None:
