@@ -31,6 +31,7 @@ from sluice.contracts.node_parts import ToldPart
 from sluice.contracts.resources import Labels, NamedAmounts
 from sluice.contracts.states import ContainerEngine
 from sluice.contracts.wording import in_words, names_value, sentence_of
+from sluice.visible_text import quoted
 
 
 def _default_work_dir() -> Path:
@@ -213,9 +214,9 @@ def _sentence(wrong: ErrorDetails, given: Collection[str]) -> str:
     )
     if wrong["type"] == "list_type":
         return (
-            f"{setting}: {wrong['input']!r} is no list, which is written as JSON:"
+            f"{setting}: {quoted(wrong['input'])} is no list, which is written as JSON:"
             """ '["one", "two"]'"""
         )
     where = "".join(f", number {index + 1}" for index in place if isinstance(index, int))
-    value = "" if names_value(wrong) else f", not {str(wrong['input'])[:200]!r}"
+    value = "" if names_value(wrong) else f", not {quoted(wrong['input'])}"
     return f"{setting}{where}: {sentence_of(wrong)}{value}"

@@ -1,10 +1,60 @@
 """What the operating system refused, in words: Python shows it with its number, as in
 ``[Errno 2]``."""
 
+import json
+import os
+import ssl
 
-def reason_of(error: Exception) -> str:
-    """Return why a file, or a machine, cannot be used, without its name."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+from sluice.visible_text import escaped, visible_line
+
+#: Libraries that tell the cause of an error in the errors before it.
+_WRAPPING = ("httpx", "httpcore")
+#: Characters of what a library says.
+_MOST_SAID = 500
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why a file, text or machine cannot be used: in one line, and without its name."""
+    if type(error).__module__.partition(".")[0] in _WRAPPING:
+        error = _system_error(error) or error
+    if isinstance(error, OSError) and (said := _system_reason(error)):
+        return said
+    if (place := _place_in_text(error)) is not None:
+        return place
+    said = " ".join(str(error).split())[:_MOST_SAID]
+    return visible_line(said) or type(error).__name__
+
+
+def _system_error(error: BaseException | None) -> OSError | None:
+    """Return the first of an error and those before it that the operating system gave."""
+    while error is not None:
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if isinstance(error, OSError) and error.strerror is not None:
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _system_reason(error: OSError) -> str | None:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    if error.errno is not None and (error.strerror or "").startswith("Connect call failed"):
+        return os.strerror(error.errno)
+    return error.strerror
+
+
+def _place_in_text(error: BaseException) -> str | None:
+    """Return where a text is wrong, and what is: JSON, YAML, or bytes that are no text."""
+    if isinstance(error, json.JSONDecodeError):
+        said = f"{error.msg[:1].lower()}{error.msg[1:]}"
+        return f"line {error.lineno}, column {error.colno}: {said}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.start + 1} is not valid {error.encoding.upper()}"
+    if isinstance(error, RecursionError):
+        return "it has lists and objects too deep in others"
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    return mark and f"line {mark.line + 1}, column {mark.column + 1}: {problem}"
 
 
 def sentence_of(error: OSError) -> str:
@@ -16,5 +66,4 @@ def sentence_of(error: OSError) -> str:
 
 
 def _shown(name: object) -> str:
-    text = name.decode(errors="replace") if isinstance(name, bytes) else str(name)
-    return text if text.isprintable() else ascii(text)
+    return escaped(os.fsdecode(name) if isinstance(name, bytes) else str(name))

@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
 
+from sluice.visible_text import quoted
+
 #: More than clocks are put back.
 _PUT_BACK = timedelta(hours=3)
 _FIELDS, _LONGEST = 5, 500
@@ -42,7 +44,9 @@ def check_schedule(schedule: str) -> None:
 def check_zone(zone: str) -> None:
     """Raises ``WrongScheduleError``."""
     if zone not in _zones():
-        raise WrongScheduleError(f"{zone!r} is no time zone: write it as in Europe/Warsaw, or UTC")
+        raise WrongScheduleError(
+            f"{quoted(zone)} is no time zone: write it as in Europe/Warsaw, or UTC"
+        )
 
 
 @cache

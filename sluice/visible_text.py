@@ -1,8 +1,10 @@
 """Text of others, as something to look at, never as something that a terminal obeys."""
 
-import os
+import json
 from pathlib import Path
 
+#: Characters of a value that a message shows.
+MOST_SHOWN = 200
 #: What shows the text behind it in another order than it has (Unicode, UAX 9): embeddings,
 #: overrides, isolates.
 REORDERING = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
@@ -41,8 +43,33 @@ def shown_path(path: Path) -> str:
 
     Bytes that are not UTF-8 become ``\xe9``, a line break becomes ``\n``.
     """
-    text = os.fsencode(path).decode(errors="backslashreplace")
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
-        for letter in text
-    )
+    return escaped(str(path))
+
+
+def escaped(text: str) -> str:
+    r"""Return the text with ``\n``, ``\x1b``, ``\u202e`` for characters that would not be seen."""
+    return text if text.isprintable() else "".join(map(_escaped_character, text))
+
+
+def quoted(value: object) -> str:
+    """Return a value as messages show it: text and bytes in quotes, anything else as JSON.
+
+    Characters that would not be seen are escaped, and a long value is cut.
+    """
+    if isinstance(value, bytes):
+        value = value[: MOST_SHOWN + 1].decode(errors="surrogateescape")
+    if isinstance(value, str):
+        return f"'{_beginning(value)}'"
+    return _beginning(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _beginning(text: str) -> str:
+    return escaped(text) if len(text) <= MOST_SHOWN else f"{escaped(text[:MOST_SHOWN])}…"
+
+
+def _escaped_character(character: str) -> str:
+    if character.isprintable():
+        return character
+    if "\udc80" <= character <= "\udcff":  # a byte that is not UTF-8, as Python keeps it in names
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()

@@ -146,7 +146,9 @@ class _Requests:
         for line in filter(bytes.strip, lines):
             request = json.loads(line)
             if not isinstance(request, dict):
-                raise ValueError(f"a request is a JSON object, not {line[:80]!r}")
+                raise ValueError(
+                    f"a request is a JSON object, not {line[:80].decode(errors='replace')}"
+                )
             self._waiting.append(request)
         return bool(chunk)
 

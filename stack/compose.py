@@ -8,6 +8,9 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from sluice.contracts.wording import sentence_of
+from sluice.os_errors import reason_of
+
 #: The parser in C, ten times faster, where PyYAML was built with it.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -132,7 +135,7 @@ def read_compose(path: Path) -> Compose:
     try:
         data = yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe loader, whichever it is
     except yaml.YAMLError as error:
-        raise WrongComposeFile(f"{path}: {error}") from None
+        raise WrongComposeFile(f"{path}: is not YAML: {reason_of(error)}") from None
     if re.search(r"(?<!\$)\$(?!\$)[{A-Za-z_]", re.sub(r"(?m)#.*$", "", text)):
         raise WrongComposeFile(
             f"{path}: variables (${{NAME}}) are not replaced here; write values into the files of"
@@ -144,7 +147,7 @@ def read_compose(path: Path) -> Compose:
         return Compose.model_validate(data)
     except ValidationError as error:
         lines = [
-            f"{path}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
+            f"{path}: {'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}"
             for wrong in error.errors()
         ]
         raise WrongComposeFile("\n".join(lines)) from None

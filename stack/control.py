@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from sluice.contracts.wording import sentence_of
 from stack.links import FaultKind, ProxyLink
 from stack.plan import PartKind
 from stack.supervisor import SupervisedProcess
@@ -104,7 +105,7 @@ class ControlSocket:
         except ValidationError as error:
             return {
                 "error": "; ".join(
-                    f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}"
+                    f"{'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}"
                     for wrong in error.errors()
                 )
             }

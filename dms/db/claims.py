@@ -15,6 +15,7 @@ import asyncpg
 
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection
+from sluice.visible_text import quoted
 
 CLAIM_WORK = """
 -- The data set that has waited longest in this state, if nobody works on it and it does not rest.
@@ -99,7 +100,7 @@ class ClaimLost(Exception):
     more."""
 
     def __init__(self, claim: DatasetClaim) -> None:
-        super().__init__(f"data set {claim.name!r} is not in hand any more")
+        super().__init__(f"data set {quoted(claim.name)} is not in hand any more")
         self.claim = claim
 
 

@@ -16,6 +16,7 @@ from sluice.contracts.life_cycles import states_before
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
+from sluice.visible_text import quoted
 
 #: Serialises the drawing of closing positions, so that they become visible in their order.
 CLOSING_LOCK = 0x534C_434C
@@ -231,7 +232,7 @@ async def insert_dataset(
                 new.copied,
             )
     except asyncpg.ForeignKeyViolationError as error:
-        raise UnknownPeriod(f"data set {new.name!r}", period) from error
+        raise UnknownPeriod(f"data set {quoted(new.name)}", period) from error
     except asyncpg.UniqueViolationError:
         return None
     return None if row is None else to_dataset(row)

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.problems import Conflict, Unprocessable
+from sluice.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class FileDiffers(Conflict):
 
     def __init__(self, name: str, difference: str) -> None:
         super().__init__(
-            f"file {name!r} is registered already, with another {difference}", file=name
+            f"file {quoted(name)} is registered already, with another {difference}", file=name
         )
         self.file = name
 
@@ -55,7 +56,7 @@ class FileIsNot(Unprocessable):
     """What lies at a file's URL is not what it is said to be."""
 
     def __init__(self, name: str, url: str, fault: str) -> None:
-        super().__init__(f"file {name!r}: {url} {fault}", file=name, url=url)
+        super().__init__(f"file {quoted(name)}: {url} {fault}", file=name, url=url)
 
 
 class NumberTaken(Conflict):
@@ -64,8 +65,8 @@ class NumberTaken(Conflict):
 
     def __init__(self, name: str, other: str, *, seq: int) -> None:
         super().__init__(
-            f"file {name!r} has seq {seq}, which is that of the registered file {other!r}: each"
-            " file has a number of its own",
+            f"file {quoted(name)} has seq {seq}, which is that of the registered file"
+            f" {quoted(other)}: each file has a number of its own",
             file=name,
             other=other,
             seq=seq,
@@ -77,7 +78,8 @@ class SentTwice(Unprocessable):
 
     def __init__(self, name: str, other: str, shared: str) -> None:
         super().__init__(
-            f"files {name!r} and {other!r} of the request have the same {shared}", file=name
+            f"files {quoted(name)} and {quoted(other)} of the request have the same {shared}",
+            file=name,
         )
 
 
@@ -127,7 +129,7 @@ def require_same_request(
     )
     if differing:
         sentences = "; ".join(
-            f"{key} is {first.get(key)!r}, not {again.get(key)!r}" for key in differing
+            f"{key} is {quoted(first.get(key))}, not {quoted(again.get(key))}" for key in differing
         )
         raise Conflict(
             f"{subject} is registered already, differently: {sentences}",

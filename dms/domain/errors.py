@@ -10,6 +10,7 @@ from sluice.contracts.problems import Conflict, NeedsForce, NotFound, Unprocessa
 from sluice.contracts.quotas import HolderKind, Reached
 from sluice.contracts.standing import Collect
 from sluice.contracts.states import DatasetState
+from sluice.visible_text import quoted
 
 
 class UnknownDataset(NotFound):
@@ -40,7 +41,7 @@ class FileGone(NotFound):
     """It is in the catalogue still; its content is not there any more."""
 
     def __init__(self, uid: UUID, name: str) -> None:
-        super().__init__(f"file {name!r} has been deleted", dataset=uid)
+        super().__init__(f"file {quoted(name)} has been deleted", dataset=uid)
 
 
 class NotComplete(Conflict):
@@ -48,7 +49,7 @@ class NotComplete(Conflict):
 
     def __init__(self, uid: UUID, name: str, state: DatasetState) -> None:
         super().__init__(
-            f"data set {name!r} is {state}: only one that is complete can be packed",
+            f"data set {quoted(name)} is {state}: only one that is complete can be packed",
             dataset=uid,
             state=state,
         )
@@ -68,7 +69,8 @@ class DatasetNotOpen(Conflict):
 
     def __init__(self, uid: UUID, name: str, *, state: DatasetState, file: str) -> None:
         super().__init__(
-            f"data set {name!r} is {state}: file {file!r} cannot be added; register a new data set",
+            f"data set {quoted(name)} is {state}: file {quoted(file)} cannot be added; register a"
+            " new data set",
             dataset=uid,
             state=state,
         )
@@ -79,8 +81,8 @@ class NoFolderToFill(Unprocessable):
 
     def __init__(self, uid: UUID, name: str) -> None:
         super().__init__(
-            f"data set {name!r} cannot be filled piece by piece: it has to be of type input, with a"
-            " folder of its own below a storage",
+            f"data set {quoted(name)} cannot be filled piece by piece: it has to be of type"
+            " input, with a folder of its own below a storage",
             dataset=uid,
         )
 
@@ -95,7 +97,7 @@ class PiecesMissing(Conflict):
 
     def __init__(self, name: str, received: int, size: int) -> None:
         super().__init__(
-            f"of file {name!r}, {received} of {size} bytes have arrived: send the rest",
+            f"of file {quoted(name)}, {received} of {size} bytes have arrived: send the rest",
             file=name,
             received=received,
             size=size,
@@ -105,7 +107,7 @@ class PiecesMissing(Conflict):
 class MoreThanComplete(Conflict):
     def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
         super().__init__(
-            f"data set {name!r} is complete with {counted(complete, 'file')} and would have"
+            f"data set {quoted(name)} is complete with {counted(complete, 'file')} and would have"
             f" {count}: if that number is wrong, close it with the right one",
             dataset=uid,
             count=count,
@@ -115,7 +117,7 @@ class MoreThanComplete(Conflict):
 
 class CompletenessDiffers(Conflict):
     def __init__(self, uid: UUID, name: str, *, known: int, sent: int) -> None:
-        said = f"data set {name!r} is to close at {counted(known, 'file')}, not at {sent}"
+        said = f"data set {quoted(name)} is to close at {counted(known, 'file')}, not at {sent}"
         super().__init__(said, dataset=uid, known=known, sent=sent)
 
 
@@ -123,7 +125,7 @@ class UnknownPeriod(Unprocessable):
     """``subject`` was to belong to it."""
 
     def __init__(self, subject: str, period: str | None) -> None:
-        super().__init__(f"{subject}: period {period!r} is not registered", period=period)
+        super().__init__(f"{subject}: period {quoted(period)} is not registered", period=period)
 
 
 class EndsBeforeStart(Unprocessable):
@@ -157,8 +159,8 @@ class PlaceJustTaken(Exception):
 class NoFiles(Unprocessable):
     def __init__(self, uid: UUID, name: str) -> None:
         super().__init__(
-            f"data set {name!r} has no files and cannot be closed: register its files first, or"
-            f" delete it (`sluice dataset delete {name}`)",
+            f"data set {quoted(name)} has no files and cannot be closed: register its files"
+            f" first, or delete it (`sluice dataset delete {name}`)",
             dataset=uid,
         )
 
@@ -167,7 +169,7 @@ class OutputKept(NeedsForce):
     """A last copy is deleted only on request (invariant 4)."""
 
     def __init__(self, uid: UUID, name: str, what: str) -> None:
-        why = f"data set {name!r} is {what}: it may be the last copy"
+        why = f"data set {quoted(name)} is {what}: it may be the last copy"
         super().__init__(why, forced="deletes it for good", dataset=uid)
 
 
@@ -176,8 +178,8 @@ class GrowsByItself(Conflict):
 
     def __init__(self, dataset: Dataset, what: str) -> None:
         super().__init__(
-            f"data set {dataset.name!r} is standing, and {what}: it grows by outputs of chains"
-            " (sluice:collect), and templates take slices of it (sluice:match with every)",
+            f"data set {quoted(dataset.name)} is standing, and {what}: it grows by outputs of"
+            " chains (sluice:collect), and templates take slices of it (sluice:match with every)",
             dataset=dataset.uid,
         )
 
@@ -185,7 +187,7 @@ class GrowsByItself(Conflict):
 class NothingToCollect(Conflict):
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
-            f"data set {dataset.name!r} is {dataset.state}: its files cannot be collected",
+            f"data set {quoted(dataset.name)} is {dataset.state}: its files cannot be collected",
             dataset=dataset.uid,
             state=dataset.state,
         )
@@ -194,8 +196,9 @@ class NothingToCollect(Conflict):
 class OtherType(Conflict):
     def __init__(self, into: Collect, standing: Dataset) -> None:
         super().__init__(
-            f"standing data set {standing.name!r} is of type {standing.meta.get('type')!r}, and not"
-            f" {into.type!r}: collect in one of another name",
+            f"standing data set {quoted(standing.name)} is of type"
+            f" {quoted(standing.meta.get('type'))}, and not"
+            f" {quoted(into.type)}: collect in one of another name",
             dataset=standing.uid,
         )
 
@@ -203,7 +206,7 @@ class OtherType(Conflict):
 class NotStanding(Conflict):
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
-            f"data set {dataset.name!r} does not grow (any more): there are no slices of it",
+            f"data set {quoted(dataset.name)} does not grow (any more): there are no slices of it",
             dataset=dataset.uid,
             state=dataset.state,
         )
@@ -211,7 +214,7 @@ class NotStanding(Conflict):
 
 class NotUploadable(Unprocessable):
     def __init__(self, uid: UUID, name: str, reason: str) -> None:
-        super().__init__(f"data set {name!r} cannot be uploaded: {reason}", dataset=uid)
+        super().__init__(f"data set {quoted(name)} cannot be uploaded: {reason}", dataset=uid)
 
 
 class NoStorage(Exception):

@@ -12,6 +12,7 @@ from sluice.contracts.naming import FILE_SYSTEM_NAME_BYTES
 from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import StorageType
+from sluice.visible_text import quoted
 
 #: Longest name that file systems take, bytes, less room for a temporary name's beginning.
 LONGEST_FOLDER = 240
@@ -85,7 +86,8 @@ def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePl
         raise OutsideStorages(
             subject,
             url,
-            f"does not stay inside storage {root.name!r} ({root.url}): give a plain path below it",
+            f"does not stay inside storage {quoted(root.name)} ({root.url}): give a plain path"
+            " below it",
         )
     if url.startswith("file:") and (why := _too_long(url)):
         raise OutsideStorages(subject, url, f"{why}: give a shorter one")

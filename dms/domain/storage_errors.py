@@ -3,25 +3,26 @@
 from uuid import UUID
 
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.visible_text import quoted
 
 
 class UnknownStorage(NotFound):
     def __init__(self, name: str) -> None:
-        super().__init__(f"no storage is called {name!r}", storage=name)
+        super().__init__(f"no storage is called {quoted(name)}", storage=name)
 
 
 class StorageRefused(Unprocessable):
     """It may not lie there, or cannot be used."""
 
     def __init__(self, name: str, url: str, why: str) -> None:
-        super().__init__(f"storage {name!r}: {url} {why}", storage=name, url=url)
+        super().__init__(f"storage {quoted(name)}: {url} {why}", storage=name, url=url)
 
 
 class MarksRefused(Unprocessable):
     """Such water marks a storage cannot have."""
 
     def __init__(self, name: str, why: str) -> None:
-        super().__init__(f"storage {name!r}: these water marks {why}", storage=name)
+        super().__init__(f"storage {quoted(name)}: these water marks {why}", storage=name)
 
 
 class StoragesOverlap(Conflict):
@@ -29,8 +30,8 @@ class StoragesOverlap(Conflict):
 
     def __init__(self, name: str, url: str, *, other: str, other_url: str) -> None:
         super().__init__(
-            f"storage {name!r}: {url} and storage {other!r} ({other_url}) are one folder, or one"
-            " lies in the other: give each a folder of its own",
+            f"storage {quoted(name)}: {url} and storage {quoted(other)} ({other_url}) are one"
+            " folder, or one lies in the other: give each a folder of its own",
             storage=name,
             url=url,
             other=other,
@@ -41,4 +42,6 @@ class StorageTakesNothing(Unprocessable):
     """An enabled storage gets no new data sets."""
 
     def __init__(self, subject: str, name: str, *, storage_id: UUID, why: str) -> None:
-        super().__init__(f"{subject}: storage {name!r} gets no new data: {why}", storage=storage_id)
+        super().__init__(
+            f"{subject}: storage {quoted(name)} gets no new data: {why}", storage=storage_id
+        )

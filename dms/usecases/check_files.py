@@ -12,6 +12,7 @@ from dms.usecases.file_reads import FileReads
 from sluice.contracts.datasets import NewFile
 from sluice.contracts.problems import NotAvailable
 from sluice.storage import StorageUnavailable, local_path
+from sluice.visible_text import quoted
 
 #: Name of a file → what is wrong with it.
 Faults = Mapping[str, str]
@@ -49,7 +50,7 @@ def _look(files: Sequence[_Claimed], *, verify: bool) -> Faults:
     for file, place in files:
         if file.released:
             continue
-        require_no_link(place, subject=f"file {file.name!r}", plain=plain)
+        require_no_link(place, subject=f"file {quoted(file.name)}", plain=plain)
         path = local_path(file.url) if verify else None
         if path is not None and (fault := fault_at(path, file.size)) is not None:
             faults[file.name] = fault

@@ -4,6 +4,7 @@ from dms.domain.places import OutsideStorages, StoragePlace
 from dms.domain.storage_errors import StorageTakesNothing
 from dms.usecases.check_folder import require_same_folder
 from sluice.storage import StorageUnavailable, inside_by_name, through_link, within
+from sluice.visible_text import quoted
 
 
 def require_no_link(place: StoragePlace, *, subject: str, plain: set[str] | None = None) -> None:
@@ -36,9 +37,12 @@ def require_no_link(place: StoragePlace, *, subject: str, plain: set[str] | None
     if inside and not through_link(place.root.url, place.url, plain=known):
         return
     if not within(place.root.url, place.url):
-        raise OutsideStorages(subject, place.url, f"leads out of storage {storage!r} by a link")
+        raise OutsideStorages(
+            subject, place.url, f"leads out of storage {quoted(storage)} by a link"
+        )
     raise OutsideStorages(
         subject,
         place.url,
-        f"is reached through a link in storage {storage!r}: give the place where it really lies",
+        f"is reached through a link in storage {quoted(storage)}: give the place where it really"
+        " lies",
     )

@@ -25,6 +25,7 @@ from sluice.contracts.problems import Conflict
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.logging import log_ids
+from sluice.visible_text import quoted
 
 #: Data sets closed in one transaction.
 BATCH = 100
@@ -58,7 +59,7 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
                 return dataset
             if not may_move(DATASET_MOVES, dataset.state, DatasetState.CLOSED):
                 raise Conflict(
-                    f"data set {dataset.name!r} is {dataset.state}: it cannot be closed",
+                    f"data set {quoted(dataset.name)} is {dataset.state}: it cannot be closed",
                     state=dataset.state,
                 )
             empty = not (files or dataset.count_files)

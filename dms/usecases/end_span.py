@@ -9,6 +9,7 @@ from sluice.contracts.access import Role
 from sluice.contracts.problems import Forbidden, NotFound
 from sluice.servicekit.access.behalf import person_asking
 from sluice.servicekit.database import Database
+from sluice.visible_text import quoted
 
 
 async def end_span(
@@ -29,7 +30,7 @@ async def end_span(
         Forbidden: Somebody else registered it.
         EndsBeforeStart: It would end before it starts.
     """
-    label = f"{spans.noun} {key!r}"
+    label = f"{spans.noun} {quoted(key)}"
     async with database.transaction() as transaction:
         found = await lock_span(transaction.connection, spans, key)
         if found is None:

@@ -12,6 +12,7 @@ from dms.domain.places import Root
 from dms.usecases.check_folder import require_same_folder
 from dms.usecases.context import DmsContext
 from sluice.storage import ChecksumMismatch, StorageError, StorageUnavailable, local_path
+from sluice.visible_text import quoted
 
 #: Files looked at in one go.
 PAGE = 200
@@ -49,18 +50,20 @@ async def find_lost_file(
             return None
         for file in files:
             if file.storage_id is None or file.path is None:
-                return UploadLost(claim.name, f"no copy of file {file.name!r} is left")
+                return UploadLost(claim.name, f"no copy of file {quoted(file.name)} is left")
             root = roots[file.storage_id]
             url = root.url_of(file.path)
             if isinstance(error, ChecksumMismatch) and error.url == url:
-                return UploadLost(url, f"file {file.name!r} has another content: {error.reason}")
+                return UploadLost(
+                    url, f"file {quoted(file.name)} has another content: {error.reason}"
+                )
             look = partial(_fault, file, root, patient=claim.failures < LASTING_ON_EMPTY_STORAGE)
             try:
                 fault = await context.reads.run(root.url, look)
             except StorageUnavailable:
                 return None
             if fault is not None:
-                return UploadLost(url, f"file {file.name!r} {fault}")
+                return UploadLost(url, f"file {quoted(file.name)} {fault}")
         after = files[-1].seq, files[-1].name
 
 

@@ -32,6 +32,7 @@ from sluice.storage import (
     StorageUnavailable,
     local_path,
 )
+from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
@@ -182,4 +183,4 @@ async def _first_readable(
         found.release()
         last = ChecksumMismatch(url, expected=f"{file.size} bytes", found=f"{found.size} bytes")
     log.error("content.not_readable", file=file.name, reason=str(last))
-    raise NotAvailable(f"file {file.name!r} cannot be read: {last}")
+    raise NotAvailable(f"file {quoted(file.name)} cannot be read: {last}")

@@ -4,6 +4,7 @@ from dms.db import periods
 from sluice.contracts.datasets import Frame, Period, Run
 from sluice.contracts.problems import NotFound
 from sluice.servicekit.database import Database
+from sluice.visible_text import quoted
 
 
 async def read_periods(database: Database) -> list[Period]:
@@ -15,7 +16,7 @@ async def read_runs(database: Database, period: str | None) -> list[Run]:
     """All runs, or those of a period. Raises ``NotFound`` for an unknown period."""
     async with database.connection() as connection:
         if period is not None and await periods.period_by_name(connection, period) is None:
-            raise NotFound(f"period {period!r} is not registered", period=period)
+            raise NotFound(f"period {quoted(period)} is not registered", period=period)
         return await periods.list_runs(connection, period)
 
 

@@ -38,6 +38,7 @@ from sluice.storage import (
     piece_of,
 )
 from sluice.storage.checksums import Content
+from sluice.visible_text import quoted
 
 ResultT = TypeVar("ResultT")
 
@@ -64,7 +65,7 @@ async def list_pieces(context: DmsContext, uid: UUID) -> list[PieceAt]:
     try:
         found = await context.files.files_in(place.root, place.url)
     except StorageError as error:
-        raise NotAvailable(f"storage {place.root.name!r}: {error}") from error
+        raise NotAvailable(f"storage {quoted(place.root.name)}: {error}") from error
     pieces = [(piece_of(entry.name), entry.size) for entry in found]
     return sorted(
         (PieceAt(file=part[0], offset=part[1], size=size) for part, size in pieces if part),
@@ -108,8 +109,8 @@ async def _join(
     except ChecksumMismatch as error:
         await context.files.remove(place.root, parts, spared=context.watch.read_only)
         raise Unprocessable(
-            f"file {wanted.name!r} has not arrived as it was announced: expected {error.expected},"
-            f" found {error.found}; send it again",
+            f"file {quoted(wanted.name)} has not arrived as it was announced: expected"
+            f" {error.expected}, found {error.found}; send it again",
             file=wanted.name,
         ) from error
     new = NewFile(
@@ -136,9 +137,9 @@ async def _written(work: Awaitable[ResultT], place: StoragePlace) -> ResultT:
     except ChecksumMismatch:
         raise
     except StorageFull as error:
-        raise NotAvailable(f"storage {place.root.name!r} is full: {error}") from error
+        raise NotAvailable(f"storage {quoted(place.root.name)} is full: {error}") from error
     except StorageError as error:
-        raise NotAvailable(f"storage {place.root.name!r}: {error}") from error
+        raise NotAvailable(f"storage {quoted(place.root.name)}: {error}") from error
 
 
 async def _registered(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFile | None:
@@ -172,7 +173,7 @@ async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, S
     dataset = row.dataset
     if dataset.state is not DatasetState.OPEN:
         raise DatasetNotOpen(uid, dataset.name, state=dataset.state, file=file)
-    subject = f"data set {dataset.name!r}"
+    subject = f"data set {quoted(dataset.name)}"
     if dataset.type is not DatasetType.INPUT or dataset.url is None:
         raise NoFolderToFill(uid, dataset.name)
     place = storage_place(dataset.url, roots, subject=subject)

@@ -28,6 +28,7 @@ from sluice.servicekit.access.ownership import ownership
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection
 from sluice.storage import StorageUnavailable
+from sluice.visible_text import quoted
 
 
 async def register_dataset(
@@ -53,7 +54,7 @@ async def register_dataset(
         period = await _period(connection, new)
         folder = await _folder(connection, new, context.watch.objections)
     if folder is not None:
-        await _look(context.reads, folder, subject=f"data set {new.name!r}")
+        await _look(context.reads, folder, subject=f"data set {quoted(new.name)}")
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         if by is not None and new.url is not None:
@@ -68,7 +69,8 @@ async def register_dataset(
         first = await dataset_by_name(connection, new.name)
         if first is None:
             raise Conflict(
-                f"data set {new.name!r}: the folder {new.url} is another data set's", url=new.url
+                f"data set {quoted(new.name)}: the folder {new.url} is another data set's",
+                url=new.url,
             )
         return await _same(connection, first, new, sight), False
 
@@ -82,18 +84,18 @@ async def _same(
         Conflict: The name is another data set's, which may be deleted.
     """
     if not sight.sees(first.dataset.group, first.dataset.shared_with):
-        raise Conflict(f"the name {new.name!r} is taken: give the data set another one")
+        raise Conflict(f"the name {quoted(new.name)} is taken: give the data set another one")
     gone = first.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if gone and first.request != new.model_dump(mode="json"):
         free = await next_name(connection, new.name)
         raise Conflict(
-            f"the name {new.name!r} was another data set's, which is {first.dataset.state}, and is"
-            f" never free again: call the new one {free!r}, for example",
+            f"the name {quoted(new.name)} was another data set's, which is {first.dataset.state},"
+            f" and is never free again: call the new one {quoted(free)}, for example",
             dataset=first.dataset.uid,
             free=free,
         )
     require_same_request(
-        f"data set {new.name!r}",
+        f"data set {quoted(new.name)}",
         first.request,
         new.model_dump(mode="json"),
         dataset=first.dataset.uid,
@@ -107,11 +109,13 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
         return new.period
     run = await run_by_number(connection, new.run)
     if run is None:
-        raise Unprocessable(f"data set {new.name!r}: run {new.run} is not registered", run=new.run)
+        raise Unprocessable(
+            f"data set {quoted(new.name)}: run {new.run} is not registered", run=new.run
+        )
     if new.period not in {None, run.period}:
         raise Unprocessable(
-            f"data set {new.name!r}: run {new.run} belongs to period {run.period!r}, not"
-            f" {new.period!r}"
+            f"data set {quoted(new.name)}: run {new.run} belongs to period {quoted(run.period)},"
+            f" not {quoted(new.period)}"
         )
     return run.period
 
@@ -122,7 +126,7 @@ async def _folder(
     """The one that was asked for; None where there is none to look at."""
     if new.url is None:
         return None
-    subject = f"data set {new.name!r}"
+    subject = f"data set {quoted(new.name)}"
     roots = [root for root in (await all_roots(connection)).values() if root.enabled]
     place = storage_place(new.url, roots, subject=subject)
     require_room_for_files(place, subject=subject)

@@ -49,6 +49,7 @@ from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.logging import log_ids
+from sluice.visible_text import quoted
 
 
 async def register_files(
@@ -269,7 +270,7 @@ async def _insert(
             continue
         if found.state is not ReplicaState.AVAILABLE:
             raise Conflict(
-                f"file {file.name!r}: what lies at {file.url} is being deleted; give it"
+                f"file {quoted(file.name)}: what lies at {file.url} is being deleted; give it"
                 " another url",
                 file=file.name,
             )
@@ -286,10 +287,10 @@ async def _insert(
 
 
 def _place(file: NewFile, roots: Sequence[Root]) -> StoragePlace:
-    place = storage_place(file.url, roots, subject=f"file {file.name!r}")
+    place = storage_place(file.url, roots, subject=f"file {quoted(file.name)}")
     if not place.path:
         raise OutsideStorages(
-            f"file {file.name!r}", file.url, "is the folder of a storage, not a file in it"
+            f"file {quoted(file.name)}", file.url, "is the folder of a storage, not a file in it"
         )
     return place
 
@@ -300,7 +301,7 @@ def _require_taken(
     for file, place in zip(files, places, strict=True):
         if (why := objections.get(place.root.id)) is not None:
             raise StorageTakesNothing(
-                f"file {file.name!r}", place.root.name, storage_id=place.root.id, why=why
+                f"file {quoted(file.name)}", place.root.name, storage_id=place.root.id, why=why
             )
 
 

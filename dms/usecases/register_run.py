@@ -19,18 +19,19 @@ from sluice.contracts.datasets import NewFrame, NewPeriod, NewRun, Period, Regis
 from sluice.contracts.problems import NotFound
 from sluice.servicekit.access.behalf import person_asking
 from sluice.servicekit.database import Database
+from sluice.visible_text import quoted
 
 
 async def register_period(database: Database, new: NewPeriod) -> tuple[Period, bool]:
     """Effect: a period; of a name that is known, the first (then False). Raises ``Conflict`` where
     that differs, ``EndsBeforeStart``."""
-    require_order(f"period {new.name!r}", new.started_at, new.ended_at)
+    require_order(f"period {quoted(new.name)}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
         connection = transaction.connection
         made = await insert_period(connection, new, _asker())
         first = made or await period_by_name(connection, new.name)
     assert first is not None  # noqa: S101 - the name was taken a moment ago, and periods are never forgotten
-    require_same_request(f"period {new.name!r}", *_comparable(first, new, counter="runs"))
+    require_same_request(f"period {quoted(new.name)}", *_comparable(first, new, counter="runs"))
     return first, made is not None
 
 

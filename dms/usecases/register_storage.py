@@ -13,6 +13,7 @@ from dms.usecases.file_work import LOOK_LIMIT, FileWork
 from sluice.contracts.datasets import NewStorage, Storage
 from sluice.servicekit.database import Database
 from sluice.storage import StorageError
+from sluice.visible_text import quoted
 
 
 async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storage, bool]:
@@ -85,7 +86,7 @@ async def _insert(
 
 
 def _same(first: Storage, new: NewStorage) -> Storage:
-    what = f"storage {first.name!r} at {first.url}"
+    what = f"storage {quoted(first.name)} at {first.url}"
     known = first.model_dump(include=set(NewStorage.model_fields))
     require_same_request(what, known, new.model_dump(), storage=first.id)
     return first

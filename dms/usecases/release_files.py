@@ -12,6 +12,7 @@ from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection, Transaction
 from sluice.servicekit.logging import log_ids
+from sluice.visible_text import quoted
 
 
 class NotInBetween(Unprocessable):
@@ -19,8 +20,8 @@ class NotInBetween(Unprocessable):
 
     def __init__(self, uid: UUID, name: str, type: DatasetType) -> None:
         super().__init__(
-            f"data set {name!r} is of type {type}: only what lies between steps gives up its files"
-            " one by one",
+            f"data set {quoted(name)} is of type {type}: only what lies between steps gives up"
+            " its files one by one",
             dataset=uid,
         )
 

@@ -8,6 +8,7 @@ from dms.domain.errors import UnknownDataset
 from sluice.contracts.owners import Sight
 from sluice.contracts.problems import Forbidden
 from sluice.servicekit.database import Connection, Database
+from sluice.visible_text import quoted
 
 
 async def require_seen(database: Database, uid: UUID, sight: Sight, *, changes: bool) -> None:
@@ -19,7 +20,8 @@ async def require_seen(database: Database, uid: UUID, sight: Sight, *, changes: 
         raise UnknownDataset(uid)
     if changes and not sight.is_member(owned.group):
         raise Forbidden(
-            f"data set {owned.name!r} is the group {owned.group}'s, which shares it for reading",
+            f"data set {quoted(owned.name)} is the group {owned.group}'s, which shares it for"
+            " reading",
             dataset=uid,
         )
 

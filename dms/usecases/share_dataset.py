@@ -16,6 +16,7 @@ from sluice.contracts.states import DatasetState
 from sluice.servicekit.access.ownership import require_member
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
+from sluice.visible_text import quoted
 
 
 class NothingToShare(Conflict):
@@ -23,8 +24,8 @@ class NothingToShare(Conflict):
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
-            f"data set {dataset.name!r} is {dataset.state}: there is nothing to share. Where a"
-            " chain has used it up, share the chain's outputs",
+            f"data set {quoted(dataset.name)} is {dataset.state}: there is nothing to share."
+            " Where a chain has used it up, share the chain's outputs",
             dataset=dataset.uid,
         )
 

@@ -19,6 +19,7 @@ from dms.usecases.remove_copies import remove_copies
 from sluice.contracts.naming import written_by_attempt
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.storage import Entry, is_temporary
+from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +55,9 @@ async def sweep_folders(
     """
     async with context.database.connection() as connection:
         roots = list((await all_roots(connection)).values())
-        places = [storage_place(url, roots, subject=f"data set {claim.name!r}") for url in urls]
+        places = [
+            storage_place(url, roots, subject=f"data set {quoted(claim.name)}") for url in urls
+        ]
         shared = {url for url in urls if await folder_shared(connection, claim.uid, url)}
     for place in places:
         if not place.path or place.root.read_only or place.url in shared:

@@ -25,6 +25,7 @@ from sluice.contracts.datasets import Storage
 from sluice.contracts.messages import DATASET_CLOSED, DatasetClosed
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.storage import StorageError
+from sluice.visible_text import quoted
 
 #: Files copied between two notes of what was done.
 PAGE = 200
@@ -95,7 +96,7 @@ async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
         return _Target(root, claim.upload_url[len(root.url) + 1 :])
     storage = await _with_room(context, claim.bytes)
     root, folder = roots[storage.id], upload_folder(claim.name, claim.meta.get("output_name"))
-    storage_place(root.url_of(folder), [root], subject=f"data set {claim.name!r}")
+    storage_place(root.url_of(folder), [root], subject=f"data set {quoted(claim.name)}")
     async with context.database.connection() as connection:
         if not await set_upload_place(
             connection, claim, storage_id=root.id, url=root.url_of(folder)

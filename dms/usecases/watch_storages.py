@@ -13,6 +13,7 @@ from dms.domain.storage_urls import contains_url
 from dms.usecases.file_work import FileWork, Seen
 from sluice.servicekit.database import Database
 from sluice.storage import Folder, local_path
+from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
@@ -154,8 +155,8 @@ class StorageWatch:
         for other in others:
             if other.id != storage.id and _overlap(storage.url, other.url, folders):
                 return (
-                    f"it and storage {other.name!r} ({other.url}) are one folder, or one lies in"
-                    " the other: disable one"
+                    f"it and storage {quoted(other.name)} ({other.url}) are one folder, or one"
+                    " lies in the other: disable one"
                 )
         return None
 

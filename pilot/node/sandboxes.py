@@ -20,6 +20,7 @@ from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Extras, RoomPath, Sandbox, SandboxUse
 from pilot.sandbox.view import SeenFile, View
 from sluice.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
+from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
@@ -164,7 +165,7 @@ def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
             held.close()
     if hidden:
         return f"{hidden.splitlines()[0]} cannot be read in it"
-    return f"{_PROBE[0]!r} ended with status {status}" if status else None
+    return f"{quoted(_PROBE[0])} ended with status {status}" if status else None
 
 
 def _sandbox(

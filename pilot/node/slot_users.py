@@ -13,6 +13,7 @@ from pilot.sandbox.process_limits import ProcessLimits
 from pilot.users.programs import UserError, UserPrograms
 from pilot.users.slot_user import SlotUser, give, let_pass, let_read
 from sluice.os_errors import sentence_of
+from sluice.visible_text import quoted
 
 #: Expressions of templates are evaluated as this user, and other services may run as it.
 NOBODY = 65534
@@ -68,7 +69,7 @@ def _user(name: str) -> SlotUser:
         found = pwd.getpwnam(name) if number is None else pwd.getpwuid(number)
     except (KeyError, OverflowError):
         if number is None:
-            raise WrongUsersError(f"there is no user {name!r} on this node") from None
+            raise WrongUsersError(f"there is no user {quoted(name)} on this node") from None
         if number >= 1 << 32 - 1:
             raise WrongUsersError(f"{name} is too large for a user's number") from None
         user = SlotUser(name=name, uid=number, gid=number)

@@ -5,6 +5,7 @@ from pilot.users.programs import UserError
 from sluice.contracts.room import FullStorage
 from sluice.contracts.states import ErrorClass
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
+from sluice.visible_text import quoted
 
 
 class AttemptError(Exception):
@@ -47,20 +48,20 @@ def user_error(error: UserError) -> AttemptError:
 def stage_in_error(name: str, error: StorageError) -> AttemptError:
     if isinstance(error, FileMissing):
         return AttemptError(
-            ErrorClass.STAGE_IN_FAILED, f"input file {name!r} is no longer there: {error.url}"
+            ErrorClass.STAGE_IN_FAILED, f"input file {quoted(name)} is no longer there: {error.url}"
         )
     if isinstance(error, ChecksumMismatch):
         sentence = (
-            f"input file {name!r} is not the one registered: expected {error.expected}, found"
+            f"input file {quoted(name)} is not the one registered: expected {error.expected}, found"
             f" {error.found} at {error.url}"
         )
         return AttemptError(ErrorClass.CHECKSUM_MISMATCH, sentence)
     if isinstance(error, StorageFull):
         return AttemptError(
-            ErrorClass.NO_ROOM, f"no room on the pilot's node for input file {name!r}"
+            ErrorClass.NO_ROOM, f"no room on the pilot's node for input file {quoted(name)}"
         )
     return AttemptError(
-        ErrorClass.STAGE_IN_FAILED, f"input file {name!r} could not be read: {error}"
+        ErrorClass.STAGE_IN_FAILED, f"input file {quoted(name)} could not be read: {error}"
     )
 
 
@@ -69,11 +70,11 @@ def stage_out_error(name: str, error: StorageError, *, needed: int = 0) -> Attem
     if isinstance(error, StorageFull):
         return AttemptError(
             ErrorClass.NO_ROOM,
-            f"no room for output file {name!r}: the storage at {error.url} is full",
+            f"no room for output file {quoted(name)}: the storage at {error.url} is full",
             no_room=FullStorage(storage=error.url, needed=needed),
         )
     return AttemptError(
-        ErrorClass.STAGE_OUT_FAILED, f"output file {name!r} could not be written: {error}"
+        ErrorClass.STAGE_OUT_FAILED, f"output file {quoted(name)} could not be written: {error}"
     )
 
 

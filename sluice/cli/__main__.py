@@ -4,6 +4,7 @@ import sys
 
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.termination import Terminated, raise_at_termination, tell
+from sluice.visible_text import quoted
 
 #: What is missing of these is missing by a mistake of ours.
 _OWN = {"sluice", "wms", "dms", "wfms", "pilot"}
@@ -41,8 +42,8 @@ def main() -> None:
         if missing in _OWN:
             raise
         sys.exit(
-            f"error: sluice {name} needs the Python package {missing!r}, which an installation for"
-            " clients alone does not have: install sluice[services,pilot]"
+            f"error: sluice {name} needs the Python package {quoted(missing)}, which an"
+            " installation for clients alone does not have: install sluice[services,pilot]"
         )
 
 

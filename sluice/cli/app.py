@@ -6,6 +6,11 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
+from typer.core import TyperGroup
+
+from sluice.contracts.wording import names_value, sentence_of
+from sluice.visible_text import quoted
 
 #: Name → where it is. Groups have an ``app`` of their own.
 COMMANDS = {
@@ -56,9 +61,30 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+class Commands(TyperGroup):
+    """The commands; a wrong value of an option is told without pydantic's own words."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that the arguments name."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            if isinstance(error.__cause__, ValidationError):
+                error.message = _wrong_value(error.__cause__)
+            raise
+
+
+def _wrong_value(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    named = names_value(fault) or fault["type"] == "value_error"
+    said = sentence_of(fault).replace("Input should", "it should", 1)
+    return said + ("" if named else f", not {quoted(fault['input'])}")
+
+
 def command_line(only: str | None = None) -> typer.Typer:
     """The application; with ``only`` one of its commands, where there is one of that name."""
     app = typer.Typer(
+        cls=Commands,
         no_args_is_help=True,
         add_completion=True,
         pretty_exceptions_enable=False,

@@ -8,6 +8,7 @@ from sluice.cli.connection import Connection
 from sluice.cli.lookup import SHORTEST, template_called
 from sluice.clients.operator.asking import AskingOf
 from sluice.contracts.problems import Conflict, NotFound
+from sluice.visible_text import quoted
 
 
 async def find_asking(
@@ -25,7 +26,7 @@ async def find_asking(
         known = ", ".join(sorted({f"{each.template} {each.step}" for each in places}))
         of = "" if group is None else f" of group {group}"
         raise NotFound(
-            f"no step {step!r} of template {template!r}{of} asks people"
+            f"no step {quoted(step)} of template {quoted(template)}{of} asks people"
             + (f"; those that do: {known}" if known else "; none does")
         )
     if len(found) > 1:
@@ -42,9 +43,9 @@ async def _refuse_unasked(connection: Connection, template: str, step: str) -> N
         return
     if any(each.name == step and each.needs.ask is not None for each in plan.steps):
         raise NotFound(
-            f"no chain has asked anything by step {step!r} of template {template!r} yet, or not"
-            " within 30 days; there is a link as soon as one asks: sluice template show"
-            f" {quote(template)} says when chains of it begin, and sluice chain start DATASET"
+            f"no chain has asked anything by step {quoted(step)} of template {quoted(template)}"
+            " yet, or not within 30 days; there is a link as soon as one asks: sluice template"
+            f" show {quote(template)} says when chains of it begin, and sluice chain start DATASET"
             f" {quote(template)} begins one now"
         )
 
@@ -86,5 +87,5 @@ def _one(text: str, uids: list[UUID], *, what: str) -> UUID:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise NotFound(f"there is no {what} {text!r}; its uid, or {SHORTEST} or more of that")
-    raise Conflict(f"{text!r} may be several: {', '.join(map(str, sorted(found)))}")
+        raise NotFound(f"there is no {what} {quoted(text)}; its uid, or {SHORTEST} or more of that")
+    raise Conflict(f"{quoted(text)} may be several: {', '.join(map(str, sorted(found)))}")

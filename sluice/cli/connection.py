@@ -17,6 +17,8 @@ from sluice.credentials import headers_for, is_own_system, known_dms, token_for
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home
 from sluice.http_clients import http_client
+from sluice.os_errors import reason_of
+from sluice.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,5 +77,6 @@ def _require_address(text: str) -> None:
         httpx.URL(text)
     except httpx.InvalidURL as error:
         raise Unprocessable(
-            f"{text!r} is no address of a system, as in http://127.0.0.1:8080: {error}"
+            f"{quoted(text)} is no address of a system, as in http://127.0.0.1:8080:"
+            f" {reason_of(error)}"
         ) from error

@@ -11,6 +11,7 @@ from sluice.contracts.problems import ServiceError
 from sluice.contracts.wording import names_value, sentence_of
 from sluice.os_errors import sentence_of as os_sentence
 from sluice.storage import BundleError, StorageError
+from sluice.visible_text import quoted
 
 Result = TypeVar("Result")
 
@@ -27,7 +28,7 @@ def plain_errors(call: Callable[[], Result]) -> Result:
         raise typer.Exit(130) from None
     except ValidationError as error:
         for wrong in error.errors():
-            value = "" if names_value(wrong) else f", not {str(wrong['input'])[:200]!r}"
+            value = "" if names_value(wrong) else f", not {quoted(wrong['input'])}"
             err.print(f"error: {'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}{value}")
     except OSError as error:
         err.print(f"error: {os_sentence(error)}")

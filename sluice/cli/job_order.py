@@ -66,8 +66,8 @@ def _read(text: str) -> Any:
             from schema_salad.utils import yaml_no_ts  # noqa: PLC0415 - likewise
         except ImportError:
             raise _UnreadableError(
-                f": the job order is not JSON ({no_json}), and YAML is not read where the command"
-                " is installed alone (without sluice[services])"
+                f": the job order is not JSON ({reason_of(no_json)}), and YAML is not"
+                " read where the command is installed alone (without sluice[services])"
             ) from no_json
         try:
             return json.loads(json.dumps(yaml_no_ts().load(text)))

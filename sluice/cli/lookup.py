@@ -16,6 +16,7 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import PilotState, StepState
 from sluice.contracts.templates import Template, template_label
 from sluice.contracts.wording import did_you_mean
+from sluice.visible_text import quoted
 
 #: Characters of a uid that are taken for its beginning.
 SHORTEST = 6
@@ -42,7 +43,7 @@ async def dataset_called(connection: Connection, called: str) -> Dataset:
             names += [label(dataset) for dataset in page]
     dataset = meant(called, found)
     if dataset is None:
-        raise NotFound(f"there is no data set {called!r}{did_you_mean(called, names)}")
+        raise NotFound(f"there is no data set {quoted(called)}{did_you_mean(called, names)}")
     return dataset
 
 
@@ -64,7 +65,7 @@ async def chain_called(connection: Connection, called: str) -> Chain:
     if len(found) > 1:
         raise Ambiguous("chains", called, [chain_in_short(chain) for chain in found])
     if not found:
-        raise NotFound(f"there is no chain {called!r}{did_you_mean(called, names)}")
+        raise NotFound(f"there is no chain {quoted(called)}{did_you_mean(called, names)}")
     return found[0]
 
 
@@ -89,8 +90,8 @@ async def task_called(connection: Connection, called: str) -> UUID:
         raise Ambiguous("tasks", called, [f"{uid}: {name}" for uid, name in found.items()])
     if not found:
         raise NotFound(
-            f"there is no task {called!r}{did_you_mean(called, steps)}: give its uid, the uid's"
-            " beginning, or CHAIN.STEP of a step that has begun"
+            f"there is no task {quoted(called)}{did_you_mean(called, steps)}: give its uid, the"
+            " uid's beginning, or CHAIN.STEP of a step that has begun"
         )
     return next(iter(found))
 
@@ -168,7 +169,7 @@ async def pilot_called(connection: Connection, called: str) -> Pilot:
         )
     if not found:
         names = [pilot.name for pilot in pilots]
-        raise NotFound(f"there is no pilot {called!r}{did_you_mean(called, names)}")
+        raise NotFound(f"there is no pilot {quoted(called)}{did_you_mean(called, names)}")
     return (active or found)[0]
 
 
@@ -181,7 +182,7 @@ async def template_called(
     except NotFound:
         names = [known.name for known in (await connection.operator.templates()).templates]
         if name not in names and (meant := did_you_mean(name, names)):
-            raise NotFound(f"there is no template {name!r}{meant}") from None
+            raise NotFound(f"there is no template {quoted(name)}{meant}") from None
         raise
 
 
@@ -199,8 +200,8 @@ def require_known(kind: str, name: str, known: Iterable[str]) -> None:
     names = list(known)
     if name not in names:
         raise NotFound(
-            f"there is no {kind} {name!r}{did_you_mean(name, names)}: `sluice {kind} list` shows"
-            " all that there are"
+            f"there is no {kind} {quoted(name)}{did_you_mean(name, names)}: `sluice {kind} list`"
+            " shows all that there are"
         )
 
 

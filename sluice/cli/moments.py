@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from sluice.visible_text import quoted
+
 
 def parse_moment(text: str) -> datetime:
     """Return the point in time that ``text`` names, as a Typer parser.
@@ -18,7 +20,7 @@ def parse_moment(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise typer.BadParameter(
-            f"{text!r} is no time: give 'now', a date (2026-05-04), or a time"
+            f"{quoted(text)} is no time: give 'now', a date (2026-05-04), or a time"
             " (2026-05-04T10:00:00, local, or 2026-05-04T08:00:00Z)"
         ) from error
     return moment if moment.tzinfo else moment.astimezone()

@@ -16,6 +16,7 @@ from sluice.contracts.matching import bind
 from sluice.contracts.parameters import findings, fits
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding, Unprocessable
+from sluice.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class Given:
         brought = {name: _some_dataset(plan.parameters[name].type) for name in files}
         odd = {name: value for name, value in values.items() if not_finite(value) is not None}
         wrong = [
-            Finding(message=f"parameter {name!r}: {_no_json(value)}") for name, value in odd.items()
+            Finding(message=f"parameter {quoted(name)}: {_no_json(value)}")
+            for name, value in odd.items()
         ]
         if wrong := [*wrong, *findings(plan, {**bound, **values, **brought})]:
             raise Unprocessable("the parameters do not fit the workflow", findings=wrong)
@@ -72,9 +74,9 @@ class Given:
         """Raises ``Unprocessable`` where the job order has requirements, which are not applied."""
         if REQUIREMENTS_KEY in self.values.keys() - self.texts.keys() - plan.parameters.keys():
             raise Unprocessable(
-                f"the job order's {REQUIREMENTS_KEY!r} is not applied here, and the result might be"
-                " another one: write the requirements in the workflow, or run it with `sluice"
-                " cwl-runner`, which applies them"
+                f"the job order's {quoted(REQUIREMENTS_KEY)} is not applied here, and the result"
+                " might be another one: write the requirements in the workflow, or run it with"
+                " `sluice cwl-runner`, which applies them"
             )
 
     def _value(self, plan: Plan, name: str) -> Any:
@@ -113,12 +115,13 @@ def require_dataset(plan: Plan, template: str, *, given: bool, how: str) -> None
     """
     if plan.takes_dataset and not given:
         raise Unprocessable(
-            f"template {template!r} needs a data set for its input {plan.data_input!r}: {how}"
+            f"template {quoted(template)} needs a data set for its input"
+            f" {quoted(plan.data_input)}: {how}"
         )
     if given and not plan.takes_dataset:
         raise Unprocessable(
-            f"template {template!r} takes no data set: all its inputs are parameters, which are"
-            " given with --param or --job"
+            f"template {quoted(template)} takes no data set: all its inputs are parameters, which"
+            " are given with --param or --job"
         )
 
 
@@ -129,7 +132,7 @@ def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:
     values = {key: json_or_text(text) for key, text in key_texts(texts, option=option).items()}
     for key, value in values.items():
         if not_finite(value) is not None:
-            raise typer.BadParameter(f"{key!r}: {_no_json(value)}", param_hint=option)
+            raise typer.BadParameter(f"{quoted(key)}: {_no_json(value)}", param_hint=option)
     return values
 
 
@@ -139,9 +142,11 @@ def key_texts(texts: Sequence[str], *, option: str) -> dict[str, str]:
     for text in texts:
         key, separator, value = text.partition("=")
         if not separator or not key:
-            raise typer.BadParameter(f"{text!r} is not of the form key=value", param_hint=option)
+            raise typer.BadParameter(
+                f"{quoted(text)} is not of the form key=value", param_hint=option
+            )
         if key in pairs:
-            raise typer.BadParameter(f"{key!r} is given twice", param_hint=option)
+            raise typer.BadParameter(f"{quoted(key)} is given twice", param_hint=option)
         pairs[key] = value
     return pairs
 

@@ -6,6 +6,7 @@ import typer
 
 from sluice.cli.output import human_bytes
 from sluice.contracts.quotas import UNBOUNDED, Quantity, Quota, Quotas
+from sluice.visible_text import quoted
 
 Chains = Annotated[str | None, typer.Option(metavar="N|none", help="At a time, at the most.")]
 Data = Annotated[
@@ -42,7 +43,7 @@ def amount(text: str) -> int | str:
         return int(float(number) * _UNITS[unit])
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(
-            f"{text!r} is no amount: write it as 20GB, 2M, 1000 or {UNBOUNDED}"
+            f"{quoted(text)} is no amount: write it as 20GB, 2M, 1000 or {UNBOUNDED}"
         ) from error
 
 

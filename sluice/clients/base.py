@@ -26,8 +26,11 @@ from sluice.contracts.problems import (
     Unauthenticated,
     Unprocessable,
 )
+from sluice.contracts.wording import first_fault
 from sluice.old_release import is_unknown_route, too_old_text
+from sluice.os_errors import reason_of
 from sluice.proxies import direct_connection_note
+from sluice.visible_text import quoted
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
@@ -196,7 +199,9 @@ class ServiceClient:
         """Raises ``Unprocessable`` for a path that would lead elsewhere: no name is ``..``."""
         for part in path.split("/"):
             if part in {".", ".."}:
-                raise Unprocessable(f"nothing can have the name {part!r}", service=self.service)
+                raise Unprocessable(
+                    f"nothing can have the name {quoted(part)}", service=self.service
+                )
         return self._http.build_request(method, path, **parts)
 
     def _read(self, response: httpx.Response, answer: type[AnswerT]) -> AnswerT:
@@ -206,7 +211,7 @@ class ServiceClient:
             asked = f"{response.request.method} {response.request.url.path}"
             sentence = (
                 f"the {self.service} service answered {asked} with something else than"
-                f" {answer.__name__}: {error}"
+                f" {answer.__name__} ({first_fault(error)}): look whether it is of the same release"
             )
             raise ServiceError(sentence, service=self.service) from error
 
@@ -227,7 +232,7 @@ class ServiceClient:
             )
             sentence = (
                 f"the {self.service} service at {self._http.base_url} {kind}:"
-                f" {str(error) or type(error).__name__}"
+                f" {reason_of(error)}"
                 f"{direct_connection_note(str(self._http.base_url))}"
             )
             raise NotAvailable(sentence, service=self.service) from error

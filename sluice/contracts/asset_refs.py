@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from sluice.contracts.base import Contract, absent
 from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.wording import Spelling, in_words
+from sluice.visible_text import quoted
 
 #: How ``sluice:bind`` names an asset, and how people read it.
 SCHEME = "asset:"
@@ -34,10 +35,10 @@ AssetName = Annotated[
 def _is_plain(path: str) -> str:
     if not stays_inside(path) or path.startswith("/") or any(ord(sign) < 32 for sign in path):
         raise in_words(
-            f"{path!r} is no plain path of a file in a folder: no '.' or '..', nothing empty"
+            f"{quoted(path)} is no plain path of a file in a folder: no '.' or '..', nothing empty"
         )
     if len(file_name_of(path)) > 240:
-        raise in_words(f"the path {path[:60]!r}… is too long: 240 characters at most")
+        raise in_words(f"the path {quoted(path)} is too long: 240 characters at most")
     return path
 
 

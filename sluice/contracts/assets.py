@@ -17,6 +17,7 @@ from sluice.contracts.chains import Chain
 from sluice.contracts.owners import GroupName
 from sluice.contracts.problems import Conflict
 from sluice.contracts.wording import in_words
+from sluice.visible_text import quoted
 
 #: Files of one version.
 MOST_FILES = 1000
@@ -31,7 +32,7 @@ class AssetKept(Conflict):
 
     def __init__(self, uid: UUID, name: str, asset: object) -> None:
         super().__init__(
-            f"data set {name} holds a version of the asset {asset!r}, which new chains may be"
+            f"data set {name} holds a version of the asset {quoted(asset)}, which new chains may be"
             f" given: it goes when that is taken back (`sluice asset show {asset}` lists them,"
             f" `sluice asset remove {asset}@VERSION` takes one back) and no chain needs it",
             dataset=uid,
@@ -62,9 +63,9 @@ def _apart(files: list[NewAssetFile]) -> list[NewAssetFile]:
     paths = [file.path for file in files]
     for path in paths:
         if paths.count(path) > 1:
-            raise in_words(f"two files have the path {path!r}")
+            raise in_words(f"two files have the path {quoted(path)}")
         if any(other.startswith(f"{path}/") for other in paths):
-            raise in_words(f"{path!r} is a file and a folder")
+            raise in_words(f"{quoted(path)} is a file and a folder")
         require_short_name(file_name_of(path))
     return files
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from sluice.contracts.wording import Spelling, in_words
+from sluice.visible_text import quoted
 
 #: Free description of a data set or file: JSON values under short keys.
 Metadata = dict[str, Any]
@@ -61,10 +62,10 @@ def _absolute_url(url: str) -> str:
     scheme, separator, rest = url.partition("://")
     if not separator or not scheme.isalnum() or not rest:
         raise in_words(
-            f"{url!r} is not an absolute URL such as file:///data/input or s3://bucket/input"
+            f"{quoted(url)} is not an absolute URL such as file:///data/input or s3://bucket/input"
         )
     if ".." in rest.split("/"):
-        raise in_words(f"{url!r} leaves its folder with '..'")
+        raise in_words(f"{quoted(url)} leaves its folder with '..'")
     return url.rstrip("/")
 
 

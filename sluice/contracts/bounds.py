@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 from sluice.contracts.base import FileName, Metadata, StorageUrl
 from sluice.contracts.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.wording import in_words
+from sluice.visible_text import quoted
 
 #: Bytes of metadata, written as JSON.
 MOST_META = 64 * 1024
@@ -116,7 +117,7 @@ def require_short_name(name: str) -> str:
     """
     if (size := name_bytes(name)) > MAX_NAME_BYTES:
         raise in_words(
-            f"the name of a file may have {MAX_NAME_BYTES} bytes in UTF-8, and {name[:60]!r}… has"
+            f"the name of a file may have {MAX_NAME_BYTES} bytes in UTF-8, and {quoted(name)} has"
             f" {size}: rename the file"
         )
     return name

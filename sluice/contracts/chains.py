@@ -1,6 +1,7 @@
 """Requests and answers of the chain service, and of the watcher beside it."""
 
 import operator
+from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
@@ -149,6 +150,17 @@ class ChainCollection(Contract):
 
 #: What finished although jobs of it failed, as its template allows.
 INCOMPLETE = "incomplete"
+
+
+class ListedState(StrEnum):
+    """What chains are listed by: their states, and what those that lack results are called."""
+
+    IN_PROGRESS = ChainState.IN_PROGRESS.value
+    UPLOADING = ChainState.UPLOADING.value
+    FINISHED = ChainState.FINISHED.value  #: incomplete ones too
+    INCOMPLETE = INCOMPLETE
+    FAILED = ChainState.FAILED.value
+    CANCELED = ChainState.CANCELED.value
 
 
 def outcome_of(state: ChainState | StepState, *, failed_jobs: int) -> str:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 from sluice.contracts.base import Checksum, Contract, Timestamp
 from sluice.contracts.numbers import in_full
 from sluice.contracts.wording import in_words
+from sluice.visible_text import quoted
 
 #: Seconds between two checkpoints, at the least, and at the most.
 SHORTEST, LONGEST = 1, 86_400
@@ -24,13 +25,13 @@ EXAMPLE = "sluice:checkpoint: {files: [state/*], every: 10}"
 def _below_the_folder(pattern: str) -> str:
     parts = pattern.split("/")
     if "$(" in pattern or "${" in pattern:
-        raise in_words(f"{pattern!r} is an expression; name the files as the tool does")
+        raise in_words(f"{quoted(pattern)} is an expression; name the files as the tool does")
     if pattern.startswith("/") or ".." in parts:
-        raise in_words(f"{pattern!r} leaves the folder that the tool runs in")
+        raise in_words(f"{quoted(pattern)} leaves the folder that the tool runs in")
     if "**" in pattern:
-        raise in_words(f"{pattern!r} has '**'; of a folder that matches all is kept")
+        raise in_words(f"{quoted(pattern)} has '**'; of a folder that matches all is kept")
     if not all(parts) or "." in parts or not pattern.isprintable():
-        raise in_words(f"{pattern!r} is no path such as state/* or model.pt")
+        raise in_words(f"{quoted(pattern)} is no path such as state/* or model.pt")
     return pattern
 
 

@@ -36,6 +36,7 @@ from sluice.contracts.renamed import Renamed
 from sluice.contracts.standing import SliceOf
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.wording import in_words
+from sluice.visible_text import quoted
 
 
 class NewDataset(Contract):
@@ -212,7 +213,7 @@ def _small(files: list[NewFile]) -> list[NewFile]:
                     f"a URL may have {MOST_URL} characters, and this has {len(file.url)}"
                 )
         except ValueError as error:
-            raise in_words(f"file {place} of the list ({file.name!r}): {error}") from error
+            raise in_words(f"file {place} of the list ({quoted(file.name)}): {error}") from error
     return files
 
 

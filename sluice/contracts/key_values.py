@@ -6,6 +6,7 @@ from typing import Any
 
 from sluice.contracts.bounds import not_finite
 from sluice.contracts.problems import Unprocessable
+from sluice.visible_text import quoted
 
 #: Keys of metadata that one request may filter by.
 MAX_FILTERED_KEYS = 20
@@ -32,10 +33,10 @@ def metadata_filter(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         key, separator, typed = text.partition("=")
         if not separator or not key:
-            raise Unprocessable(f"query.meta: {text!r} is not of the form KEY=VALUE")
+            raise Unprocessable(f"query.meta: {quoted(text)} is not of the form KEY=VALUE")
         if key in values:
-            raise Unprocessable(f"query.meta: {key!r} is given twice: name each key once")
+            raise Unprocessable(f"query.meta: {quoted(key)} is given twice: name each key once")
         values[key] = json_or_text(typed)
         if (number := not_finite(values[key])) is not None:
-            raise Unprocessable(f"query.meta: {key!r}: JSON has no number such as {number}")
+            raise Unprocessable(f"query.meta: {quoted(key)}: JSON has no number such as {number}")
     return values

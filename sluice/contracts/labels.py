@@ -8,6 +8,7 @@ from sluice.contracts.chains import Chain, ChainDataset
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Conflict, Finding
 from sluice.contracts.states import DatasetState
+from sluice.visible_text import quoted
 
 
 class Ambiguous(Conflict):
@@ -16,7 +17,7 @@ class Ambiguous(Conflict):
     def __init__(self, kind: str, called: str, candidates: Sequence[str]) -> None:
         found = [Finding(message=candidate) for candidate in candidates]
         super().__init__(
-            f"{len(found)} {kind} are called {called!r}: name one by its uid", findings=found
+            f"{len(found)} {kind} are called {quoted(called)}: name one by its uid", findings=found
         )
 
 

@@ -11,6 +11,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Plan
 from sluice.contracts.standing import Due
+from sluice.visible_text import quoted
 
 
 def facts_of(dataset: Dataset) -> dict[str, Any]:
@@ -90,11 +91,11 @@ def _found(condition: Condition, value: Any, key: str) -> str:
     if value is None:
         return "missing"
     if isinstance(value, bool) or not isinstance(value, int | float) or not _wants_text(condition):
-        return repr(value)
+        return quoted(value)
     text = json.dumps(str(value))
     return (
-        f"the number {value!r} and no text (in quotes it is one: {text} in JSON, '{key}={text}' on"
-        " the command line)"
+        f"the number {quoted(value)} and no text (in quotes it is one: {text} in JSON,"
+        f" '{key}={text}' on the command line)"
     )
 
 
@@ -113,7 +114,7 @@ def _wants_text(condition: Condition) -> bool:
 
 def missing_parameters_text(missing: Mapping[str, str]) -> str:
     """Parameters that find no value, in words; ``missing`` as of ``bind``."""
-    listed = ", ".join(f"{name} (from metadata {key!r})" for name, key in missing.items())
+    listed = ", ".join(f"{name} (from metadata {quoted(key)})" for name, key in missing.items())
     given = " ".join(f"--param {name}=…" for name in missing)
     return (
         f"matches, but the data set has no value for its parameters {listed}; by hand they are"
@@ -162,15 +163,15 @@ def wanted(condition: Condition) -> str:
     """``= 'raw'``, ``from 3 to 9``."""
     match condition:
         case Equals():
-            return f"= {condition.value!r}"
+            return f"= {quoted(condition.value)}"
         case OneOf():
-            return f"in {condition.values!r}"
+            return f"in {quoted(condition.values)}"
         case Between():
             low = "-∞" if condition.minimum is None else in_full(condition.minimum)
             high = "∞" if condition.maximum is None else in_full(condition.maximum)
             return f"from {low} to {high}"
         case Glob():
-            return f"like {condition.pattern!r}"
+            return f"like {quoted(condition.pattern)}"
     assert_never(condition)
 
 

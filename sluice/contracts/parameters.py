@@ -11,7 +11,8 @@ from sluice.contracts.chains import FileValue
 from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
 from sluice.contracts.problems import Finding
 from sluice.contracts.scatters import unequal_lists
-from sluice.contracts.wording import did_you_mean, json_text, sentence_of
+from sluice.contracts.wording import did_you_mean, sentence_of
+from sluice.visible_text import quoted
 
 
 def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
@@ -22,27 +23,27 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
         if name in plan.file_parameters and is_asset(given.get(name)):
             bundles = parameter.entries is not None and name not in plan.assets
             if trouble := _asset_trouble(given[name], bundles=bundles):
-                wrong.append(Finding(message=f"parameter {name!r}: {trouble}"))
+                wrong.append(Finding(message=f"parameter {quoted(name)}: {trouble}"))
         elif given.get(name) is None:
             if parameter.required and parameter.default is None and name not in plan.assets:
                 wrong.append(
                     Finding(
                         message=(
-                            f"parameter {name!r} ({describe(parameter.type)}) is required and has"
-                            " no value"
+                            f"parameter {quoted(name)} ({describe(parameter.type)}) is required"
+                            " and has no value"
                         )
                     )
                 )
         elif name in plan.dataset_parameters or (name in plan.assets and parameter.type != "File"):
             if trouble := _files_trouble(given[name], asset=name in plan.assets):
-                wrong.append(Finding(message=f"parameter {name!r} {trouble}"))
+                wrong.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
         elif not fits(given[name], parameter.type):
-            wanted = f"must be {describe(parameter.type)}, not {json_text(given[name])}"
-            wrong.append(Finding(message=f"parameter {name!r} {wanted}"))
+            wanted = f"must be {describe(parameter.type)}, not {quoted(given[name])}"
+            wrong.append(Finding(message=f"parameter {quoted(name)} {wanted}"))
         elif name in plan.file_parameters and (
             trouble := _file_trouble(given[name], str(parameter.type))
         ):
-            wrong.append(Finding(message=f"parameter {name!r} {trouble}"))
+            wrong.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
     lists = [] if wrong else [_list_trouble(plan, step, given) for step in plan.steps]
     return [*wrong, *(Finding(message=trouble) for trouble in lists if trouble)]
 
@@ -52,7 +53,7 @@ def _list_trouble(plan: Plan, step: PlanStep, given: Mapping[str, Any]) -> str:
     lists = {port: argument_value(plan, step.arguments[port], given) for port in step.needs.items}
     for port, items in lists.items():
         if not isinstance(items, list):
-            return f"step {step.name!r} scatters over {port!r}, which is given no list"
+            return f"step {quoted(step.name)} scatters over {quoted(port)}, which is given no list"
     sizes = {port: len(items) for port, items in lists.items()}
     return "" if step.cross else unequal_lists(step.name, sizes)
 
@@ -72,14 +73,15 @@ def _unknown(plan: Plan, name: str) -> str:
     if name in plan.secrets:
         secret = plan.secrets[name].name
         return (
-            f"parameter {name!r} is given by nobody: its value is the secret {secret!r}, which"
+            f"parameter {quoted(name)} is given by nobody: its value is the secret"
+            f" {quoted(secret)}, which"
             f" `sluice secret set {secret}` sets"
         )
     listed = ", ".join(
         f"{known} ({_in_short(parameter)})" for known, parameter in sorted(plan.parameters.items())
     )
     meant = did_you_mean(name, plan.parameters)
-    return f"parameter {name!r} is unknown{meant}; the workflow has {listed or 'none'}"
+    return f"parameter {quoted(name)} is unknown{meant}; the workflow has {listed or 'none'}"
 
 
 def _in_short(parameter: Parameter) -> str:
@@ -112,7 +114,7 @@ def _asset_trouble(value: str, *, bundles: bool) -> str:
         AssetRef.read(value)
     except ValidationError as error:
         why = sentence_of(error.errors()[0])
-        return f"{value!r} is no asset such as asset:NAME or asset:NAME@3: {why}"
+        return f"{quoted(value)} is no asset such as asset:NAME or asset:NAME@3: {why}"
     return ""
 
 

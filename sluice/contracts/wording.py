@@ -1,22 +1,25 @@
 """What is wrong with a value, in words: pydantic would show the regular expression that it does not
 match."""
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from pydantic import GetCoreSchemaHandler
+from pydantic import GetCoreSchemaHandler, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
+
+from sluice.visible_text import quoted
 
 #: Type of pydantic's errors that are whole sentences and name the value themselves.
 IN_WORDS = "in_words"
-#: Characters of a wrong value that are shown.
-_SHOWN = 60
-#: Characters of a wrong parameter, as JSON, that are shown.
-_VALUE_SHOWN = 200
+#: Characters of a wrong word that are looked up.
+_COMPARED = 60
+#: Types of pydantic's errors about a uid.
+_UIDS = ("uuid_parsing", "uuid_type")
+#: What a uid is, in words.
+A_UID = "uid, 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12"
 #: Names that a sentence has before it counts the others.
 _NAMED = 2
 
@@ -54,14 +57,14 @@ class Spelling:
 
     def wrong(self, text: str) -> str:
         """What is wrong with ``text``, which is."""
-        shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+        shown = quoted(text)
         odd = re.sub(self.other, "", text)
         if not text:
             what = "it is empty"
         elif not re.match(self.first, text):
-            what = f"{shown} begins with {text[0]!r}"
+            what = f"{shown} begins with {quoted(text[0])}"
         elif odd:
-            what = f"{shown} has {odd[0]!r}"
+            what = f"{shown} has {quoted(odd[0])}"
         elif len(text) > self.most:
             what = f"{shown} has {len(text)} characters"
         else:
@@ -71,16 +74,6 @@ class Spelling:
 
 #: By type of error.
 _SPELLINGS: dict[str, Spelling] = {}
-
-
-def json_text(value: Any) -> str:
-    """Return a value as JSON has it, and a text as a name is quoted; cut where it is long."""
-    text = (
-        f"'{value}'"
-        if isinstance(value, str)
-        else json.dumps(value, ensure_ascii=False, default=str)
-    )
-    return text if len(text) <= _VALUE_SHOWN else f"{text[:_VALUE_SHOWN]}…"
 
 
 def in_parentheses(names: Sequence[str]) -> str:
@@ -94,8 +87,8 @@ def in_parentheses(names: Sequence[str]) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` with the known name that is most alike, or an empty text."""
-    close = get_close_matches(word[:_SHOWN], list(dict.fromkeys(known)), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    close = get_close_matches(word[:_COMPARED], list(dict.fromkeys(known)), n=1)
+    return f" (did you mean {quoted(close[0])}?)" if close else ""
 
 
 def sentence_of(error: ErrorDetails) -> str:
@@ -104,9 +97,18 @@ def sentence_of(error: ErrorDetails) -> str:
     spelling, given = _SPELLINGS.get(error["type"]), error.get("input")
     if spelling is not None and isinstance(given, str):
         return spelling.wrong(given)
-    return error["msg"].removeprefix("Value error, ")
+    if error["type"] in _UIDS:
+        return f"{quoted(given) if 'input' in error else 'it'} is no uid: give the {A_UID}"
+    return error["msg"].removeprefix("Value error, ").partition(", unable to parse")[0]
+
+
+def first_fault(error: ValidationError) -> str:
+    """Return what pydantic found first and where, in one line."""
+    fault = error.errors(include_url=False)[0]
+    place = ".".join(map(str, fault["loc"]))
+    return f"{place}: {sentence_of(fault)}" if place else sentence_of(fault)
 
 
 def names_value(error: ErrorDetails) -> bool:
     """Does ``sentence_of`` repeat the value?"""
-    return error["type"] == IN_WORDS or error["type"] in _SPELLINGS
+    return error["type"] == IN_WORDS or error["type"] in _UIDS or error["type"] in _SPELLINGS

@@ -27,11 +27,7 @@ from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import cmap
 
 from sluice.cwl_runner.checkpoints import checkpoint_of, keeping
-from sluice.cwl_runner.in_place import (
-    ContainedJob,
-    changes_inputs,
-    why_in_the_open,
-)
+from sluice.cwl_runner.in_place import ContainedJob, changes_inputs, why_in_the_open
 from sluice.cwl_runner.paths import fetcher_of
 from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.template import InvocationNeeds
@@ -43,6 +39,7 @@ from sluice.cwl_runner.warm import (
     warm_of,
 )
 from sluice.cwltool_types import take_types_from_the_newest
+from sluice.visible_text import quoted
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
 #: cwltool's, which its options are for.
@@ -237,7 +234,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         seconds = builder.do_eval(limit["timelimit"]) if limit is not None else 0
         if not isinstance(seconds, int | float) or seconds < 0:
             raise WorkflowException(
-                f"the time limit must be a number of seconds of at least 0, not {seconds!r}"
+                f"the time limit must be a number of seconds of at least 0, not {quoted(seconds)}"
             )
         given = builder.resources if asked is not None else {}
         wants_disk = any(key.startswith(("outdir", "tmpdir")) for key in asked or ())

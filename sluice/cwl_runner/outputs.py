@@ -10,6 +10,7 @@ from typing import Any
 
 from sluice.cwl_runner.values import source_path
 from sluice.storage import location_of
+from sluice.visible_text import quoted
 
 
 class OutputInTheWay(ValueError):
@@ -100,7 +101,7 @@ def _name(value: Mapping[str, Any]) -> str:
     name = str(value.get("basename") or "output")
     if name in {".", ".."} or "/" in name or "\0" in name:
         raise OutputInTheWay(
-            f"an output is called {name[:200]!r}, which is no name of a file or directory"
+            f"an output is called {quoted(name)}, which is no name of a file or directory"
         )
     return name
 

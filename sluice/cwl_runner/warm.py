@@ -19,6 +19,7 @@ from sluice.contracts.needs import Warm
 from sluice.contracts.wording import sentence_of
 from sluice.cwl_runner.checkpoints import checkpoint_of
 from sluice.cwl_runner.template import InvocationNeeds
+from sluice.visible_text import quoted
 from sluice.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
 
 #: As a loaded document has the field, and its inner keys where they were written with the prefix.
@@ -63,7 +64,7 @@ def warm_of(written: Mapping[str, Any], owner: str) -> Warm | None:
         return Warm() if value else None
     wrong = f"{owner}: '{_NAME}' is true, or a mapping with key, idle and jobs"
     if not isinstance(value, Mapping):
-        raise ValidationException(f"{wrong}, not {value!r}")
+        raise ValidationException(f"{wrong}, not {quoted(value)}")
     given = {str(key).removeprefix(_NAMESPACE): inner for key, inner in value.items()}
     if unknown := given.keys() - {"key", "idle", "jobs"}:
         raise ValidationException(f"{wrong}; it knows no '{min(unknown)}'")
@@ -74,7 +75,7 @@ def warm_of(written: Mapping[str, Any], owner: str) -> Warm | None:
         said = sentence_of(first)
         raise ValidationException(
             f"{owner}: '{_NAME}' {first['loc'][0]}: {said[0].lower()}{said[1:]},"
-            f" not {first['input']!r}"
+            f" not {quoted(first['input'])}"
         ) from error
 
 

@@ -21,6 +21,7 @@ from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.logging import log_ids
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.transport.base import Delivery, Transport
+from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
@@ -174,7 +175,7 @@ class QueueConsumer(_Consumer):
             known = ", ".join(sorted(self._handlers))
             await self._reject(
                 delivery,
-                f"queue {self.queue} takes no messages of type {event.type!r}, only {known}",
+                f"queue {self.queue} takes no messages of type {quoted(event.type)}, only {known}",
             )
             return None
         try:

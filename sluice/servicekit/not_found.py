@@ -6,10 +6,13 @@ from starlette.routing import Match, Mount
 from starlette.types import Scope
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem
+from sluice.visible_text import quoted
 
 #: Characters of an address that are repeated to who sent it.
 _SHOWN = 200
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+#: What a part of an address is the plural of, where it is no plain one.
+_NOUNS = {"datasets": "data set", "unmatched": "unmatched data set"}
 _LIST = "/api/openapi.json lists what there is"
 
 
@@ -36,5 +39,20 @@ def unserved(method: str, path: str, allowed: Iterable[str] = ()) -> Problem:
             status=405,
             detail=detail,
         )
-    detail = f"nothing is served at {shown}: look at the address ({_LIST})"
+    return _not_found(f"nothing is served at {shown}: look at the address ({_LIST})")
+
+
+def not_an_id(kind: str, given: str, wanted: str) -> Problem:
+    """Return what is said of an address that holds something else where an id belongs.
+
+    Args:
+        kind: The part of the address before it, as in ``chains``.
+        given: What the address holds.
+        wanted: What an id of this kind is, in words.
+    """
+    noun = _NOUNS.get(kind) or kind.removesuffix("s").replace("-", " ")
+    return _not_found(f"there is no {noun} {quoted(given)}: give {wanted}")
+
+
+def _not_found(detail: str) -> Problem:
     return Problem(type=PROBLEM_TYPE + "not-found", title="Not found", status=404, detail=detail)

@@ -18,6 +18,7 @@ from sluice.contracts.queues import (
 )
 from sluice.servicekit.transport.base import Transport, TransportUnavailable
 from sluice.servicekit.transport.dead_letters import DeadLetter
+from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
@@ -28,7 +29,7 @@ _MOST = 1000
 class QueueUnknown(NotFound):
     def __init__(self, queue: str) -> None:
         super().__init__(
-            f"there is no queue {queue!r}; there are {', '.join(CONSUMER)}", queue=queue
+            f"there is no queue {quoted(queue)}; there are {', '.join(CONSUMER)}", queue=queue
         )
 
 
@@ -36,7 +37,9 @@ class MessagesUnknown(NotFound):
     """None of the messages asked for is among the dead ones."""
 
     def __init__(self, queue: str, ids: Sequence[str]) -> None:
-        which = f"message {ids[0]!r}" if len(ids) == 1 else f"any of these {len(ids)} messages"
+        which = (
+            f"message {quoted(ids[0])}" if len(ids) == 1 else f"any of these {len(ids)} messages"
+        )
         super().__init__(
             f"queue {queue} has no dead letter of {which}: it was requeued or dropped, or never"
             " died",

@@ -17,6 +17,7 @@ from sluice.servicekit.http import problem_response
 from sluice.servicekit.refused_requests import Refusals
 from sluice.servicekit.request_bodies import BodyRoom, HeldBody, NoRoom
 from sluice.servicekit.request_limits import Limits
+from sluice.visible_text import quoted
 
 #: Names of this machine itself: whoever sends to them is on it.
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -98,7 +99,7 @@ class Guard:
         if host in self._names or "*" in self._names or (host and host == _address(scope)):
             return
         what = (
-            f"{host[:100]!r} is no name of this service"
+            f"{quoted(host)} is no name of this service"
             if host
             else "the request does not say to which host it is sent"
         )

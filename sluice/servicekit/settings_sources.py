@@ -100,7 +100,9 @@ def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> Setti
         raise WrongSettings([_sentence(owner, own, fault) for fault in error.errors()]) from None
     except SettingsError as error:
         what = str(error).split(" from source")[0]
-        raise WrongSettings([f"{own}…: {what}: it is not JSON ({error.__cause__})"]) from None
+        raise WrongSettings(
+            [f"{own}…: {what}: it is not JSON ({reason_of(error.__cause__ or error)})"]
+        ) from None
 
 
 def unknown_variables(owner: type[LayeredSettings]) -> list[str]:

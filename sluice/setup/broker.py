@@ -8,6 +8,7 @@ import httpx
 
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.http_clients import http_client
+from sluice.os_errors import reason_of
 from sluice.servicekit.queue_topology import sluice_topology
 from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, password_hash
 from sluice.setup.logins import ServiceLogin
@@ -87,7 +88,7 @@ async def _ask(
         answer = await client.request(method, path, json=body)
     except httpx.TransportError as error:
         raise NotAvailable(
-            f"RabbitMQ's management plugin does not answer: {type(error).__name__}: {error}"
+            f"RabbitMQ's management plugin does not answer: {reason_of(error)}"
         ) from error
     if answer.status_code in {401, 403}:
         raise NotAvailable(

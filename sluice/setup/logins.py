@@ -9,6 +9,7 @@ from pydantic_settings import SettingsConfigDict
 
 from sluice.servicekit.settings import Addresses, env_prefix
 from sluice.servicekit.settings_sources import LayeredSettings, WrongSettings, load_settings
+from sluice.visible_text import quoted
 
 SERVICES = tuple(Addresses().by_service())
 
@@ -163,7 +164,7 @@ def _require_different(
     if often:
         raise WrongSettings(
             [
-                f"each service needs a {what} of its own; {value!r} is in "
+                f"each service needs a {what} of its own; {quoted(value)} is in "
                 + " and ".join(login.variable for login in logins if key(login) == value)
                 for value in often
             ]

@@ -21,6 +21,7 @@ from sluice.os_errors import reason_of
 from sluice.storage.copying import PIECE, sparse_writer
 from sluice.storage.places import location_of, path_of_location
 from sluice.storage.values import MOST_FOLDERS, flaw_in
+from sluice.visible_text import quoted
 
 VALUE = "value.json"
 #: Bytes of it that are read.
@@ -38,7 +39,7 @@ def open_any(path: str) -> int:
     """A file or a folder of this machine, links followed, for reading. Raises ``BundleError``,
     ``OSError``."""
     if not os.path.isfile(path) and not os.path.isdir(path):
-        raise BundleError(f"{path!r} is neither a file nor a directory, and cannot be kept")
+        raise BundleError(f"{quoted(path)} is neither a file nor a directory, and cannot be kept")
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
 
@@ -202,11 +203,11 @@ class _Packer:
             os.close(descriptor)
         here = (status.st_dev, status.st_ino)
         if here in within:
-            raise BundleError(f"{name!r} is a link to a folder that it lies in")
+            raise BundleError(f"{quoted(name)} is a link to a folder that it lies in")
         if len(within) >= MOST_FOLDERS:
             raise BundleError(
-                f"{name[:80]!r}… lies more than {MOST_FOLDERS} folders deep: make it flatter, or an"
-                " archive"
+                f"{quoted(name)} lies more than {MOST_FOLDERS} folders deep: make it flatter, or"
+                " an archive"
             )
         self._append(_member(name, status))
         for entry in names:
@@ -234,7 +235,7 @@ def _member(name: str, status: os.stat_result | None = None) -> tarfile.TarInfo:
 def _require_name(name: str | None) -> None:
     """Raises ``BundleError`` where it would lead out of its folder, or into another."""
     if name and (name in (".", "..") or "/" in name or "\0" in name):
-        raise BundleError(f"{name[:200]!r} is no name of a file")
+        raise BundleError(f"{quoted(name)} is no name of a file")
 
 
 def _local_path(value: dict[str, Any]) -> str | None:
@@ -252,11 +253,11 @@ def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
     """Open a file that takes as many bytes in the archive as outside of it."""
     if member.issparse():  # a few bytes may say that it is of many TB
         raise BundleError(
-            f"it has {member.name[:200]!r}, which is sparse: write the archive without holes"
+            f"it has {quoted(member.name)}, which is sparse: write the archive without holes"
         )
     file = archive.extractfile(member) if member.isreg() else None
     if file is None:
-        raise BundleError(f"it has {member.name[:200]!r}, which is no plain file")
+        raise BundleError(f"it has {quoted(member.name)}, which is no plain file")
     return file
 
 
@@ -279,7 +280,7 @@ def _has_place(name: str) -> bool:
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
     if not _has_place(member.name) or not (member.isreg() or member.isdir()):
-        raise BundleError(f"it has {member.name[:200]!r}, which has no place in a bundle")
+        raise BundleError(f"it has {quoted(member.name)}, which has no place in a bundle")
     target = folder / member.name
     target.parent.mkdir(parents=True, exist_ok=True)
     if member.isdir():
@@ -299,7 +300,7 @@ def _placed(value: Any, folder: Path) -> Any:
             location = found["location"]
             if not _has_place(location) or not os.path.exists(folder / location):
                 raise BundleError(
-                    f"its {VALUE} names {location[:200]!r}, which the archive does not have"
+                    f"its {VALUE} names {quoted(location)}, which the archive does not have"
                 )
             found["location"] = location_of(folder / location)
         elif not {"contents", "listing"} & found.keys():

@@ -5,6 +5,7 @@ import posixpath
 from urllib.parse import quote, unquote, urlsplit
 
 from sluice.storage.errors import OutsideStorage
+from sluice.visible_text import quoted
 
 _FILE = "file://"
 
@@ -47,7 +48,8 @@ def path_of_location(location: str) -> str:
     parts = urlsplit(location)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         raise ValueError(
-            f"{location!r} is not a file URL with an absolute path: write it as file:///folder/file"
+            f"{quoted(location)} is not a file URL with an absolute path: write it as"
+            " file:///folder/file"
         )
     return unquote(parts.path)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import fsspec
 
+from sluice.os_errors import reason_of
 from sluice.storage.checksums import ANY, Content, going_on, require_same, require_size, stream
 from sluice.storage.copying import sparse_writer
 from sluice.storage.entries import Entry, Stored, temporary_name
@@ -38,7 +39,7 @@ def errors_at(url: str) -> Iterator[None]:
     except OSError as error:
         raise from_os_error(url, error) from error
     except Exception as error:  # boundary to drivers, whose exceptions share no base class
-        raise StorageUnavailable(url, f"{type(error).__name__}: {error}") from error
+        raise StorageUnavailable(url, reason_of(error)) from error
 
 
 def _found(url: str) -> _RemotePath:
@@ -59,7 +60,7 @@ def _found(url: str) -> _RemotePath:
         kind = fsspec.get_filesystem_class(scheme)
         system, path = kind(**kind._get_kwargs_from_urls(url)), kind._strip_protocol(url)
     except (ImportError, ValueError) as error:
-        raise StorageUnavailable(url, f"no driver for this protocol: {error}") from error
+        raise StorageUnavailable(url, f"no driver for this protocol: {reason_of(error)}") from error
     return _RemotePath(system, str(path))
 
 

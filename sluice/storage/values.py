@@ -9,6 +9,8 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
+from sluice.visible_text import quoted
+
 #: Lists and objects within one another. cwltool follows twice as many.
 MOST_NESTED = 256
 #: Folders within one another, which are two levels each where they are listed.
@@ -164,4 +166,4 @@ def _backwards(way: _Way) -> Iterator[str | int]:
 def _step(part: str | int) -> str:
     if isinstance(part, int):
         return f"[{part}]"
-    return f".{part}" if part.isascii() and part.isidentifier() else f"[{part[:40]!a}]"
+    return f".{part}" if part.isascii() and part.isidentifier() else f"[{quoted(part[:40])}]"

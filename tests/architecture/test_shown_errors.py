@@ -1,8 +1,10 @@
-"""Messages never show an error of the operating system as Python prints it (``[Errno 13]``)."""
+"""Messages never show errors and values as Python prints them (``[Errno 13]``, ``b'\\xff'``)."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("dms", "pilot", "sluice", "stack", "templates", "wfms", "wms")
@@ -18,6 +20,20 @@ OWN_SENTENCES = frozenset(
         "templates/shared/pack_images/__init__.py",
     }
 )
+#: Conversions of f-strings, as the syntax tree has them.
+_SPELLED = frozenset(map(ord, "ra"))
+#: Files with a value that is Python code, part of an id, or an object of a program's mistake; and
+#: where pydantic's messages are put into words.
+SPELLED_FOR_PYTHON = frozenset(
+    {
+        "pilot/sandbox/bare_python.py",
+        "sluice/contracts/wording.py",
+        "sluice/servicekit/http.py",
+        "wfms/ask/usecases/take_in_items.py",
+    }
+)
+#: Programs that are installed without Sluice, and cannot use its functions.
+PACKS = "templates/"
 
 
 def shown_system_errors(tree: ast.Module) -> Iterator[int]:
@@ -30,6 +46,18 @@ def shown_system_errors(tree: ast.Module) -> Iterator[int]:
             continue
         for node in ast.walk(handler):
             if isinstance(node, ast.FormattedValue) and ast.unparse(node.value) == handler.name:
+                yield node.lineno
+
+
+def python_spellings(tree: ast.Module) -> Iterator[int]:
+    """Yield lines that put a value into a text as Python spells it, or pydantic's own message."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FormattedValue(conversion=conversion) if conversion in _SPELLED:
+                yield node.lineno
+            case ast.FormattedValue(value=ast.Call(func=ast.Name(id="repr" | "ascii"))):
+                yield node.lineno
+            case ast.Subscript(slice=ast.Constant(value="msg")):
                 yield node.lineno
 
 
@@ -54,3 +82,20 @@ def test_an_error_in_an_f_string_is_found() -> None:
     assert list(shown_system_errors(ast.parse(code))) == [4]
     code = code.replace("{e}", "{reason_of(e)}")
     assert list(shown_system_errors(ast.parse(code))) == []
+
+
+def test_messages_show_values_in_one_style() -> None:
+    found = [
+        f"{name}:{line}: use sluice.visible_text.quoted, or sluice.contracts.wording.sentence_of"
+        for name, tree in sources()
+        if name not in SPELLED_FOR_PYTHON and not name.startswith(PACKS)
+        for line in python_spellings(tree)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("shown", ["{name!r}", "{name!a}", "{repr(name)}", "{error['msg']}"])
+def test_a_value_as_python_spells_it_is_found(shown: str) -> None:
+    code = f'raise Wrong(f"no: {shown}")'
+    assert list(python_spellings(ast.parse(code))) == [1]
+    assert list(python_spellings(ast.parse('raise Wrong(f"no: {quoted(name)}")'))) == []

@@ -170,7 +170,7 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
     "SQL for a name": (
         DMS_DELETIONS,
         lambda _: event(DMS_DELETIONS, {"uid": "'; DROP TABLE datasets; --"}),
-        "uid: Input should be a valid UUID",
+        "uid: it is no uid",
     ),
     "a task that is none": (
         WMS_TASKS,

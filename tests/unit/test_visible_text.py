@@ -2,7 +2,9 @@
 
 import unicodedata
 
-from sluice.visible_text import visible, visible_line, visible_order
+import pytest
+
+from sluice.visible_text import MOST_SHOWN, quoted, visible, visible_line, visible_order
 
 _CONTROLS = "".join(
     char for char in map(chr, range(0x3000)) if unicodedata.category(char) in ("Cc", "Zl", "Zp")
@@ -26,3 +28,23 @@ def test_pages_show_what_turns_the_direction_of_text_and_keep_all_else() -> None
         "rm <U+202E>xyz<U+202C><U+200F><U+061C><U+2067>"
     )
     assert visible_order("żółw\tשלום\n") == "żółw\tשלום\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("it's", "'it's'"),
+        ("a\nb\x1b[31m\u202e", r"'a\nb\x1b[31m\u202e'"),
+        ("caf\udce9 \ud800", r"'caf\xe9 \ud800'"),
+        (b"P5\n\xff", r"'P5\n\xff'"),
+        (None, "null"),
+        (True, "true"),
+        (float("nan"), "NaN"),
+        (float("inf"), "Infinity"),
+        (["ż", {"a": 1.5}], '["ż", {"a": 1.5}]'),
+        ("x" * 5000, f"'{'x' * MOST_SHOWN}…'"),
+        ([1] * 5000, "[" + "1, " * 66 + "1…"),
+    ],
+)
+def test_values_in_messages_are_escaped_and_cut(value: object, shown: str) -> None:
+    assert quoted(value) == shown

@@ -264,7 +264,7 @@ def test_what_is_no_request_ends_it_with_a_word(started: Any) -> None:
     program.process.stdin.write(b"[1]\n")
     program.process.stdin.flush()
     assert program.process.wait(PATIENCE) == 1
-    assert "a request is a JSON object, not b'[1]'" in program.log.read_text()
+    assert "a request is a JSON object, not [1]" in program.log.read_text()
 
 
 def test_it_can_be_ended_by_a_signal(started: Any) -> None:

@@ -13,6 +13,7 @@ from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile
 from sluice.contracts.plain_paths import stays_inside
 from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.tasks import Task, TaskOutput
+from sluice.visible_text import quoted
 
 
 class InvalidReport(Exception):
@@ -67,18 +68,19 @@ def _check_place(file: OutputFile, place: TaskOutput) -> None:
     if not inside(file.url, place.dat_out_url):
         raise InvalidReport(
             ErrorClass.INTERNAL,
-            f"the pilot put output {file.port!r} at {file.url}, outside of {place.dat_out_url}",
+            f"the pilot put output {quoted(file.port)} at {file.url}, outside of"
+            f" {place.dat_out_url}",
         )
     if not stays_inside(file.url.removeprefix(place.dat_out_url + "/")):
         # The catalogue would refuse the message, and with it the files of other jobs.
         raise InvalidReport(
             ErrorClass.STAGE_OUT_FAILED,
-            f"the pilot put output {file.port!r} at {file.url}, which is no plain path",
+            f"the pilot put output {quoted(file.port)} at {file.url}, which is no plain path",
         )
     if name_bytes(file.url.rpartition("/")[2]) > FILE_SYSTEM_NAME_BYTES:
         raise InvalidReport(
             ErrorClass.STAGE_OUT_FAILED,
-            f"the pilot put output {file.port!r} at {file.url}, whose name has more than"
+            f"the pilot put output {quoted(file.port)} at {file.url}, whose name has more than"
             f" {FILE_SYSTEM_NAME_BYTES} bytes",
         )
 
@@ -105,16 +107,17 @@ def check_report(
         if place is None:
             raise InvalidReport(
                 ErrorClass.INTERNAL,
-                f"the pilot reported a file for output {file.port!r}, which the step does not have",
+                f"the pilot reported a file for output {quoted(file.port)}, which the step does"
+                " not have",
             )
         if (file.number is None) if place.spread else (file.number not in entries):
             raise InvalidReport(
                 ErrorClass.INTERNAL,
-                f"the pilot reported output {file.port!r} for {_entry(file.number)}",
+                f"the pilot reported output {quoted(file.port)} for {_entry(file.number)}",
             )
         if (file.port, file.number) in seen:
             raise InvalidReport(
-                ErrorClass.INTERNAL, f"the pilot reported two files for output {file.port!r}"
+                ErrorClass.INTERNAL, f"the pilot reported two files for output {quoted(file.port)}"
             )
         _check_place(file, place)
         _require_own(file, seq if file.number is None else file.number, report.attempt)

@@ -14,6 +14,7 @@ from sluice.contracts.simulation import KindTimes, SimulationResult
 from sluice.contracts.times import Spread
 from sluice.contracts.wording import sentence_of
 from sluice.os_errors import reason_of
+from sluice.visible_text import quoted
 from wms.domain.policies import policy_of
 from wms.simulation.build import (
     build_arrivals,
@@ -39,9 +40,9 @@ def read_scenario(file: Path) -> Scenario:
     except (OSError, UnicodeDecodeError) as error:
         raise WrongScenario(f"{file}: cannot be read: {reason_of(error)}") from error
     except yaml.YAMLError as error:
-        raise WrongScenario(f"{file}: is not YAML: {' '.join(str(error).split())}") from error
+        raise WrongScenario(f"{file}: is not YAML: {reason_of(error)}") from error
     if not isinstance(given, dict):
-        raise WrongScenario(f"{file}: a scenario is a mapping, this is {type(given).__name__}")
+        raise WrongScenario(f"{file}: a scenario is a mapping, not {quoted(given)}")
     try:
         return Scenario.model_validate(given)
     except ValidationError as error:

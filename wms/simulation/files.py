@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sluice.os_errors import reason_of
+from sluice.visible_text import quoted
 from wms.simulation.errors import WrongScenario
 
 #: The first column of a table: when a page comes.
@@ -98,7 +99,7 @@ def _seconds(text: str, where: str) -> float:
     except ValueError:
         found = -1.0
     if not 0 <= found < 1e9:
-        raise WrongScenario(f"{where}: {text.strip()!r} is not a number of seconds from 0 up")
+        raise WrongScenario(f"{where}: {quoted(text.strip())} is not a number of seconds from 0 up")
     return found
 
 

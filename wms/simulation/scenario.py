@@ -12,6 +12,7 @@ from sluice.contracts.gpus import MOST_GPUS_OF_A_JOB
 from sluice.contracts.resources import Labels, WantedLabels
 from sluice.contracts.simulation import PolicyName
 from sluice.contracts.wording import in_words
+from sluice.visible_text import quoted
 
 Seconds = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, le=1e9, allow_inf_nan=False)]
@@ -156,20 +157,20 @@ class Scenario(Contract):
         for what in ("kinds", "pipelines", "nodes"):
             names = [each.name for each in getattr(self, what)]
             if twice := {name for name in names if names.count(name) > 1}:
-                raise in_words(f"{what}: {sorted(twice)[0]!r} is there twice")
+                raise in_words(f"{what}: {quoted(sorted(twice)[0])} is there twice")
         kinds = [kind.name for kind in self.kinds]
         for place, pipeline in enumerate(self.pipelines):
             for stage in pipeline.stages:
                 if stage not in kinds:
                     raise in_words(
-                        f"pipelines.{place} ({pipeline.name}): no kind is called {stage!r}"
+                        f"pipelines.{place} ({pipeline.name}): no kind is called {quoted(stage)}"
                         f" (there are {', '.join(kinds)})"
                     )
         pipelines = [pipeline.name for pipeline in self.pipelines]
         for place, arrivals in enumerate(self.arrivals):
             if arrivals.pipeline not in pipelines:
                 raise in_words(
-                    f"arrivals.{place}: no pipeline is called {arrivals.pipeline!r}"
+                    f"arrivals.{place}: no pipeline is called {quoted(arrivals.pipeline)}"
                     f" (there are {', '.join(pipelines)})"
                 )
         _none_waits_for_itself(self.pipelines)
@@ -184,7 +185,8 @@ def _none_waits_for_itself(pipelines: Sequence[Pipeline]) -> None:
         where = f"pipelines.{place} ({pipeline.name}): after"
         if unknown := [name for name in pipeline.after if name not in after]:
             raise in_words(
-                f"{where}: no pipeline is called {unknown[0]!r} (there are {', '.join(after)})"
+                f"{where}: no pipeline is called {quoted(unknown[0])} (there are"
+                f" {', '.join(after)})"
             )
     try:
         TopologicalSorter(after).prepare()

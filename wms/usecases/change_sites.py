@@ -8,6 +8,7 @@ from pydantic import SecretStr
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.sites import SITE_TOKEN_PREFIX, GivenSite, NewSite, Site, SiteList
 from sluice.servicekit.database import Database
+from sluice.visible_text import quoted
 from wms.db import sites
 
 log = structlog.get_logger(__name__)
@@ -21,7 +22,8 @@ async def add_site(database: Database, new: NewSite) -> GivenSite:
         made = await sites.insert_site(transaction.connection, new, secret=secret)
     if made is None:
         raise Conflict(
-            f"there is a site {new.name!r}: revoke it first, or take another name", name=new.name
+            f"there is a site {quoted(new.name)}: revoke it first, or take another name",
+            name=new.name,
         )
     log.info("site.added", site=new.name, expires_at=made.expires_at, most_pilots=new.most_pilots)
     return GivenSite(site=made, secret=SecretStr(secret))
@@ -33,7 +35,7 @@ async def revoke_site(database: Database, name: str) -> Site:
     async with database.transaction() as transaction:
         revoked = await sites.mark_site_revoked(transaction.connection, name)
     if revoked is None:
-        raise NotFound(f"there is no site {name!r}", name=name)
+        raise NotFound(f"there is no site {quoted(name)}", name=name)
     log.info("site.revoked", site=name, pilots=revoked.pilots)
     return revoked
 

@@ -10,6 +10,7 @@ from sluice.contracts.claimed_files import ClaimedFile
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import AttemptOutcome
+from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
@@ -51,5 +52,5 @@ class LookAtOutputs:
                 continue
             for (key, output), fault in zip(some, faults, strict=True):
                 if fault is not None:
-                    found[key] = f"output file {output.name!r} at {output.url}: {fault}"
+                    found[key] = f"output file {quoted(output.name)} at {output.url}: {fault}"
         return found

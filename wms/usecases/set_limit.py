@@ -4,6 +4,7 @@ import structlog
 
 from sluice.contracts.limits import SetLimit
 from sluice.contracts.problems import NotFound
+from sluice.visible_text import quoted
 from wms.db import limits
 from wms.db.ready_channel import notify_ready
 from wms.usecases.context import WmsContext
@@ -28,7 +29,7 @@ async def remove_limit(context: WmsContext, name: str) -> None:
     ``NotFound``."""
     async with context.database.transaction() as transaction:
         if not await limits.remove_limit(transaction.connection, name):
-            raise NotFound(f"there is no limit on {name!r}", name=name)
+            raise NotFound(f"there is no limit on {quoted(name)}", name=name)
         await notify_ready(transaction.connection)
     context.signal.ready()
     log.info("limit.removed", name=name)

@@ -31,6 +31,7 @@ from sluice.contracts.checkpoints import (
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.os_errors import reason_of
 from sluice.storage import StorageError
+from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
@@ -199,7 +200,7 @@ class Checkpoints:
     def _within_limit(self, found: MatchingFiles) -> MatchingFiles | None:
         """Raises ``TooManyError``."""
         for path, why in list(found.passed.items())[:_MOST_NAMED]:
-            self._note(f"{os.fsdecode(path)!r} is not kept in checkpoints: {why}")
+            self._note(f"{quoted(os.fsdecode(path))} is not kept in checkpoints: {why}")
         if sum(len(quoted_path(path)) for path in found.files) > _MOST_PATHS:
             raise TooManyError(f"more than {_MOST_PATHS} characters in their paths")
         if found.size <= self._limit:
@@ -243,7 +244,8 @@ class Checkpoints:
             now = os.fstat(file)
             if (now.st_size, now.st_mtime_ns) != state[2:]:
                 self._note(
-                    f"a checkpoint was left out: {os.fsdecode(path)!r} was written to, not renamed"
+                    f"a checkpoint was left out: {quoted(os.fsdecode(path))} was written to, not"
+                    " renamed"
                 )
                 raise _CutOffError
 

@@ -34,6 +34,7 @@ from pilot.users.programs import UserError
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.visible_paths import within
+from sluice.visible_text import quoted
 
 #: The program is there, and no program, or not ours to run.
 _NOT_EXECUTABLE = frozenset({errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR})
@@ -243,7 +244,7 @@ def _cannot_start(program: str, error: OSError, sandbox: Sandbox | None) -> Atte
     code = 126 if error.errno in _NOT_EXECUTABLE else None
     return AttemptError(
         ErrorClass.TOOL_FAILED,
-        f"program {program!r} cannot be started: {error.strerror}",
+        f"program {quoted(program)} cannot be started: {error.strerror}",
         exit_code=code,
     )
 
@@ -255,18 +256,18 @@ def _not_found(program: str, sandbox: Sandbox | None) -> str:
         for folder, reason in dropped.items():
             if os.path.isfile(os.path.join(folder, program)):
                 return (
-                    f"program {program!r} lies in {folder}, which tools do not see in this pilot's"
-                    f" sandbox: {reason}"
+                    f"program {quoted(program)} lies in {folder}, which tools do not see in this"
+                    f" pilot's sandbox: {reason}"
                 )
         return (
-            f"program {program!r} was not found on this node's PATH: install it in one of its"
+            f"program {quoted(program)} was not found on this node's PATH: install it in one of its"
             " folders, or add the folder that has it to the PATH that the pilot is started with"
         )
     if sandbox is None or not os.path.isabs(program) or not os.path.exists(program):
-        return f"program {program!r} does not exist on this node, or its interpreter does not"
+        return f"program {quoted(program)} does not exist on this node, or its interpreter does not"
     reason = next((why for path, why in dropped.items() if within(program, path)), "")
     return (
-        f"program {program!r}, or its interpreter, lies where tools see nothing in this pilot's"
-        f" sandbox{reason and ': '}{reason}: add its folder to SLUICE_PILOT_SANDBOX_PATHS, or to"
-        " the PATH that the pilot is started with"
+        f"program {quoted(program)}, or its interpreter, lies where tools see nothing in this"
+        f" pilot's sandbox{reason and ': '}{reason}: add its folder to SLUICE_PILOT_SANDBOX_PATHS,"
+        " or to the PATH that the pilot is started with"
     )

@@ -23,6 +23,7 @@ from pilot.runner.programs.program import (
 )
 from sluice.contracts.needs import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass
+from sluice.visible_text import quoted
 
 
 class Images:
@@ -69,8 +70,8 @@ class Images:
             return image.name
         if image.pull is None:
             sentence = (
-                f"the image {image.name!r} is not on this node, and nothing says where it comes"
-                " from (dockerPull)"
+                f"the image {quoted(image.name)} is not on this node, and nothing says where it"
+                " comes from (dockerPull)"
             )
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         self._fetch(image, "pull", image.pull)
@@ -79,8 +80,8 @@ class Images:
             and call_engine(self._engine, *inspect, image.name).returncode != 0
         ):
             sentence = (
-                f"the image {image.pull!r} was pulled, and there is still none called"
-                f" {image.name!r} (dockerImageId)"
+                f"the image {quoted(image.pull)} was pulled, and there is still none called"
+                f" {quoted(image.name)} (dockerImageId)"
             )
             raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
         return image.name
@@ -90,8 +91,8 @@ class Images:
         if not path.exists():
             if image.pull is None:
                 sentence = (
-                    f"the image {image.name!r} cannot be had: nothing says where it comes from"
-                    " (dockerPull)"
+                    f"the image {quoted(image.name)} cannot be had: nothing says where it comes"
+                    " from (dockerPull)"
                 )
                 raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
             new = path.with_suffix(".new")
@@ -124,7 +125,8 @@ class Images:
                 raise StoppedError
             if ended.exit_code != 0:
                 sentence = (
-                    f"the image {image.pull!r} could not be pulled with {self._engine.kind.label}:"
+                    f"the image {quoted(image.pull)} could not be pulled with"
+                    f" {self._engine.kind.label}:"
                     f" {why}"
                 )
                 raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)

@@ -57,7 +57,7 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
                 # What a tool writes itself is taken for outputs before it is checked, and the check
                 # relies on parts of it.
                 if has_object and refusal_in(error) is None:
-                    raise unreadable_object(error) from error
+                    raise unreadable_object() from error
                 raise
         except WorkflowException as error:
             refusal = refusal_in(error)

@@ -2,6 +2,8 @@
 
 import re
 
+from sluice.visible_text import quoted
+
 _PATTERNS = r"""\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]"""
 _NOTHING_FOUND = re.compile(f"Did not find output file with glob pattern: ({_PATTERNS})")
 _PORT = re.compile(r"Error collecting output for parameter '([^']*)'")
@@ -16,7 +18,7 @@ def cwltool_message(error: Exception | str) -> str:
 def no_output(message: str) -> str:
     """``message``: of cwltool, about outputs that it cannot collect."""
     nothing, port = _NOTHING_FOUND.search(message), _PORT.search(message)
-    where = f"output {port.group(1)!r}" if port else "an output"
+    where = f"output {quoted(port.group(1))}" if port else "an output"
     if nothing:
         return f"the tool wrote no file for {where}: nothing matches {nothing.group(1)}"
     return f"the tool's outputs are not as declared: {cwltool_message(message)}"

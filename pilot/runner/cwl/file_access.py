@@ -14,6 +14,7 @@ from schema_salad.ref_resolver import file_uri
 from pilot.runner.files.access_errors import require_bounded
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_globs import matching_paths
+from sluice.visible_text import quoted
 
 #: Kinds of staged entries that cwltool makes links of.
 _LINKED, _IN_PLACE = ("File", "Directory"), ("WritableFile", "WritableDirectory")
@@ -76,8 +77,8 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
             path.encode()
         except UnicodeEncodeError as error:
             reason = (
-                f"the name {self.job_files.shown(path)!a} is not valid UTF-8: let the tool give it"
-                " another"
+                f"the name {quoted(self.job_files.shown(path))} is not valid UTF-8: let the tool"
+                " give it another"
             )
             raise ForeignFileError(path, reason, left=True) from error
         return path
@@ -101,7 +102,7 @@ class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not
         if not location.startswith("_:"):
             self.job_files.require(abspath(location, basedir))
         if "/" in name or name in (".", ".."):
-            raise ForeignFileError(name, f"{name!r} is no name of a file")
+            raise ForeignFileError(name, f"{quoted(name)} is no name of a file")
         super().visit(obj, stagedir, basedir, **how)
         self._require_inside(self._pathmap[location].target)
 
@@ -109,7 +110,9 @@ class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not
         """In a container any place will do: it has no others than its own, and those of its job."""
         free = not self.job_files.has(f"{self.stagedir}/")
         if ".." in target.split("/") or not (free or self.job_files.has(target)):
-            raise ForeignFileError(target, f"{target!r} is a place outside of the job's folders")
+            raise ForeignFileError(
+                target, f"{quoted(target)} is a place outside of the job's folders"
+            )
 
 
 class InPlaceMapper(JobFileMapper):

@@ -14,6 +14,7 @@ from cwl_utils.errors import JavascriptException
 from cwl_utils.sandboxjs import NodeJSEngine, code_fragment_to_js, get_js_engine, set_js_engine
 
 from pilot.runner.expressions.javascript import MEMORY, JavaScript
+from sluice.os_errors import reason_of
 from sluice.storage import MOST_JSON, flaw_in, read_json
 
 _MOST_SAID = 4096
@@ -115,7 +116,9 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
                 return None
             self._ended(scan, process.wait(), exchange.said)
         except (ValueError, RecursionError) as error:
-            self._exceed(f"the expression {_shown(scan)} gave no answer that can be used: {error}")
+            self._exceed(
+                f"the expression {_shown(scan)} gave no answer that can be used: {reason_of(error)}"
+            )
         self._answers += 1
         return answer
 

@@ -12,11 +12,11 @@ from cwltool.process import shortname
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.contracts.states import ErrorClass
+from sluice.os_errors import reason_of
 from sluice.storage import MOST_JSON, Flaw, flaw_in, read_json
+from sluice.visible_text import quoted
 
 _OBJECT = "cwl.output.json"
-#: Characters of a path in a sentence.
-_SHOWN = 120
 
 
 class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
@@ -53,9 +53,9 @@ def require_bounded(job_files: JobFiles, path: str) -> None:
     excess = job_files.cost.excess
     if excess is not None:
         raise UnsoundError(
-            f"finding {job_files.shown(path)[:_SHOWN]!r} and what came before takes {excess}: let"
-            " the tool leave fewer files, or an archive of them, and no links back to folders, or"
-            " use fewer wildcards"
+            f"finding {quoted(job_files.shown(path))} and what came before takes"
+            f" {excess}: let the tool leave fewer files, or an archive of them, and no links back"
+            " to folders, or use fewer wildcards"
         )
 
 
@@ -80,8 +80,8 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
         found = read_json(_read(job_files, path))
     except ValueError as error:
         raise UnsoundError(
-            f"{_OBJECT} cannot be read as JSON ({error}): let the tool write one object with its"
-            " outputs by name, and what is large into files"
+            f"{_OBJECT} cannot be read as JSON ({reason_of(error)}): let the tool write"
+            " one object with its outputs by name, and what is large into files"
         ) from error
     if not isinstance(found, dict):
         raise UnsoundError(
@@ -102,10 +102,10 @@ def _read(job_files: JobFiles, path: str) -> bytes:
         return file.read(MOST_JSON + 1)
 
 
-def unreadable_object(error: Exception) -> UnsoundError:
-    """``error``: what came of taking it for outputs."""
+def unreadable_object() -> UnsoundError:
+    """Return what is said where cwltool fails on the object with a mistake of its own."""
     return UnsoundError(
-        f"{_OBJECT} cannot be read as outputs ({type(error).__name__}: {error}): let the tool write"
+        f"{_OBJECT} cannot be read as outputs: let the tool write"
         " files, folders and values of the types that its outputs have, each by its output's name"
     )
 
@@ -128,7 +128,7 @@ def refused_output(
 ) -> AttemptError:
     """Another attempt would do no better. ``port``: where the error does not know it."""
     port = error.port or port
-    which = "what the tool left" if port is None else f"output {port!r}"
+    which = "what the tool left" if port is None else f"output {quoted(port)}"
     return AttemptError(
         ErrorClass.TOOL_REFUSED, f"{which} cannot be taken: {error.reason}", exit_code=exit_code
     )

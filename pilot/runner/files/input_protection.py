@@ -12,6 +12,7 @@ from sluice.contracts.states import ErrorClass
 from sluice.storage import ChecksumMismatch, StorageError, fetch, local_path
 from sluice.storage.checksums import Content
 from sluice.storage.local import verify
+from sluice.visible_text import quoted
 
 #: Bytes of the largest file that is copied. Checking its content takes longer than this; copies of
 #: larger ones would fill disks.
@@ -136,7 +137,7 @@ class ProtectedInputs:
         ]
         if not changed:
             return None
-        files = "; ".join(f"input file {name!r}, {url}" for name, url in changed[:10])
+        files = "; ".join(f"input file {quoted(name)}, {url}" for name, url in changed[:10])
         if not tool_may_write:
             sentence = (
                 f"an input changed while the job ran, and not by its tool ({files}): what the tool"

@@ -25,12 +25,11 @@ from pilot.runner.files.path_walk import (
 )
 from pilot.runner.files.search_cost import SearchCost
 from sluice.storage import MOST_FOLDERS
+from sluice.visible_text import quoted
 
 #: Device and inode.
 Identity = tuple[int, int]
 
-#: Characters of a path in a sentence.
-_SHOWN = 120
 #: How the paths of outputs begin: of the job's tool, and of one inside a workflow.
 _OUTPUT = re.compile(f"^({OUT}|{TMP}/o-[^/]+)/")
 
@@ -295,7 +294,7 @@ class JobFiles:
             descriptor = walk.to_end(path)
         except (OutsideError, NotADirectoryError) as error:
             raise ForeignFileError(
-                path, f"{self.shown(path)!r} is no folder of its own", left=True
+                path, f"{quoted(self.shown(path))} is no folder of its own", left=True
             ) from error
         try:
             yield descriptor
@@ -307,14 +306,11 @@ class JobFiles:
             raise self._special(path, "neither a file nor a folder")
 
     def _special(self, path: str, reason: str) -> ForeignFileError:
-        shown = self.shown(path)
-        return ForeignFileError(
-            path, f"{shown if len(shown) <= _SHOWN else f'{shown[:_SHOWN]}…'!r} is {reason}"
-        )
+        return ForeignFileError(path, f"{quoted(self.shown(path))} is {reason}")
 
     def _refusal(self, path: str, outside: str) -> ForeignFileError:
-        way = "is" if path == outside else f"leads to {outside!r}, which is"
-        return ForeignFileError(path, f"{self.shown(path)!r} {way} no file of the job")
+        way = "is" if path == outside else f"leads to {quoted(outside)}, which is"
+        return ForeignFileError(path, f"{quoted(self.shown(path))} {way} no file of the job")
 
 
 def _is_ours(descriptor: int, found: os.stat_result) -> bool:

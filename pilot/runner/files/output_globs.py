@@ -7,6 +7,7 @@ from fnmatch import filter as matching
 
 from pilot.runner.files.access_errors import UnsoundError, require_bounded
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
+from sluice.visible_text import quoted
 
 _MAGIC = re.compile(r"[*?[]")
 #: Characters of a pattern with wildcards: as many as the system lets a path have.
@@ -31,7 +32,7 @@ def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
         return [pattern] if job_files.has_entry(pattern) else []
     if len(pattern) > _MOST_PATTERN:
         raise UnsoundError(
-            f"the pattern {job_files.shown(pattern)[:120]!r}… has more than {_MOST_PATTERN}"
+            f"the pattern {quoted(job_files.shown(pattern))}… has more than {_MOST_PATTERN}"
             " characters: give a shorter one"
         )
     found = [_Match(root)]

@@ -24,6 +24,7 @@ from sluice.contracts.states import EntryKind, ErrorClass
 from sluice.contracts.tasks import TaskOutput
 from sluice.os_errors import sentence_of
 from sluice.storage import BundleError, pack
+from sluice.visible_text import quoted
 
 _file_name: TypeAdapter[str] = TypeAdapter(FileName)
 
@@ -90,7 +91,7 @@ def _counts(entry: _OutputValue) -> dict[str, int] | None:
         return require_counts(value[COUNTS])
     except WrongCounts as error:
         raise AttemptError(
-            ErrorClass.TOOL_REFUSED, f"output {entry.output.port!r}: {error}"
+            ErrorClass.TOOL_REFUSED, f"output {quoted(entry.output.port)}: {error}"
         ) from error
 
 
@@ -103,7 +104,7 @@ def _values(output: TaskOutput, value: Any, number: int | None) -> Iterator[_Out
                 else "gave nothing"
             )
             raise AttemptError(
-                ErrorClass.TOOL_FAILED, f"the tool {gave} for its output {output.port!r}"
+                ErrorClass.TOOL_FAILED, f"the tool {gave} for its output {quoted(output.port)}"
             )
     elif not output.spread:
         yield _OutputValue(output, value, number)
@@ -114,7 +115,7 @@ def _values(output: TaskOutput, value: Any, number: int | None) -> Iterator[_Out
             if item is not None
         )
     else:
-        raise AttemptError(ErrorClass.TOOL_FAILED, f"output {output.port!r} is not a list")
+        raise AttemptError(ErrorClass.TOOL_FAILED, f"output {quoted(output.port)} is not a list")
 
 
 def _name(job: LeasedJob, entry: _OutputValue, own: str) -> str:
@@ -129,8 +130,8 @@ def _name(job: LeasedJob, entry: _OutputValue, own: str) -> str:
     except ValidationError as error:
         raise AttemptError(
             ErrorClass.TOOL_REFUSED,
-            f"output {entry.output.port!r}: the file name {own!r} has control characters: let the"
-            " tool give it another",
+            f"output {quoted(entry.output.port)}: the file name {quoted(own)} has control"
+            " characters: let the tool give it another",
         ) from error
 
 
@@ -150,12 +151,13 @@ class _Packer:
             raise refused_output(error, port=entry.output.port) from error
         except BundleError as error:
             raise AttemptError(
-                ErrorClass.TOOL_REFUSED, f"output {entry.output.port!r} cannot be kept: {error}"
+                ErrorClass.TOOL_REFUSED,
+                f"output {quoted(entry.output.port)} cannot be kept: {error}",
             ) from error
         except FileNotFoundError as error:
             raise AttemptError(
                 ErrorClass.TOOL_FAILED,
-                f"output {entry.output.port!r} cannot be kept: {sentence_of(error)}",
+                f"output {quoted(entry.output.port)} cannot be kept: {sentence_of(error)}",
             ) from error
         return _File(path, f"{_own_name(entry.value) or entry.output.port}.tar")
 
@@ -164,13 +166,13 @@ class _Packer:
         if isinstance(value, list):
             if len(value) != 1:
                 sentence = (
-                    f"output {port!r} has {len(value)} files; a job gives at most one file at an"
-                    " output of type File"
+                    f"output {quoted(port)} has {len(value)} files; a job gives at most one file"
+                    " at an output of type File"
                 )
                 raise AttemptError(ErrorClass.TOOL_FAILED, sentence)
             value = value[0]
         if not isinstance(value, dict) or value.get("class") != "File":
-            raise AttemptError(ErrorClass.TOOL_FAILED, f"output {port!r} is not a file")
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"output {quoted(port)} is not a file")
         location = str(value.get("location", "_:"))
         name = os.path.basename(str(value.get("basename") or ""))
         if "contents" in value and location.startswith("_:"):

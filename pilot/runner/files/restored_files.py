@@ -9,13 +9,14 @@ from contextlib import ExitStack, suppress
 
 from pilot.folders.work_folder import OUT, TMP
 from pilot.runner.files.matching_files import FileState, state_of
+from sluice.visible_text import quoted
 
 
 class NoPlaceError(Exception):
     """``path`` cannot be put there, since something else is in its way."""
 
     def __init__(self, path: bytes) -> None:
-        super().__init__(f"something else is at {os.fsdecode(path)!r}")
+        super().__init__(f"something else is at {quoted(os.fsdecode(path))}")
 
 
 def restore(folder: str, files: Mapping[bytes, Callable[[str], None]]) -> dict[bytes, FileState]:

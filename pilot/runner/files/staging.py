@@ -21,6 +21,7 @@ from sluice.contracts.pilots import LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.contracts.states import ErrorClass
 from sluice.contracts.tasks import TaskOutput
 from sluice.storage import BundleError, StorageError, put_bytes, put_open, remove, unpack
+from sluice.visible_text import quoted
 
 
 def file_url(path: str) -> str:
@@ -114,8 +115,8 @@ def _unpacked(file: InputFile, folder: str, protected: ProtectedInputs, *, known
         return unpack(Path(path), Path(folder))
     except BundleError as error:
         sentence = (
-            f"input file {file.name!r} does not hold a value of the type that the tool's input has:"
-            f" {error}"
+            f"input file {quoted(file.name)} does not hold a value of the type that the tool's"
+            f" input has: {error}"
         )
         raise AttemptError(ErrorClass.STAGE_IN_FAILED, sentence) from error
     finally:
@@ -152,7 +153,8 @@ def taken(file: Produced, job_files: JobFiles) -> Iterator[OpenJobFile]:
         raise refused_output(error, port=file.output.port) from error
     except FileNotFoundError as error:
         raise AttemptError(
-            ErrorClass.TOOL_FAILED, f"output {file.output.port!r} names a file that is not there"
+            ErrorClass.TOOL_FAILED,
+            f"output {quoted(file.output.port)} names a file that is not there",
         ) from error
 
 

@@ -18,6 +18,7 @@ from pilot.runner.redaction import NOTHING, Redaction
 from sluice.contracts.base import Contract
 from sluice.contracts.numbers import in_full
 from sluice.contracts.states import ErrorClass
+from sluice.visible_text import quoted
 
 _STDERR = 2
 #: How cwltool begins what it says of outputs, of steps that cannot begin, of tools that are too
@@ -174,7 +175,9 @@ class FailureWatch(logging.Handler):
         if self._noted:
             return
         self._noted = True
-        message = f"step {step!r}: {error.message}" if step and self._several else error.message
+        message = (
+            f"step {quoted(step)}: {error.message}" if step and self._several else error.message
+        )
         failure = InnerFailure(
             error_class=error.error_class, message=message[:3000], exit_code=error.exit_code
         )

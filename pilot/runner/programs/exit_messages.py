@@ -4,6 +4,7 @@ import os
 import signal
 
 from pilot.runner.redaction import NOTHING, Redaction
+from sluice.visible_text import quoted
 
 #: A shell ends with this more than the number of the signal that killed its program.
 _OF_A_SHELL = 128
@@ -48,7 +49,7 @@ def ended_badly(program: str, code: int, *, said: str) -> str:
     how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
     if code - _OF_A_SHELL in _DEADLY:
         how += f" (what it ran was killed by {signal_name(code - _OF_A_SHELL)})"
-    return f"{program!r} {how}" + (f": {said}" if said else "")
+    return f"{quoted(program)} {how}" + (f": {said}" if said else "")
 
 
 def signal_name(number: int) -> str:

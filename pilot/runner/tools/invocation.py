@@ -34,6 +34,7 @@ from sluice.contracts.states import ErrorClass
 from sluice.contracts.wording import sentence_of
 from sluice.os_errors import reason_of
 from sluice.storage import BundleError, pack
+from sluice.visible_text import quoted
 
 #: Processes that stay loaded.
 MOST_LOADED = 64
@@ -176,7 +177,7 @@ def _read(path: str) -> Invocation:
     except ValueError as error:
         if not isinstance(error, ValidationError):
             raise AttemptError(
-                ErrorClass.TOOL_FAILED, f"the file is no invocation: {error}"
+                ErrorClass.TOOL_FAILED, f"the file is no invocation: {reason_of(error)}"
             ) from error
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
@@ -186,7 +187,7 @@ def _read(path: str) -> Invocation:
 
 
 def _class(invocation: Invocation) -> str:
-    return repr(invocation.process.get("class"))[:60]
+    return quoted(invocation.process.get("class"))
 
 
 @contextmanager

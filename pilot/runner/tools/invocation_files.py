@@ -17,6 +17,7 @@ from sluice.storage import (
     require_within,
     unpack,
 )
+from sluice.visible_text import quoted
 
 #: Of a File or Directory, what holds only on the storage.
 _OF_THE_STORAGE = ("listing", "path", "checksum")
@@ -68,7 +69,8 @@ class _Bringer:
         name = os.path.basename(str(value.get("basename") or url.rsplit("/", 1)[-1]))
         if name in ("", ".", ".."):
             raise AttemptError(
-                ErrorClass.TOOL_REFUSED, f"the invocation names a file {name!r}: give it a name"
+                ErrorClass.TOOL_REFUSED,
+                f"the invocation names a file {quoted(name)}: give it a name",
             )
         path = f"{place}/{name}"
         if value["class"] == "Directory":
@@ -93,7 +95,7 @@ class _Bringer:
         try:
             require_within(self._storage, url)
         except OutsideStorage as error:
-            sentence = f"the invocation names {location[:200]!r}, which is not in its storage"
+            sentence = f"the invocation names {quoted(location)}, which is not in its storage"
             raise AttemptError(ErrorClass.TOOL_REFUSED, sentence) from error
         return url
 
@@ -102,7 +104,7 @@ class _Bringer:
         if not (isinstance(checksum, str) and _CHECKSUM.fullmatch(checksum)):
             raise AttemptError(
                 ErrorClass.TOOL_REFUSED,
-                f"the invocation gives no checksum of {value['location'][:200]!r}: run it with"
+                f"the invocation gives no checksum of {quoted(value['location'])}: run it with"
                 " `sluice cwl-runner` of this release",
             )
         try:
@@ -112,7 +114,7 @@ class _Bringer:
                 raise
             raise AttemptError(
                 ErrorClass.STAGE_IN_FAILED,
-                f"{value['location'][:200]!r} cannot be read, or is not the file whose checksum"
+                f"{quoted(value['location'])} cannot be read, or is not the file whose checksum"
                 " the invocation gives: it was removed or changed since",
             ) from None
 
@@ -123,7 +125,7 @@ class _Bringer:
             found = unpack(Path(archive), Path(inside))
         except BundleError as error:
             raise AttemptError(
-                ErrorClass.TOOL_REFUSED, f"the directory {os.path.basename(path)!r}: {error}"
+                ErrorClass.TOOL_REFUSED, f"the directory {quoted(os.path.basename(path))}: {error}"
             ) from error
         os.unlink(archive)
         os.rename(path_of_location(found["location"]), path)

@@ -6,6 +6,7 @@ from pilot.runner.tools.invocation import LoadedInvocation
 from pilot.runner.tools.tool import LoadedCommand
 from pilot.runner.tools.workflow import LoadedWorkflow
 from sluice.contracts.pilots import PilotTask
+from sluice.visible_text import quoted
 
 Loaded = LoadedCommand | LoadedWorkflow | LoadedInvocation
 
@@ -20,7 +21,9 @@ def load(
     kind = task.executable.get("class")
     if kind == "Operation":
         return LoadedInvocation(task, containers)
-    process = load_document(task.executable, folder, subject=f"the tool of step {task.step!r}")
+    process = load_document(
+        task.executable, folder, subject=f"the tool of step {quoted(task.step)}"
+    )
     if kind == "CommandLineTool":
         return LoadedCommand(task, process, containers)
     return LoadedWorkflow(task, process, containers)

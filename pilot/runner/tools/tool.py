@@ -17,6 +17,7 @@ from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from pilot.runner.tools.warm_start import started_with
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
+from sluice.visible_text import quoted
 
 
 class LoadedCommand:
@@ -71,7 +72,7 @@ def job_order(
     whole = {bundle.port: bundle.whole for bundle in task.bundles}
     for port in filter(None, (task.dat_in_port, *task.side_ports)):
         if port not in types:
-            raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool has no input {port!r}")
+            raise AttemptError(ErrorClass.TOOL_FAILED, f"the tool has no input {quoted(port)}")
         given = values.get(port, [])
         order[port] = (
             given if whole.get(port, _takes_list(types[port])) else next(iter(given), None)

@@ -35,6 +35,7 @@ from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import job_order
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
+from sluice.os_errors import reason_of
 
 
 class LoadedWorkflow:
@@ -149,7 +150,7 @@ class LoadedWorkflow:
         try:
             found: dict[str, Any] = read_result(prepared.job_files, f"{prepared.job}/{RESULT}")
         except ValueError as error:
-            sentence = f"the workflow's outputs cannot be read: {error}"
+            sentence = f"the workflow's outputs cannot be read: {reason_of(error)}"
             raise AttemptError(ErrorClass.TOOL_REFUSED, sentence, exit_code=exit_code) from error
         except (ForeignFileError, OSError) as error:
             sentence = "the process inside the job ended well, and left no result"

@@ -24,6 +24,7 @@ from sluice.contracts.datasets import File
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.wording import sentence_of
+from sluice.visible_text import quoted
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -116,7 +117,7 @@ def show(system: System, asset: VersionArgument) -> None:
             return uses
         kept = [use for use in uses.versions if use.version.version == ref.version]
         if not kept:
-            raise NotFound(f"asset {ref.name!r} has no version {ref.version}")
+            raise NotFound(f"asset {quoted(ref.name)} has no version {ref.version}")
         return AssetUses(name=uses.name, versions=kept)
 
     uses = system.ask(read)
@@ -207,7 +208,8 @@ def _require_there(known: Asset, ref: AssetRef) -> None:
     if not left or ref.version not in {None, *left}:
         which = "version" if ref.version is None else f"version {ref.version}"
         raise NotFound(
-            f"asset {ref.name!r} has no {which} to take back: see `sluice asset show {ref.name}`"
+            f"asset {quoted(ref.name)} has no {which} to take back: see `sluice asset show"
+            f" {ref.name}`"
         )
 
 
@@ -220,7 +222,7 @@ def _ref(text: str) -> AssetRef:
         except ValidationError as error:
             why = sentence_of(error.errors()[0])
             raise Unprocessable(
-                f"{text!r} names no asset, as NAME or NAME@VERSION do: {why}"
+                f"{quoted(text)} names no asset, as NAME or NAME@VERSION do: {why}"
             ) from None
 
     return plain_errors(read)
@@ -230,7 +232,9 @@ def _version(asset: Asset, ref: AssetRef) -> AssetVersion:
     """Raises ``NotFound``."""
     found = asset.newest if ref.version is None else asset.version(ref.version)
     if found is None:
-        raise NotFound(f"asset {asset.name!r} has no version {ref.version or 'that is given'}")
+        raise NotFound(
+            f"asset {quoted(asset.name)} has no version {ref.version or 'that is given'}"
+        )
     if found.deleted_at is not None:
         raise NotFound(f"the files of {found.ref} were deleted on {local_time(found.deleted_at)}")
     return found

@@ -13,6 +13,7 @@ from sluice.cli.system import System, with_system
 from sluice.clients.attention import acknowledge_each
 from sluice.contracts.attention import Acknowledge, Notice, Subject
 from sluice.contracts.problems import Conflict, Finding, NotFound, Unprocessable
+from sluice.visible_text import quoted
 
 app = typer.Typer(no_args_is_help=True, help="What needs a person, and who has seen it.")
 
@@ -88,7 +89,9 @@ async def _acknowledge(connection: Connection, ids: list[str], who: Acknowledge)
     subjects = [Notice.subject_of(notice) for notice in ids]
     if wrong := [notice for notice, subject in zip(ids, subjects, strict=True) if subject is None]:
         findings = [
-            Finding(message=f"{notice!r} is no id of a notice: `sluice attention list` shows them")
+            Finding(
+                message=f"{quoted(notice)} is no id of a notice: `sluice attention list` shows them"
+            )
             for notice in wrong
         ]
         raise Unprocessable("nothing was acknowledged", findings=findings)

@@ -27,11 +27,18 @@ from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.clients.chain_filters import ChainFilters
 from sluice.contracts.chain_requirements import NO_DATASET, DatasetFacts
-from sluice.contracts.chains import Chain, ChainCollection, ChainStep, RerunChain, RerunPlan
+from sluice.contracts.chains import (
+    Chain,
+    ChainCollection,
+    ChainStep,
+    ListedState,
+    RerunChain,
+    RerunPlan,
+)
 from sluice.contracts.labels import entry_label, role, short_label, standing
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.scatters import value_in_short
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.states import StepState
 from sluice.contracts.templates import template_label
 
 app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a template.")
@@ -49,7 +56,7 @@ REPEATED = 3
 def list_chains(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     *,
-    state: Annotated[ChainState | None, typer.Option(help="Only those in this state.")] = None,
+    state: Annotated[ListedState | None, typer.Option(help="Only those in this state.")] = None,
     name: Annotated[
         str | None, typer.Option(help="Only those of the input data set of this name.")
     ] = None,
@@ -71,7 +78,8 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
 ) -> None:
     """List chains, the newest first; a chain has to pass all filters that are given.
 
-    One that finished although jobs of it failed is shown as incomplete; `--state finished` has it.
+    A chain that finished although jobs of it failed is shown as incomplete; `--state incomplete`
+    lists these alone, `--state finished` lists them too.
     """
     key_values(meta or [], option="--meta")  # refused before a system is asked
     filters = ChainFilters(state=state, template=template, owner=owner, meta=meta)

@@ -41,7 +41,7 @@ from sluice.contracts.owners import Share
 from sluice.contracts.plan import DataEntries
 from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
-from sluice.contracts.wording import json_text
+from sluice.visible_text import quoted
 
 app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
 _GOING = {DatasetState.DELETING, DatasetState.DELETED}
@@ -119,7 +119,7 @@ def show(
     if status.chain_waits is not None:
         out.print(f"  its chain waits: {status.chain_waits}")
     for key, value in sorted(found.meta.items()):
-        out.print(f"  {key}: {value if isinstance(value, str) else json_text(value)}")
+        out.print(f"  {key}: {value if isinstance(value, str) else quoted(value)}")
     for reader in (reader for one in standing for reader in one.readers):
         out.print(
             f"  {reader.name} was given {counted(reader.used, 'file')} in"

@@ -23,6 +23,7 @@ from sluice.cli.output import out, print_json, print_table
 from sluice.embedded.home import DEFAULT_HOME
 from sluice.embedded.port import LOOPBACK, find_loopback
 from sluice.proxies import without_password
+from sluice.visible_text import quoted
 
 #: Bytes that a new system takes in its home folder, and below which a disk is told of.
 _LEAST_DISK, _SMALL_DISK = 150 * 2**20, 2 * 2**30
@@ -188,7 +189,7 @@ def _search_path() -> Iterator[MachineFinding]:
             yield MachineFinding(
                 "PATH",
                 Severity.NOTE,
-                f"has the entry {entry!r}, which means the current folder or a folder in it",
+                f"has the entry {quoted(entry)}, which means the current folder or a folder in it",
                 "tools do not find programs there: name folders by their whole path",
             )
 

@@ -24,6 +24,7 @@ from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Job
 from sluice.termination import Terminated
+from sluice.visible_text import quoted
 
 
 @with_system
@@ -89,7 +90,7 @@ def get_dataset(
         found = await connection.operator.dataset(uid)
         if not found.usable:
             raise Conflict(
-                f"data set {found.name!r} is {found.state}: only one that is complete and not"
+                f"data set {quoted(found.name)} is {found.state}: only one that is complete and not"
                 " deleted can be copied"
             )
         await asyncio.to_thread(

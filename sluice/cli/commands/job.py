@@ -20,6 +20,7 @@ from sluice.cli.watch.job_log import follow
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, JobOrder
+from sluice.os_errors import reason_of
 from sluice.storage.entries import temporary_name
 
 app = typer.Typer(no_args_is_help=True, help="The jobs of tasks, and their logs.")
@@ -174,7 +175,7 @@ async def _receive(
                 size += target.write(piece)
     except httpx.TransportError as error:
         raise NotAvailable(
-            f"the log of job {number} broke off after {human_bytes(size)}: {error}"
+            f"the log of job {number} broke off after {human_bytes(size)}: {reason_of(error)}"
         ) from error
     target.flush()
     return size

@@ -13,6 +13,7 @@ from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.contracts.numbers import in_full
+from sluice.visible_text import quoted
 
 app = typer.Typer(
     no_args_is_help=True, help="Resources that are counted over all nodes: how much there is."
@@ -83,7 +84,7 @@ def limit_in(name: str, text: str) -> SetLimit:
     except ValueError as error:
         periods = ", ".join(f"{written or 100}/{period.value}" for period in LimitPeriod)
         raise typer.BadParameter(
-            f"{text!r} is no limit: give a number, such as 100, or {periods}"
+            f"{quoted(text)} is no limit: give a number, such as 100, or {periods}"
         ) from error
     return plain_errors(lambda: SetLimit(name=name, amount=amount, period=span))
 

@@ -17,6 +17,7 @@ from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.secrets import MOST_SECRET, NewSecret
+from sluice.visible_text import quoted
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -102,7 +103,7 @@ def remove(
         require_known("secret", name, (secret.name for secret in secrets))
         versions = [kept.version for s in secrets if s.name == name for kept in s.versions]
         if version is not None and version not in versions:
-            raise NotFound(f"secret {name!r} has no version {version}: `sluice secret list`")
+            raise NotFound(f"secret {quoted(name)} has no version {version}: `sluice secret list`")
 
     system.ask(look)
     consent.require(f"remove secret {what}: its value is lost, and jobs that need it fail")

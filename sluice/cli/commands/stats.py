@@ -15,6 +15,7 @@ from sluice.cli.system import System, with_system
 from sluice.contracts.numbers import counted
 from sluice.contracts.times import Spread, StepTimes, WorkTimes
 from sluice.os_errors import sentence_of
+from sluice.visible_text import quoted
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
@@ -143,7 +144,7 @@ def _since(text: str) -> datetime:
         moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError) as error:
         raise typer.BadParameter(
-            f"{text!r} is neither a span (90m, 12h, 7d) nor a time (2026-05-01T12:00)",
+            f"{quoted(text)} is neither a span (90m, 12h, 7d) nor a time (2026-05-01T12:00)",
             param_hint="--since",
         ) from error
     return moment if moment.tzinfo else moment.astimezone()

@@ -13,6 +13,7 @@ from sluice.cli.system import System, with_system
 from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
 from sluice.contracts.states import StorageType
 from sluice.storage import local_url
+from sluice.visible_text import quoted
 
 app = typer.Typer(no_args_is_help=True, help="The places that files lie in.")
 
@@ -209,7 +210,8 @@ def _mark(text: str, option: str) -> float:
         number = -1.0
     if not (0 < number <= 1 if share else 1 < number < 2**63):
         raise typer.BadParameter(
-            f"{text!r} is neither a share such as 80% nor a number of bytes", param_hint=option
+            f"{quoted(text)} is neither a share such as 80% nor a number of bytes",
+            param_hint=option,
         )
     return number
 

@@ -31,6 +31,7 @@ from sluice.cli.template_files import read_template_files
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, TemplateList
+from sluice.visible_text import quoted
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
 
@@ -205,7 +206,7 @@ def versions(
 
 
 def _unknown(name: str) -> NoReturn:
-    raise NotFound(f"there is no template {name!r}")
+    raise NotFound(f"there is no template {quoted(name)}")
 
 
 VersionOption = Annotated[int | None, typer.Option(help="Default: the latest.", min=1)]
@@ -265,7 +266,7 @@ def _write(folder: Path, files: dict[str, str]) -> None:
     for path, text in files.items():
         place = folder / path
         if not Path(os.path.abspath(place)).is_relative_to(os.path.abspath(folder)):
-            raise Unprocessable(f"the template's file {path!r} lies outside of its folder")
+            raise Unprocessable(f"the template's file {quoted(path)} lies outside of its folder")
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text.encode())
 

@@ -10,6 +10,7 @@ from sluice.contracts.chain_requirements import required
 from sluice.contracts.matching import condition_text
 from sluice.contracts.plan import Plan
 from sluice.contracts.templates import RUN_VERSION, Template
+from sluice.visible_text import quoted
 
 
 def description(template: Template) -> Iterator[str]:
@@ -53,7 +54,7 @@ def _listed(heading: str, lines: list[str]) -> Iterator[str]:
 def _parameter(plan: Plan, name: str) -> str:
     parameter = plan.parameters[name]
     kind = parameter.type if isinstance(parameter.type, str) else json.dumps(parameter.type)
-    default = "" if parameter.default is None else f" = {parameter.default!r}"
+    default = "" if parameter.default is None else f" = {quoted(parameter.default)}"
     told = [kind + ("" if parameter.required else default), _comes_from(plan, name), parameter.doc]
     return "  ".join(part for part in told if part)
 
@@ -64,5 +65,5 @@ def _comes_from(plan: Plan, name: str) -> str:
         return f"({plan.assets[name]}, if no other is given)"
     needed = "has to be given" if plan.parameters[name].required else ""
     if name in plan.bind:
-        return f"(from metadata {plan.bind[name]!r}{needed and f', else {needed}'})"
+        return f"(from metadata {quoted(plan.bind[name])}{needed and f', else {needed}'})"
     return needed and f"({needed})"

@@ -13,6 +13,7 @@ from sluice.contracts.access import Role
 from sluice.contracts.people import MOST_DAYS, USUAL_DAYS, GivenToken, NewToken, Token
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from sluice.credentials import TOKEN, token_for
+from sluice.visible_text import quoted
 
 app = typer.Typer(
     invoke_without_command=True,
@@ -121,10 +122,10 @@ def _meant(tokens: list[Token], text: str) -> Token:
     """Raises ``NotFound``, ``Conflict``."""
     found = [each for each in tokens if each.label == text or str(each.id).startswith(text)]
     if not found:
-        raise NotFound(f"no token is {text!r}: `sluice token list` shows them")
+        raise NotFound(f"no token is {quoted(text)}: `sluice token list` shows them")
     if len(found) > 1:
         several = ", ".join(str(each.id)[:8] for each in found)
-        raise Conflict(f"{len(found)} tokens are {text!r}: say which, by its id ({several})")
+        raise Conflict(f"{len(found)} tokens are {quoted(text)}: say which, by its id ({several})")
     return found[0]
 
 

@@ -21,7 +21,7 @@ from sluice.contracts.assets import (
 )
 from sluice.contracts.problems import Conflict, Finding, Unprocessable
 from sluice.storage import checksum_of
-from sluice.visible_text import shown_path
+from sluice.visible_text import quoted, shown_path
 
 #: Path within the asset → where it is here.
 LocalFiles = Mapping[str, Path]
@@ -43,7 +43,9 @@ def files_of(paths: Sequence[Path]) -> dict[str, Path]:
             if why := trouble_with(file):
                 wrong.append(Finding(message=f"{shown_path(file)}: {why}"))
             elif name in found:
-                message = f"{shown_path(found[name])} and {shown_path(file)} would both be {name!r}"
+                message = (
+                    f"{shown_path(found[name])} and {shown_path(file)} would both be {quoted(name)}"
+                )
                 wrong.append(Finding(message=message))
             found[name] = file
     if wrong:

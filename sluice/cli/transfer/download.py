@@ -16,6 +16,7 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.datasets import File
 from sluice.contracts.problems import NotAvailable
 from sluice.storage.entries import temporary_name
+from sluice.visible_text import quoted
 
 #: Files at a time.
 _AT_ONCE = 4
@@ -100,7 +101,8 @@ async def _receive(operator: OperatorClient, file: File, target: BinaryIO) -> No
             tries = 1 if have > before else tries + 1
             if tries >= _TRIES:
                 raise NotAvailable(
-                    f"file {file.name!r} cannot be downloaded: {error or type(error).__name__}"
+                    f"file {quoted(file.name)} cannot be downloaded:"
+                    f" {error or type(error).__name__}"
                 ) from error
             await asyncio.sleep(_PAUSE)
     if f"sha256:{digest.hexdigest()}" != file.checksum:

@@ -14,6 +14,7 @@ from typing import Any
 from sluice import storage
 from sluice.contracts.chains import ChainOutput
 from sluice.contracts.datasets import File
+from sluice.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def _unpacked(file: File, bundle: Path, place: Path) -> _Entry:
 def _safe_name(name: str) -> str:
     """Raises ``BundleError`` where it would lead out of its folder."""
     if name in {"", ".", ".."} or "/" in name or "\0" in name:
-        raise storage.BundleError(f"{name[:200]!r} is no name of a file")
+        raise storage.BundleError(f"{quoted(name)} is no name of a file")
     return name
 
 

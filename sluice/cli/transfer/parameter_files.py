@@ -21,7 +21,7 @@ from sluice.contracts.datasets import NewDataset
 from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
 from sluice.contracts.plan import DataEntries, Plan
 from sluice.contracts.problems import Finding, Unprocessable
-from sluice.visible_text import shown_path
+from sluice.visible_text import quoted, shown_path
 
 _CLASSES = ("File", "Directory")
 
@@ -38,7 +38,7 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
     }
     found = {name: given for name, given in named.items() if given}
     wrong = [
-        Finding(message=f"parameter {name!r}: {shown_path(path)}: {why}")
+        Finding(message=f"parameter {quoted(name)}: {shown_path(path)}: {why}")
         for name, given in found.items()
         for path, _ in given
         if (why := _trouble(path, name, plan))
@@ -57,8 +57,8 @@ def dataset_entries(plan: Plan, value: Any) -> list[InputEntry]:
     given = _given_of(value, whole=True)
     if not given:
         raise Unprocessable(
-            f"input {plan.data_input!r} is the data set: a list of files or directories, each with"
-            " its path"
+            f"input {quoted(plan.data_input)} is the data set: a list of files or directories,"
+            " each with its path"
         )
     return _entries(plan.data_input, given, plan.data_entries)
 
@@ -76,7 +76,7 @@ def _entries(name: str, given: Sequence["_Given"], wanted: DataEntries) -> list[
             entries = with_named_beside(entries, {path: beside for path, beside in given})
     except Unprocessable as refusal:
         raise Unprocessable(
-            f"input {name!r}: {refusal.detail}", findings=refusal.findings
+            f"input {quoted(name)}: {refusal.detail}", findings=refusal.findings
         ) from refusal
     return entries
 

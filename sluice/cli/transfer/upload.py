@@ -26,7 +26,7 @@ from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
 from sluice.contracts.quotas import HolderKind, Quantity, Quota, QuotaHolder, Quotas, Reached
 from sluice.contracts.states import DatasetState
-from sluice.visible_text import shown_path
+from sluice.visible_text import quoted, shown_path
 
 #: Bytes of a file that is registered as soon as it is copied, and files that are together: what is
 #: registered goes with its data set, should we be killed.
@@ -47,7 +47,9 @@ async def upload_files(
     that files cannot have, ``NotAvailable`` where no input storage has room for them."""
     names = _unique_names(files)
     if wrong := [
-        Finding(message=f"{name!r}: {why}") for name in names if (why := trouble_with_name(name))
+        Finding(message=f"{quoted(name)}: {why}")
+        for name in names
+        if (why := trouble_with_name(name))
     ]:
         raise Unprocessable("the data set cannot have files of these names", findings=wrong)
     await _require_room(connection, files, dataset)
@@ -56,7 +58,7 @@ async def upload_files(
     registered, made = await _make_dataset(connection, dataset, folder)
     if registered.state is not DatasetState.OPEN:
         raise Conflict(
-            f"there is a data set {dataset.name!r} already, {registered.state} with"
+            f"there is a data set {quoted(dataset.name)} already, {registered.state} with"
             f" {counted(registered.count_files, 'file')}: call the new one"
             f" {dataset.name[:190]}-2, for example; a name is never free again, also when its data"
             " set has been deleted"

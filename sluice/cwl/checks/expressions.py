@@ -14,6 +14,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.cwl.features import OF_TOOLS
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import named_nodes
+from sluice.visible_text import quoted
 
 _JAVASCRIPT = "InlineJavascriptRequirement"
 #: Of an expression, or of what is kept from being one.
@@ -174,12 +175,12 @@ def _check(text: Any, place: TextPlace, findings: Findings, around: _Around) -> 
         if name is not None and known is not None and name not in known:
             hint = did_you_mean(name, known)
             findings.error(
-                place, f"{reference[:120]!r}: {around.holder} has no input '{name[:80]}'{hint}"
+                place, f"{quoted(reference)}: {around.holder} has no input '{name[:80]}'{hint}"
             )
     if beyond and not around.javascript:
         findings.error(
             place,
-            f"{beyond[:120]!r} is more than a parameter reference such as $(inputs.file.path), and"
+            f"{quoted(beyond)} is more than a parameter reference such as $(inputs.file.path), and"
             f" so needs JavaScript: add '{_JAVASCRIPT}: {{}}' to the requirements of the"
             f" {around.owner}",
         )

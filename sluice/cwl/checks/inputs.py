@@ -18,6 +18,7 @@ from sluice.cwl.documents.workflow import Port, Workflow
 from sluice.cwl.features import INPUTS
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean
 from sluice.cwl.reading.nodes import plain_json
+from sluice.visible_text import quoted
 
 #: What is wrong with them is told elsewhere.
 _LISTS = ("File[]", "Directory[]")
@@ -100,7 +101,7 @@ def check_default(
         findings.error(
             place,
             f"the default of {subject} must be of type {short_form(port.type)}, not"
-            f" {plain_json(value)!r}",
+            f" {quoted(plain_json(value))}",
         )
 
 

@@ -20,6 +20,7 @@ from sluice.cwl.properties.requirements import SECRETS, Requirements, effective,
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import START, Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, listed, local_name, named_nodes
+from sluice.visible_text import quoted
 
 _WAY = (
     "give it to the tool in a variable of its environment (EnvVarRequirement) or in a file of its"
@@ -128,7 +129,7 @@ class _Check:
                 link.place if key is None else text_place(written, key),
                 f"input '{link.name}' of step '{step.name}' is a secret, which is handed on as it"
                 " is: from one source, and without"
-                f" {'others' if key is None else repr(key)}",
+                f" {'others' if key is None else quoted(key)}",
             )
         if link.name in listed(body.get("scatter")):
             self.findings.error(
@@ -171,7 +172,7 @@ class _Check:
             if _mentions(text, name) and (place not in places or not _is_plain(text, name)):
                 self.findings.error(
                     place,
-                    f"{str(text)[:120]!r} uses the secret '{name}': {_WAY} $(inputs.{name})",
+                    f"{quoted(text)} uses the secret '{name}': {_WAY} $(inputs.{name})",
                 )
 
     def _require_bound(self, owner: CommentedMap, secret: frozenset[str]) -> None:
@@ -185,7 +186,7 @@ class _Check:
                     if not isinstance(name, str) or local_name(name) not in secret:
                         self.findings.error(
                             entry.place,
-                            f"'{entry.name}' names {str(name)[:80]!r}, whose value is not secret:"
+                            f"'{entry.name}' names {quoted(name)}, whose value is not secret:"
                             " bind the workflow's parameter that it comes from"
                             f" ('sluice:bind: {{PARAMETER: {SCHEME}NAME}}')",
                         )

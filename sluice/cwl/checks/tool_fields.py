@@ -9,6 +9,7 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.cwl.documents.types import holds_files, is_optional, members_of, normal_type, short_form
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import NamedNode, mappings, named_nodes
+from sluice.visible_text import quoted
 
 _SHELL = "ShellCommandRequirement"
 _KINDS = ("requirements", "hints")
@@ -44,8 +45,9 @@ def _warn_of_program(tool: CommentedMap, step: str, findings: Findings) -> None:
         words = ", ".join(program.split())
         findings.warning(
             text_place(tool, "baseCommand"),
-            f"the tool of step '{step}' runs a program that is called {program!r}, with a blank in"
-            f" its name: write 'baseCommand: [{words}]' if these are a program and its arguments",
+            f"the tool of step '{step}' runs a program that is called {quoted(program)}, with a"
+            f" blank in its name: write 'baseCommand: [{words}]' if these are a program and its"
+            " arguments",
         )
 
 

@@ -13,6 +13,7 @@ from sluice.cwl.documents.versions import mark_versions
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, count_values, local_name, named_nodes, put_at
 from sluice.cwl.reading.yaml_text import MOST_NODES
+from sluice.visible_text import quoted
 
 #: What a step can run. No set: what is looked up may be anything that a text can say.
 _CLASSES = tuple(features.PROCESSES)
@@ -116,13 +117,13 @@ class _Tools:
         if run.startswith("#"):
             self.findings.error(
                 place,
-                f"the tool {run[:120]!r} of step '{step}' is not in this"
+                f"the tool {quoted(run)} of step '{step}' is not in this"
                 f" document{did_you_mean(run[1:], graph)}",
             )
         else:
             self.findings.error(
                 place,
-                f"the tool {run[:120]!r} of step '{step}' is another file, and a template must be"
+                f"the tool {quoted(run)} of step '{step}' is another file, and a template must be"
                 " one text: write the tool here, or pack the document ('cwltool --pack')",
             )
         return None
@@ -176,7 +177,7 @@ def _other_class(kind: Any, step: str, depth: int) -> str:
             return f"the tool of step '{step}' has no 'class'; write 'class: CommandLineTool'"
     return (
         f"the tool of step '{step}' is of the class"
-        f" {str(kind)[:60]!r}{did_you_mean(str(kind), _CLASSES)}"
+        f" {quoted(kind)}{did_you_mean(str(kind), _CLASSES)}"
     )
 
 

@@ -9,6 +9,7 @@ from sluice.cwl import features
 from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.reading.findings import START, Findings, did_you_mean, text_place
 from sluice.cwl.reading.nodes import mappings, named_nodes
+from sluice.visible_text import quoted
 
 _INCLUSIONS = ("$import", "$include", "$mixin")
 #: No set: what is looked up may be anything that a text can say.
@@ -93,7 +94,7 @@ def _is_workflow(written: CommentedMap, findings: Findings) -> bool:
         hint = did_you_mean(str(kind), _CLASSES)
         findings.error(
             text_place(written, "class"),
-            f"a template is a Workflow; the class here is {str(kind)[:60]!r}{hint}",
+            f"a template is a Workflow; the class here is {quoted(kind)}{hint}",
         )
     return False
 
@@ -108,7 +109,7 @@ def _version(root: CommentedMap, findings: Findings) -> str:
         known = ", ".join(VERSIONS)
         findings.error(
             text_place(root, "cwlVersion"),
-            f"the CWL version {str(version)[:40]!r} is not supported; there is: {known}",
+            f"the CWL version {quoted(version)} is not supported; there is: {known}",
         )
     return version if version in VERSIONS else VERSIONS[-1]
 

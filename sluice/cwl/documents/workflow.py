@@ -14,6 +14,7 @@ from sluice.cwl.documents.types import normal_type
 from sluice.cwl.features import CROSSPRODUCTS, NESTED, PROCESSES, inside_jobs
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, listed, named_nodes, refuse_duplicates
+from sluice.visible_text import quoted
 
 #: Names become parts of names of data sets, and of paths.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
@@ -153,7 +154,7 @@ def _named(node: Any, kinds: str, findings: Findings) -> list[NamedNode]:
         if not _NAME.match(entry.name):
             findings.error(
                 entry.place,
-                f"the name {entry.name[:80]!r} cannot be used: letters, digits, '_', '.' and '-',"
+                f"the name {quoted(entry.name)} cannot be used: letters, digits, '_', '.' and '-',"
                 " at most 80",
             )
     return list({entry.name: entry for entry in reversed(found)}.values())[::-1]

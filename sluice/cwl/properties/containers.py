@@ -9,6 +9,7 @@ from sluice.contracts.base import ImageName
 from sluice.contracts.needs import ContainerImage
 from sluice.cwl.features import CONTAINERS, refused_features
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
+from sluice.visible_text import quoted
 
 #: Ways to an image that pilots do not go: many nodes would each do it, with files or rights that
 #: they may not have.
@@ -34,7 +35,7 @@ def container_image(
     if outdir is not None and not str(outdir).startswith("/"):
         findings.error(
             text_place(body, "dockerOutputDirectory"),
-            f"'dockerOutputDirectory' is an absolute path, not {outdir!r}",
+            f"'dockerOutputDirectory' is an absolute path, not {quoted(outdir)}",
         )
     named = {
         key: _name(body, key, findings)
@@ -56,6 +57,6 @@ def _name(body: CommentedMap, key: str, findings: Findings) -> str | None:
     except ValidationError:
         findings.error(
             text_place(body, key),
-            f"'{key}' is no name of an image: {str(written)[:100]!r}; one is 'debian:12'",
+            f"'{key}' is no name of an image: {quoted(written)}; one is 'debian:12'",
         )
         return None

@@ -25,6 +25,7 @@ from sluice.cwl.properties.field_value import FieldValue, Reader
 from sluice.cwl.properties.match_fields import conditions_in, read_collect, read_match
 from sluice.cwl.reading.findings import did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
+from sluice.visible_text import quoted
 
 
 def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
@@ -57,7 +58,7 @@ def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
                     value.wrong(f"says no '{key}'; {FIELDS[value.name].example}")
                     continue
                 value.wrong(
-                    f"{key}: {said[0].lower()}{said[1:]}, not {plain_json(each['input'])!r}",
+                    f"{key}: {said[0].lower()}{said[1:]}, not {quoted(plain_json(each['input']))}",
                     places.get(key),
                 )
         return None
@@ -73,7 +74,7 @@ def _ask(value: FieldValue) -> Ask | None:
     shown = {ask.labels.get(answer, answer).casefold() for answer in ask.answers}
     if unknown:
         value.wrong(
-            f"labels: {unknown[0]!r} is none of the answers", value.inner_places()["labels"]
+            f"labels: {quoted(unknown[0])} is none of the answers", value.inner_places()["labels"]
         )
     elif len(shown) < len(ask.answers):
         value.wrong("labels: two answers have the same label", value.inner_places()["labels"])
@@ -180,8 +181,8 @@ def _bind(value: FieldValue) -> dict[str, str] | None:
         if not isinstance(target, str) or not target:
             value.wrong(
                 "gives each parameter the name of a metadata key, of a secret as in"
-                f" secret:places-api, or of an asset as in asset:model; {key!r} has"
-                f" {plain_json(target)!r}",
+                f" secret:places-api, or of an asset as in asset:model; {quoted(key)} has"
+                f" {quoted(plain_json(target))}",
                 text_place(written, key),
             )
         elif wrong := _wrong_secret(target) or _wrong_asset(target):
@@ -276,7 +277,9 @@ def _resources(value: FieldValue) -> dict[str, float] | None:
     for key, amount in written.items():
         name, place = value.plain_key(key), text_place(written, key)
         if isinstance(amount, bool) or not isinstance(amount, int | float):
-            value.wrong(f"{name}: is how much of it a job needs, not {plain_json(amount)!r}", place)
+            value.wrong(
+                f"{name}: is how much of it a job needs, not {quoted(plain_json(amount))}", place
+            )
             continue
         if wrong := _wrong_in(_named, {name: amount}):
             value.wrong(f"{name}: {wrong}", place)
@@ -298,7 +301,7 @@ def _nodes(value: FieldValue) -> dict[str, list[str]] | None:
         if not values or not all(isinstance(one, str) and one for one in values):
             value.wrong(
                 f"{name}: is the value that the nodes' label has, or a list of such, in text; not"
-                f" {plain_json(wanted)!r}",
+                f" {quoted(plain_json(wanted))}",
                 place,
             )
         elif wrong := _wrong_in(_wanted_labels, {name: values}):

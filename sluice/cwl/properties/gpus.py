@@ -10,6 +10,7 @@ from sluice.contracts.gpus import MOST_GPUS_OF_A_JOB, GpuAmount, GpuNeeds, Versi
 from sluice.cwl.properties.requirements import CUDA_REQUIREMENT, Requirement, Requirements
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
+from sluice.visible_text import quoted
 
 _CUDA, _CAPABILITY, _LEAST, _MOST = _FIELDS = (
     "cudaVersionMin",
@@ -86,7 +87,7 @@ class _Reader:
             if body.get(key) is not None and self._is_count(key, body[key])
         }
         if counts.get(_MOST, counts.get(_LEAST, 1)) < counts.get(_LEAST, 1):
-            self._wrong(_MOST, f"is fewer than {_LEAST!r}, {counts[_LEAST]}")
+            self._wrong(_MOST, f"is fewer than {quoted(_LEAST)}, {counts[_LEAST]}")
             return
         for key, name in ((_LEAST, "least"), (_MOST, "most")):
             if key in counts:
@@ -96,7 +97,9 @@ class _Reader:
         try:
             _version.validate_python(value, strict=True)
         except ValidationError:
-            self._wrong(key, f'is a version in quotes, such as "11.4", not {plain_json(value)!r}')
+            self._wrong(
+                key, f'is a version in quotes, such as "11.4", not {quoted(plain_json(value))}'
+            )
             return False
         return True
 
@@ -109,7 +112,9 @@ class _Reader:
             return False
         if type(value) is int and 1 <= value <= MOST_GPUS_OF_A_JOB:
             return True
-        self._wrong(key, f"is a number from 1 to {MOST_GPUS_OF_A_JOB}, not {plain_json(value)!r}")
+        self._wrong(
+            key, f"is a number from 1 to {MOST_GPUS_OF_A_JOB}, not {quoted(plain_json(value))}"
+        )
         return False
 
     def _wrong(self, key: str, message: str) -> None:

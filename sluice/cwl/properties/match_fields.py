@@ -15,6 +15,7 @@ from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
 from sluice.schedules import WrongScheduleError, check_schedule, check_zone
+from sluice.visible_text import quoted
 
 #: Keys of ``sluice:match`` that are no conditions; a zone goes with a schedule alone.
 _EVERY, _SCHEDULE, _ZONE = "every", "schedule", "zone"
@@ -71,7 +72,8 @@ def _every(value: FieldValue, written: Any, place: TextPlace) -> Every | None:
             key = str(each["loc"][0])
             said = sentence_of(each)
             value.wrong(
-                f"every: {key}: {said[0].lower()}{said[1:]}, not {plain_json(each['input'])!r}",
+                f"every: {key}: {said[0].lower()}{said[1:]}, not"
+                f" {quoted(plain_json(each['input']))}",
                 places.get(key, place),
             )
     return None
@@ -84,7 +86,7 @@ def _schedule(
     for key, text, check in ((_SCHEDULE, written, check_schedule), (_ZONE, zone, check_zone)):
         try:
             if not isinstance(text, str):
-                raise WrongScheduleError(f"is a text, not {plain_json(text)!r}")
+                raise WrongScheduleError(f"is a text, not {quoted(plain_json(text))}")
             check(text)
         except WrongScheduleError as error:
             value.wrong(f"{key}: {error}", places.get(key, places[_SCHEDULE]))

@@ -18,7 +18,7 @@ from ruamel.yaml.resolver import VersionedResolver
 
 from sluice.cwl.features import INPUTS
 from sluice.cwl.reading.findings import START, EnoughFound, Findings, TextPlace
-from sluice.visible_text import REORDERING
+from sluice.visible_text import REORDERING, quoted
 
 #: Bytes of UTF-8.
 MOST_BYTES = 2 * 1024 * 1024
@@ -76,7 +76,7 @@ def read_text(text: str, findings: Findings, budget: ValueBudget | None = None) 
     except yaml.reader.ReaderError as error:
         findings.error(
             place_at(text, _characters(text, error.position)),
-            f"not text: the character {error.character!r} is not allowed in YAML",
+            f"not text: the character {quoted(error.character)} is not allowed in YAML",
         )
     return None
 
@@ -186,7 +186,7 @@ class _Builder:
                 place, f"more than {MOST_DEPTH} levels of nesting: too deep for a template"
             )
         if event.tag not in (None, "!", _CORE + "map", _CORE + "seq"):
-            raise UnreadableError(place, f"the YAML tag {event.tag!r} is not allowed in CWL")
+            raise UnreadableError(place, f"the YAML tag {quoted(event.tag)} is not allowed in CWL")
         node = CommentedMap() if isinstance(event, yaml.MappingStartEvent) else CommentedSeq()
         node.lc.line, node.lc.col = place[0] - 1, place[1] - 1
         node.lc.data = {}
@@ -228,7 +228,7 @@ class _Builder:
         except ValueError:
             self.findings.error(
                 place,
-                f"{event.value[:40]!r} looks like a number to YAML, and is none; quote it if it is"
+                f"{quoted(event.value)} looks like a number to YAML, and is none; quote it if it is"
                 " text",
             )
             return event.value
@@ -240,7 +240,9 @@ class _Builder:
     def _scalar(self, event: Any, place: TextPlace) -> Any:
         if event.tag in (None, "!") or not event.tag.startswith(_CORE):
             if event.tag not in (None, "!"):
-                raise UnreadableError(place, f"the YAML tag {event.tag!r} is not allowed in CWL")
+                raise UnreadableError(
+                    place, f"the YAML tag {quoted(event.tag)} is not allowed in CWL"
+                )
             return (
                 plain_value(event.value) if event.implicit[0] and event.tag is None else event.value
             )
@@ -249,7 +251,7 @@ class _Builder:
         value = plain_value(event.value)
         if f"{_CORE}{_YAML_NAMES.get(type(value))}" != event.tag:
             raise UnreadableError(
-                place, f"{event.value[:40]!r} is not what its YAML tag {event.tag!r} says"
+                place, f"{quoted(event.value)} is not what its YAML tag {quoted(event.tag)} says"
             )
         return value
 
@@ -287,7 +289,11 @@ class _Container:
             findings.error(
                 place,
                 "a key must be a plain name"
-                + ("" if isinstance(key, list | dict) else f", not {key!r}; quote it if it is one"),
+                + (
+                    ""
+                    if isinstance(key, list | dict)
+                    else f", not {quoted(key)}; quote it if it is one"
+                ),
             )
         elif self.key in self.node:
             first = self.node.lc.data[self.key][0] + 1

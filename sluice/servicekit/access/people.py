@@ -9,6 +9,8 @@ from pydantic import SecretStr, ValidationError
 
 from sluice.contracts.people import MOST_CLAIMED, TOKEN_PREFIX, TokenHolder, TokenQuestion
 from sluice.contracts.problems import NotAvailable
+from sluice.contracts.wording import first_fault
+from sluice.os_errors import reason_of
 from sluice.servicekit.access.principal import Person, Principal
 
 #: Seconds for which an answer about a token is taken for true: a revoked one may last so long.
@@ -64,8 +66,9 @@ class AskedPeople:
             answer = await self._http.post(WHOSE, content=question)
             holder = TokenHolder.model_validate_json(answer.raise_for_status().content)
         except (httpx.HTTPError, ValidationError) as error:
+            why = first_fault(error) if isinstance(error, ValidationError) else reason_of(error)
             raise NotAvailable(
-                f"the service that knows people does not say whose the token is: {error}"
+                f"the service that knows people does not say whose the token is: {why}"
             ) from error
         if holder.name is None or holder.role is None:
             return None

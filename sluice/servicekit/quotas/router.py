@@ -11,6 +11,7 @@ from sluice.contracts.access import CallingService
 from sluice.contracts.owners import ALL, GroupName
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.quotas import HolderKind, HolderName, Holdings, QuotaHolder, SetMost
+from sluice.contracts.wording import sentence_of
 from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person
@@ -59,7 +60,7 @@ def _require_name(kind: HolderKind, name: str) -> None:
         if kind is HolderKind.GROUP:
             _GROUP_NAME.validate_python(name)
     except ValidationError as error:
-        raise Unprocessable(error.errors()[0]["msg"]) from error
+        raise Unprocessable(sentence_of(error.errors()[0])) from error
 
 
 def sees(by: Person | None, holder: QuotaHolder) -> bool:

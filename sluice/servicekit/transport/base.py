@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sluice.servicekit.transport.dead_letters import DELIVERY_LIMIT, DeadLetter
+from sluice.visible_text import quoted
 
 
 class TransportUnavailable(Exception):
@@ -44,7 +45,7 @@ class UnknownDestination(Exception):
     """No queue or event type of this name is part of the topology."""
 
     def __init__(self, destination: str) -> None:
-        super().__init__(f"no queue and no event type is named {destination!r}")
+        super().__init__(f"no queue and no event type is named {quoted(destination)}")
         self.destination = destination
 
 

@@ -3,6 +3,7 @@
 from urllib.parse import urlsplit
 
 from sluice.servicekit.transport.base import Topology, Transport
+from sluice.visible_text import quoted
 
 
 class UnknownTransport(ValueError):
@@ -10,7 +11,7 @@ class UnknownTransport(ValueError):
 
     def __init__(self, scheme: str) -> None:
         super().__init__(
-            f"no message transport for URLs that begin with {scheme!r}: "
+            f"no message transport for URLs that begin with {quoted(scheme)}: "
             "give postgresql://… (PostgreSQL) or amqp://… / amqps://… (RabbitMQ)"
         )
         self.scheme = scheme

@@ -10,6 +10,7 @@ import asyncpg
 import structlog
 
 from sluice.backoff import pause_after
+from sluice.os_errors import reason_of
 from sluice.servicekit.database import session_settings
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import TransportUnavailable
@@ -56,7 +57,7 @@ def unavailable_when_lost() -> Iterator[None]:
     try:
         yield
     except UNAVAILABLE as error:
-        raise TransportUnavailable(f"PostgreSQL: {type(error).__name__}: {error}") from error
+        raise TransportUnavailable(f"PostgreSQL: {reason_of(error)}") from error
 
 
 class _PooledConnection(Connection):

@@ -9,6 +9,7 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.transport.rabbitmq_layout import Layout
 from sluice.servicekit.transport.rabbitmq_link import answer, open_channel
+from sluice.visible_text import quoted
 
 
 async def declare(connection: AbstractConnection, layout: Layout) -> None:
@@ -53,6 +54,6 @@ async def _look_for(kind: str, name: str, channel: AbstractChannel) -> None:
         if not isinstance(error.__cause__, ChannelNotFoundEntity):
             raise
         raise TransportUnavailable(
-            f"{kind} {name!r} is not declared in the broker: an administrator has to run `sluice"
-            " setup broker`"
+            f"{kind} {quoted(name)} is not declared in the broker: an administrator has to run"
+            " `sluice setup broker`"
         ) from error

@@ -18,6 +18,7 @@ from sluice.servicekit.transport.rabbitmq_layout import (
     layout_of,
     resting_places,
 )
+from sluice.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +135,8 @@ def _logins(users: Iterable[User]) -> dict[str, list[User]]:
         if len({user.password for user in own}) > 1:
             services = ", ".join(sorted(user.service for user in own))
             raise ValueError(
-                f"the broker's login {login!r} of {services} has two passwords: give the same,"
-                " or a login to each"
+                f"the broker's login {quoted(login)} of {services} has two passwords: give the"
+                " same, or a login to each"
             )
     return logins
 

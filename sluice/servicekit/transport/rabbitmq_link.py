@@ -12,6 +12,7 @@ from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMe
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError
 from aiormq.channel import Channel
 
+from sluice.os_errors import reason_of
 from sluice.servicekit.transport.base import TransportUnavailable
 
 log = structlog.get_logger(__name__)
@@ -86,7 +87,7 @@ def translated(error: BaseException) -> BaseException:
         (*CONNECTION_EXCEPTIONS, TimeoutError, asyncio.CancelledError, asyncio.InvalidStateError),
     ):
         return error
-    unavailable = TransportUnavailable(f"RabbitMQ: {type(error).__name__}: {error}")
+    unavailable = TransportUnavailable(f"RabbitMQ: {reason_of(error)}")
     unavailable.__cause__ = error
     return unavailable
 

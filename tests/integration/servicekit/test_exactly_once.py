@@ -217,9 +217,7 @@ async def test_bad_messages_are_dead_with_their_reason_and_harm_no_other(
         letters["strange"].reason
         == "queue dms.deletions takes no messages of type 'no.such', only dms.deletions"
     )
-    assert letters["wrong"].reason.startswith(
-        "its data are no DeleteDataset: uid: Input should be a valid UUID"
-    )
+    assert letters["wrong"].reason.startswith("its data are no DeleteDataset: uid: it is no uid")
     assert letters["wrong"].reason.endswith("surplus: Extra inputs are not permitted")
     assert "id: Field required" in letters["other"].reason
 

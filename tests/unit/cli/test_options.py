@@ -31,6 +31,21 @@ def test_a_port_that_cannot_be_is_refused(port: str, tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("dataset", "list", "--state", "bogus"), "'--state': 'bogus' is not one of 'open',"),
+        (("chain", "list", "--state", "bogus"), "'finished', 'incomplete', 'failed', 'canceled'."),
+        (("chain", "list", "--limit", "many"), "it should be a valid integer, not 'many'"),
+        (("chain", "list", "--limit", "0"), "it should be greater than or equal to 1, not '0'"),
+    ],
+)
+def test_a_wrong_value_is_told_in_words(arguments: tuple[str, ...], told: str) -> None:
+    said = say(*arguments, code=2)
+    assert told in said
+    assert "Value error" not in said
+
+
 def test_a_name_that_cannot_be_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tool.cwl").write_text(TOOL)
     told = "name: 'bad name!' has '!': a name has letters"

@@ -64,7 +64,7 @@ def test_all_that_does_not_hold_is_told_with_its_value() -> None:
         "requires files from 10 to ∞, which is 3, and bytes from -∞ to 12345678, which is "
         "12345679, "
         "and meta version like '2.*', which is '1.4', and parameter cut from 1 to 5, which is 9, "
-        "and parameter mode = None, which is 'fast'"
+        "and parameter mode = null, which is 'fast'"
     )
     assert unmet(workflow(REQUIRED), subject(files=10, size=1), {}) == [
         "meta version like '2.*', which is missing"
@@ -79,7 +79,7 @@ def test_all_that_does_not_hold_is_told_with_its_value() -> None:
         (OneOf(values=["2.1", 3]), 2.1, "the number 2.1 and no text"),
         (Equals(value=3), 2.1, "2.1"),
         (Between(minimum=3), 2.1, "2.1"),
-        (Glob(pattern="2.*"), True, "True"),
+        (Glob(pattern="2.*"), True, "true"),
     ],
 )
 def test_a_number_where_a_text_is_wanted_is_told_as_one(

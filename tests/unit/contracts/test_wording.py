@@ -27,11 +27,11 @@ def said(kind: Any, text: object) -> str:
         (Name, "", "it is empty: a name"),
         (Name, "a\n", r"'a\n' has '\n': a name"),
         (Name, "größe", "'größe' has 'ö': a name"),
-        (Name, "a" * 201, f"'{'a' * 60}…' has 201 characters: a name"),
+        (Name, "a" * 201, f"'{'a' * 200}…' has 201 characters: a name"),
         (FileName, "a/b", "'a/b' has '/': a file's name has no slash"),
         (FileName, "a\tb", r"'a\tb' has '\t': a file's name"),
         (FileName, "..", "'..' is not a file's name: a file's name"),
-        (FileName, "a" * 241, f"'{'a' * 60}…' has 241 characters: a file's name"),
+        (FileName, "a" * 241, f"'{'a' * 200}…' has 241 characters: a file's name"),
         (
             ImageName,
             "-it",

@@ -113,7 +113,7 @@ def test_a_step_that_asks_nobody_says_nothing_in_the_plan() -> None:
     ("written", "column", "message"),
     [
         ("{answers: [a, b]}", 5, "'sluice:ask' says no 'question'"),
-        ("{question: Q, answers: [a, A]}", 31, "answers: each stands once, not ['a', 'A']"),
+        ("{question: Q, answers: [a, A]}", 31, 'answers: each stands once, not ["a", "A"]'),
         ("{question: Q, answers: [a]}", 31, "answers: list should have at least 2 items"),
         ("{question: Q, agree: 10}", 31, "agree: input should be less than or equal to 9"),
         ("{question: Q, gold_every: 1}", 31, "gold_every: input should be greater than"),

@@ -37,7 +37,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
     "groups on a map step": ([("sluice:boundary: {minimum: 0.9}", "¦sluice:merge: {files: 3}")], ["groups are for steps that take a File[]"]),
     "extension not there yet": ([("sluice:merge: {files: 10}", "¦sluice:device: gpu")], ["'sluice:device' is not supported yet"]),
     "share of a GPU out of range": ([("sluice:boundary: {minimum: 0.9}", "sluice:gpu: {¦share: 1.5}")], ["less than or equal to 1, not 1.5"]),
-    "amount of a resource that is none": ([("sluice:boundary: {minimum: 0.9}", "sluice:resources: {¦licence: true}")], ["licence: is how much of it a job needs, not True"]),
+    "amount of a resource that is none": ([("sluice:boundary: {minimum: 0.9}", "sluice:resources: {¦licence: true}")], ["licence: is how much of it a job needs, not true"]),
     "amount of a resource that is too small": ([("sluice:boundary: {minimum: 0.9}", "sluice:resources: {¦licence: 0}")], ["licence: input should be greater than or equal to 0.001"]),
     "name of a resource": ([("sluice:boundary: {minimum: 0.9}", "sluice:resources: {¦9x: 1}")], ["'9x' begins with '9': a resource's or label's name"]),
     "value of a label that is a number": ([("sluice:boundary: {minimum: 0.9}", "sluice:nodes: {¦site: 3}")], ["site: is the value that the nodes' label has, or a list of such, in text; not 3"]),

@@ -123,7 +123,7 @@ def test_what_is_missing_is_told_with_numbers(
 def test_a_repeated_request_names_every_field_that_differs() -> None:
     require_same_request("x", {"a": 1, "b": {"c": [1]}}, {"b": {"c": [1]}, "a": 1})
     with pytest.raises(
-        Conflict, match="x is registered already, differently: a is 1, not 2; c is None, not 3"
+        Conflict, match="x is registered already, differently: a is 1, not 2; c is null, not 3"
     ) as refusal:
         require_same_request("x", {"a": 1, "b": 2}, {"a": 2, "b": 2, "c": 3})
     assert refusal.value.fields["differs"] == "a, c"

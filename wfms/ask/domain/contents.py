@@ -11,6 +11,7 @@ from typing import Any
 import nh3
 
 from sluice.contracts.ask import Show
+from sluice.visible_text import quoted
 from wfms.ask.domain.images import MOST_PIXELS, is_whole, size_of
 from wfms.ask.domain.json_values import DEEPEST, trouble_in
 
@@ -183,7 +184,7 @@ def _of_object(found: Mapping[str, Any], show: Show) -> ItemContent:
         return ItemContent(box=_box(found.get("box"), *size), title=title, known=known, item=kept)
     shown = found.get(show.value)
     if not isinstance(shown, str):
-        raise Unreadable(f"it is a JSON object without a text {show.value!r}")
+        raise Unreadable(f"it is a JSON object without a text {quoted(show.value)}")
     if show is Show.HTML:
         return ItemContent(html=clean(shown), title=title, known=known, item=dict(found))
     mark = _mark(found.get("mark"), len(shown))
@@ -211,7 +212,7 @@ def _text(data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable(f"it is not valid UTF-8 ({error})") from error
+        raise Unreadable(f"it is not valid UTF-8, from byte {error.start + 1} on") from error
     if "\0" in text:
         raise Unreadable("it has a NUL in it, so it is no text")
     return text
@@ -225,7 +226,7 @@ def _mark(given: Any, length: int) -> tuple[int, int] | None:
             return begin, end
         case _:
             raise Unreadable(
-                f"'mark' is {given!r}, not [begin, end] within its {length} characters"
+                f"'mark' is {quoted(given)}, not [begin, end] within its {length} characters"
             )
 
 
@@ -246,6 +247,6 @@ def _box(given: Any, width: int, height: int) -> tuple[float, float, float, floa
             return float(left), float(top), float(across), float(down)
         case _:
             raise Unreadable(
-                f"'box' is {given!r}, not [left, top, width, height] within its {width} by {height}"
-                " pixels"
+                f"'box' is {quoted(given)}, not [left, top, width, height] within its {width} by"
+                f" {height} pixels"
             )

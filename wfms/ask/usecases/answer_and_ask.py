@@ -19,6 +19,7 @@ from sluice.contracts.asking import (
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import AskItemState, DeviceStanding
 from sluice.servicekit.database import Connection
+from sluice.visible_text import quoted
 from wfms.ask.db.devices import KnownDevice, browser_alone, count
 from wfms.ask.db.lending import (
     Desk,
@@ -105,7 +106,7 @@ async def _take(
     for given in answers:
         words = shown[given.item].words if given.item in shown else visitor.ask.answers
         if given.answer not in words:
-            raise Unprocessable(f"{given.answer!r} is none of the answers: {words}")
+            raise Unprocessable(f"{quoted(given.answer)} is none of the answers: {words}")
     fates = {item: _fate(item, states, shown) for item in first}
     new = [first[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]
     if new:

@@ -15,6 +15,7 @@ from sluice.contracts.pilots import OutputFile
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import ReportAnswer
 from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.wording import first_fault
 from sluice.storage.checksums import stream
 from sluice.storage.errors import StorageError, StorageFull, StorageUnavailable
 from sluice.storage.operations import put_bytes
@@ -87,7 +88,8 @@ async def _written(
             try:
                 job = await _answered(item, answers.get(item.uid, []), task)
             except (StorageError, ValidationError) as error:
-                held.append(HeldUp(f"answers cannot be written: {error}"))
+                why = first_fault(error) if isinstance(error, ValidationError) else str(error)
+                held.append(HeldUp(f"answers cannot be written: {why}"))
                 away += isinstance(error, StorageFull | StorageUnavailable)
                 return None
             written += 1

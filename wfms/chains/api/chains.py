@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Response, status
 
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.chains import Chain, ChainPage, NewChain
+from sluice.contracts.chains import Chain, ChainPage, ListedState, NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.key_values import MAX_FILTERED_KEYS, metadata_filter
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -40,15 +40,18 @@ MetaFilter = Annotated[
 
 def _filters(
     *,
-    state: ChainState | None = None,
+    state: ListedState | None = None,
     dataset_uid: UUID | None = None,
     uses: UUID | None = None,
     template: str | None = None,
     owner: str | None = None,
     meta: MetaFilter = None,
 ) -> ChainQuery:
+    incomplete = state is ListedState.INCOMPLETE
+    stored = ChainState.FINISHED if incomplete else None if state is None else ChainState(state)
     return ChainQuery(
-        state=state,
+        state=stored,
+        incomplete=incomplete or None,
         dataset=dataset_uid,
         uses=uses,
         template=template,

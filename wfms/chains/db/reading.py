@@ -112,6 +112,8 @@ FILTERS = {
     "template": "template_name = {}",
     "owner": "owner = {}",
     "meta": "dataset->'meta' @> {}::jsonb",
+    "incomplete": "{}::boolean AND EXISTS (SELECT FROM steps WHERE chain_uid = chains.uid"
+    " AND failed_jobs > 0)",
 }
 
 
@@ -127,6 +129,7 @@ class ChainQuery:
         template: Only those of any version of the template of this name.
         owner: Only those of this account.
         meta: Only those whose input has these values in its metadata.
+        incomplete: Only those of which jobs failed.
         attention: Only those that need a person.
         ended: Only those that have ended, the last to end first, on one page.
         failures: With the numbers of failed jobs.
@@ -141,6 +144,7 @@ class ChainQuery:
     template: str | None = None
     owner: str | None = None
     meta: dict[str, Any] | None = None
+    incomplete: bool | None = None
     attention: bool = False
     ended: bool = False
     failures: bool = False

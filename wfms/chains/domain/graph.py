@@ -6,6 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from sluice.contracts.plan import Plan, PlanStep, Source
 from sluice.contracts.problems import Finding
 from sluice.contracts.states import StepState
+from sluice.visible_text import quoted
 from wfms.chains.domain.chain import ChainView
 
 
@@ -17,11 +18,11 @@ def link_findings(plan: Plan) -> list[Finding]:
 def _wrong_links(plan: Plan) -> Iterator[str]:
     names = [step.name for step in plan.steps]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"two steps have the name {name!r}"
+        yield f"two steps have the name {quoted(name)}"
     before = {step.name: {each.step for each in step.sources if each.step} for step in plan.steps}
     named = set().union(*before.values(), (output.step for output in plan.outputs))
     for name in sorted(named - set(names)):
-        yield f"there is no step {name!r}, of which files are taken"
+        yield f"there is no step {quoted(name)}, of which files are taken"
     try:
         TopologicalSorter(before).prepare()
     except CycleError as error:

@@ -22,6 +22,7 @@ from uuid import UUID
 from sluice.contracts.plan import Plan, PlanStep, Source
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.states import StepState, TaskMode
+from sluice.visible_text import quoted
 from wfms.chains.domain.chain import ChainView
 from wfms.chains.domain.graph import output_ports, readers
 from wfms.chains.domain.parameters import arguments, given_files
@@ -30,7 +31,8 @@ from wfms.chains.domain.parameters import arguments, given_files
 class NoSuchStep(Unprocessable):
     def __init__(self, plan: Plan, step: str) -> None:
         super().__init__(
-            f"the chain has no step {step!r}; it has {', '.join(step.name for step in plan.steps)}",
+            f"the chain has no step {quoted(step)}; it has"
+            f" {', '.join(step.name for step in plan.steps)}",
             step=step,
         )
 

@@ -20,6 +20,7 @@ from sluice.contracts.plan import NextSource, Plan, PlanStep, Source, StepInput
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.states import DatasetType
 from sluice.contracts.tasks import NextInput, TakenOver, Task, TaskInput, TaskOutput
+from sluice.visible_text import quoted
 from wfms.chains.domain.graph import output_ports
 from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import arguments
@@ -134,8 +135,8 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
             try:
                 _NAME.validate_python(dataset_name(chain, step.name, port))
             except ValidationError:
-                subject = f"step {step.name!r}" + (
-                    "" if port is None else f" with its port {port!r}"
+                subject = f"step {quoted(step.name)}" + (
+                    "" if port is None else f" with its port {quoted(port)}"
                 )
                 wrong.append(
                     Finding(

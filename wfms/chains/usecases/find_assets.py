@@ -11,6 +11,7 @@ from sluice.contracts.assets import AssetVersion
 from sluice.contracts.chains import NewChain
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Finding, NotFound
+from sluice.visible_text import quoted
 from wfms.chains.domain.assets import asset_value, trouble_with, wanted_assets
 from wfms.chains.usecases.find_files import UnfitChain
 
@@ -50,7 +51,7 @@ async def _found(
             else trouble_with(answer, new.plan.parameters[parameter].type)
         )
         if why or isinstance(answer, str):
-            wrong.append(Finding(message=f"parameter {parameter!r}: {why}"))
+            wrong.append(Finding(message=f"parameter {quoted(parameter)}: {why}"))
         else:
             values[parameter] = asset_value(answer, new.plan.parameters[parameter].type)
     if wrong:
@@ -63,11 +64,14 @@ async def _version(operator: OperatorClient, ref: AssetRef) -> AssetVersion | st
     try:
         asset = await operator.asset(ref.name)
     except NotFound:
-        return f"there is no asset {ref.name!r}; `sluice asset put {ref.name} FILE...` puts it in"
+        return (
+            f"there is no asset {quoted(ref.name)}; `sluice asset put {ref.name} FILE...` puts"
+            " it in"
+        )
     if ref.version is None:
         if asset.newest is None:
             return (
-                f"asset {ref.name!r} has no version any more: all of its"
+                f"asset {quoted(ref.name)} has no version any more: all of its"
                 f" {counted(len(asset.versions), 'version')} were taken back; `sluice asset put"
                 f" {ref.name} FILE...` puts one in"
             )
@@ -75,10 +79,10 @@ async def _version(operator: OperatorClient, ref: AssetRef) -> AssetVersion | st
     version = asset.version(ref.version)
     if version is None:
         known = ", ".join(str(each.version) for each in asset.versions)
-        return f"asset {ref.name!r} has no version {ref.version}, but {known}"
+        return f"asset {quoted(ref.name)} has no version {ref.version}, but {known}"
     if version.removed_at is not None:
         return (
-            f"version {ref.version} of asset {ref.name!r} was taken back on"
+            f"version {ref.version} of asset {quoted(ref.name)} was taken back on"
             f" {version.removed_at:%F %T}: name another one, or none for the newest"
         )
     return version

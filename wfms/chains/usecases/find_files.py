@@ -10,6 +10,7 @@ from sluice.contracts.datasets import Dataset
 from sluice.contracts.owners import Sight, may_take_away
 from sluice.contracts.problems import Conflict, Finding, Forbidden, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
+from sluice.visible_text import quoted
 from wfms.chains.domain.parameters import given_files
 
 
@@ -47,7 +48,7 @@ async def find_files(dms: DmsClient, new: NewChain, *, seen_by: Sight) -> dict[s
     for name, value in given_files(new.plan, new.params).items():
         answer = await _find(dms, new, name, value, seen_by=seen_by)
         if isinstance(answer, str):
-            wrong.append(Finding(message=f"parameter {name!r}: {answer}"))
+            wrong.append(Finding(message=f"parameter {quoted(name)}: {answer}"))
         else:
             found[name] = answer
     if wrong:
@@ -89,7 +90,7 @@ def require_owned(dataset: Dataset, sight: Sight) -> None:
         raise unknown_dataset(dataset.uid)
     if not sight.is_member(dataset.group):
         raise Forbidden(
-            f"data set {dataset.name!r} is the group {dataset.group}'s, which shares it for"
+            f"data set {quoted(dataset.name)} is the group {dataset.group}'s, which shares it for"
             " reading",
             dataset=dataset.uid,
         )
@@ -116,7 +117,7 @@ def _trouble_with(dataset: Dataset, new: NewChain, value: FileValue) -> str:
         )
     if MARK in dataset.meta and value.retention == "delete":
         return (
-            f"data set {dataset.name} holds a version of the asset {dataset.meta[MARK]!r}, which a"
-            " chain does not delete: say retention keep, or nothing"
+            f"data set {dataset.name} holds a version of the asset {quoted(dataset.meta[MARK])},"
+            " which a chain does not delete: say retention keep, or nothing"
         )
     return ""

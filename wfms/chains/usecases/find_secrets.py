@@ -9,6 +9,7 @@ from sluice.contracts.chains import NewChain
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding, NotFound
 from sluice.contracts.secrets import SecretRef
+from sluice.visible_text import quoted
 from wfms.chains.domain.secrets import with_versions
 from wfms.chains.usecases.find_files import UnfitChain
 
@@ -20,7 +21,7 @@ async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
     refs = {ref.name: (parameter, ref) for parameter, ref in new.plan.secrets.items()}
     answers = await asyncio.gather(*(_newest(operator, new, ref) for _, ref in refs.values()))
     wrong = [
-        Finding(message=f"parameter {parameter!r}: {answer}")
+        Finding(message=f"parameter {quoted(parameter)}: {answer}")
         for (parameter, _), answer in zip(refs.values(), answers, strict=True)
         if isinstance(answer, str)
     ]
@@ -40,16 +41,16 @@ async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> in
         secret = await operator.secret(ref.name, template_id=new.template_id)
     except NotFound:
         how = _command(ref, [new.template])
-        return f"there is no secret {ref.name!r}; {how} sets it"
+        return f"there is no secret {quoted(ref.name)}; {how} sets it"
     newest = secret.newest
     if not newest.may_be_used_by(new.template):
         how = _command(ref, [*newest.templates, new.template])
         return (
-            f"secret {ref.name!r} is not for this template, but for"
+            f"secret {quoted(ref.name)} is not for this template, but for"
             f" {', '.join(newest.templates)}; {how} adds it, and asks for the value again"
         )
     if secret.refused is not None:
-        return f"secret {ref.name!r} {secret.refused}; an administrator says whose may use it"
+        return f"secret {quoted(ref.name)} {secret.refused}; an administrator says whose may use it"
     return newest.version
 
 

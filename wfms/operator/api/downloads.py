@@ -17,6 +17,7 @@ from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unproces
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed
+from sluice.visible_text import quoted
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_image import read_image
 from wfms.operator.usecases.read_log import find_log
@@ -175,7 +176,7 @@ def _add_answers(router: APIRouter, context: OperatorContext) -> None:
         """Every answer to the step, as JSON Lines, those that do not count among them."""
         names = (group, template, step)
         if refused := {".", ".."} & set(names):
-            raise Unprocessable(f"nothing can have the name {refused.pop()!r}")
+            raise Unprocessable(f"nothing can have the name {quoted(refused.pop())}")
         place = "/".join(quote(name, safe="") for name in names)
         path = f"/api/v1/asking/steps/{place}/answers"
         return _passed(await stream_content(context.answers, path, service="wfms.ask"))

@@ -2,19 +2,28 @@
 else."""
 
 from collections.abc import Callable
+from uuid import UUID
 
 import structlog
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
+from werkzeug.routing import MapAdapter, RequestRedirect
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem, ServiceError
+from sluice.contracts.wording import A_UID
 from sluice.servicekit.database import PASSING, UNSTORABLE, error_text, not_now, unstorable
-from sluice.servicekit.not_found import methods_at, unserved
+from sluice.servicekit.not_found import methods_at, not_an_id, unserved
 from wfms.operator.domain.errors import TooLarge
 
 log = structlog.get_logger(__name__)
 
 PROBLEM_JSON = "application/problem+json"
+
+#: An id of each kind that addresses have, and what it is.
+_IDS = {
+    str(UUID(int=0)): f"its {A_UID}",
+    "0": "its number",
+}
 
 #: Makes the page that shows a problem to a person.
 ErrorPage = Callable[[Problem], str]
@@ -38,7 +47,8 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
             return Response(error.get_body(), status=error.code, headers=error.get_headers())
         if isinstance(error, NotFound | MethodNotAllowed):
             allowed = _methods_here(error)
-            response = answer(unserved(request.method, request.path, allowed))
+            problem = None if allowed else _misnamed(app.url_map.bind(""))
+            response = answer(problem or unserved(request.method, request.path, allowed))
             response.allow.update(allowed)
             return response
         title = error.name or "Error"
@@ -76,6 +86,22 @@ def _methods_here(error: NotFound | MethodNotAllowed) -> set[str]:
     return (
         methods.union(error.valid_methods or ()) if isinstance(error, MethodNotAllowed) else methods
     )
+
+
+def _misnamed(addresses: MapAdapter) -> Problem | None:
+    """Return what to say where an address would be served if a part of it were an id."""
+    parts = request.path.split("/")
+    for place, given in enumerate(parts[2:], 2):
+        for example, wanted in _IDS.items():
+            tried = "/".join([*parts[:place], example, *parts[place + 1 :]])
+            try:
+                addresses.match(tried, method=request.method)
+            except (NotFound, RequestRedirect):
+                continue
+            except MethodNotAllowed:
+                pass
+            return not_an_id(parts[place - 1], given, wanted)
+    return None
 
 
 def flask_problem_response(problem: Problem) -> Response:

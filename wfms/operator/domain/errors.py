@@ -29,6 +29,7 @@ from sluice.contracts.problems import (
     Unprocessable,
 )
 from sluice.contracts.secrets import SecretRef
+from sluice.visible_text import quoted
 
 #: Chains that stand in the way, named one by one; the rest is counted.
 MOST_NAMED = 20
@@ -39,7 +40,9 @@ class TemplateUnknown(NotFound):
 
     def __init__(self, name: str, version: int | None = None) -> None:
         subject = (
-            f"template {name!r}" if version is None else f"version {version} of template {name!r}"
+            f"template {quoted(name)}"
+            if version is None
+            else f"version {version} of template {quoted(name)}"
         )
         super().__init__(f"there is no {subject}", name=name)
 
@@ -53,20 +56,20 @@ class StepUnknown(NotFound):
     """``steps``: the names of those that there are."""
 
     def __init__(self, step: str, template: str | None, steps: Sequence[str]) -> None:
-        where = "any template" if template is None else f"template {template!r}"
+        where = "any template" if template is None else f"template {quoted(template)}"
         others = ", ".join(steps[:MOST_NAMED]) + (", …" if len(steps) > MOST_NAMED else "")
         known = f"; steps are: {others}" if steps else ""
-        super().__init__(f"there is no step {step!r} in {where}{known}", step=step)
+        super().__init__(f"there is no step {quoted(step)} in {where}{known}", step=step)
 
 
 class TemplateInUse(NeedsForce):
     """Chains of the template still run. The findings name them."""
 
     def __init__(self, name: str, chains: Sequence[Chain]) -> None:
-        count = f"{len(chains)} chains of template {name!r} still run"
+        count = f"{len(chains)} chains of template {quoted(name)} still run"
         super().__init__(
-            f"{count if len(chains) != 1 else f'1 chain of template {name!r} still runs'}: wait or"
-            " cancel",
+            f"{count if len(chains) != 1 else f'1 chain of template {quoted(name)} still runs'}:"
+            " wait or cancel",
             forced="deletes it all the same (chains that run go on)",
             findings=[
                 Finding(
@@ -86,15 +89,15 @@ class TemplateInUse(NeedsForce):
 class NotDue(NotFound):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"template {name!r} has no schedule, and takes nothing by growth: it takes data sets as"
-            " they close, or is asked for",
+            f"template {quoted(name)} has no schedule, and takes nothing by growth: it takes data"
+            " sets as they close, or is asked for",
             name=name,
         )
 
 
 class TemplateDisabled(Conflict):
     def __init__(self, name: str, since: datetime) -> None:
-        super().__init__(f"template {name!r} {disabled_text(name, since)}", name=name)
+        super().__init__(f"template {quoted(name)} {disabled_text(name, since)}", name=name)
 
 
 def disabled_text(name: str, since: datetime) -> str:
@@ -115,7 +118,8 @@ class OvertakenVersion(Conflict):
             else "there is no version of it any more"
         )
         super().__init__(
-            f"template {name!r} was changed meanwhile ({now}): look again at what would change",
+            f"template {quoted(name)} was changed meanwhile ({now}): look again at what would"
+            " change",
             name=name,
             version=version,
         )
@@ -131,7 +135,8 @@ class TemplateRefused(Unprocessable):
         errors = sum(finding.severity == "error" for finding in findings)
         where = "text" if len(texts) == 1 else "files"
         super().__init__(
-            f"template {name!r} was not stored: {errors} {'error' if errors == 1 else 'errors'} in"
+            f"template {quoted(name)} was not stored: {errors}"
+            f" {'error' if errors == 1 else 'errors'} in"
             f" its {where}",
             findings=findings,
             name=name,
@@ -153,8 +158,8 @@ class DatasetWanted(Unprocessable):
 
     def __init__(self, template: str, data_input: str) -> None:
         super().__init__(
-            f"template {template!r} needs a data set for its input {data_input!r}: name one"
-            " (dataset_uid)",
+            f"template {quoted(template)} needs a data set for its input {quoted(data_input)}:"
+            " name one (dataset_uid)",
             name=template,
         )
 
@@ -166,14 +171,18 @@ class AddressRefused(Unprocessable):
 
     def __init__(self, key: str, named: str, expected: str) -> None:
         super().__init__(
-            f"{key} is {expected}, or left out of the address; not {named!r}", key=key, named=named
+            f"{key} is {expected}, or left out of the address; not {quoted(named)}",
+            key=key,
+            named=named,
         )
 
 
 class DatasetUnusable(Conflict):
     def __init__(self, name: str, state: str) -> None:
         super().__init__(
-            f"data set {name!r} is {state}: it cannot be worked with", dataset=name, state=state
+            f"data set {quoted(name)} is {state}: it cannot be worked with",
+            dataset=name,
+            state=state,
         )
 
 
@@ -254,7 +263,11 @@ class SecretUnknown(NotFound):
     """``version`` None: there is none at all."""
 
     def __init__(self, name: str, version: int | None = None) -> None:
-        subject = f"secret {name!r}" if version is None else f"version {version} of secret {name!r}"
+        subject = (
+            f"secret {quoted(name)}"
+            if version is None
+            else f"version {version} of secret {quoted(name)}"
+        )
         super().__init__(f"there is no {subject} (`sluice secret list` has them all)", name=name)
 
 
@@ -263,8 +276,8 @@ class ForNobody(Unprocessable):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"secret {name!r} is new: say which templates may use it, by their names or patterns"
-            " of these (--for 'places*'; `templates` in REST)",
+            f"secret {quoted(name)} is new: say which templates may use it, by their names or"
+            " patterns of these (--for 'places*'; `templates` in REST)",
             name=name,
         )
 
@@ -280,7 +293,11 @@ class AssetUnknown(NotFound):
     """``version`` None: there is none at all. ``gone``: it was taken back, or all were."""
 
     def __init__(self, name: str, version: int | None = None, *, gone: bool = False) -> None:
-        subject = f"asset {name!r}" if version is None else f"version {version} of asset {name!r}"
+        subject = (
+            f"asset {quoted(name)}"
+            if version is None
+            else f"version {version} of asset {quoted(name)}"
+        )
         why = f"{subject} was taken back already" if gone else f"there is no {subject}"
         command = "list" if version is None and not gone else f"show {name}"
         super().__init__(f"{why} (`sluice asset {command}` has them all)", name=name)
@@ -289,7 +306,8 @@ class AssetUnknown(NotFound):
 class AssetDraftUnknown(NotFound):
     def __init__(self, name: str, draft: UUID) -> None:
         super().__init__(
-            f"nobody sends a version of asset {name!r} as {draft}, with such a file: begin anew",
+            f"nobody sends a version of asset {quoted(name)} as {draft}, with such a file: begin"
+            " anew",
             name=name,
         )
 
@@ -297,7 +315,7 @@ class AssetDraftUnknown(NotFound):
 class AssetFilesMissing(Conflict):
     def __init__(self, name: str, paths: Sequence[str]) -> None:
         super().__init__(
-            f"of the version of asset {name!r}, {len(paths)} files have not been sent:"
+            f"of the version of asset {quoted(name)}, {len(paths)} files have not been sent:"
             f" {', '.join(paths[:MOST_NAMED])}",
             findings=[Finding(message=f"{path} is missing") for path in paths[:MOST_NAMED]],
             name=name,
@@ -309,8 +327,8 @@ class AssetMoved(Conflict):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"a version of asset {name!r} with these files is being taken back at this moment: put"
-            " it again",
+            f"a version of asset {quoted(name)} with these files is being taken back at this"
+            " moment: put it again",
             name=name,
         )
 
@@ -320,7 +338,8 @@ class NoStorageForAssets(NotAvailable):
 
     def __init__(self, named: str) -> None:
         super().__init__(
-            f"input storage {named!r}, which SLUICE_OPERATOR_ASSET_STORAGE names, takes no data"
+            f"input storage {quoted(named)}, which SLUICE_OPERATOR_ASSET_STORAGE names, takes no"
+            " data"
             if named
             else "there is no input storage that takes data, where assets could lie: register one"
             " with `sluice storage add`"
@@ -348,9 +367,9 @@ class ToolUnknown(NotFound):
     ) -> None:
         if known:
             listed = ", ".join(str(each) for each in known)
-            sentence = f"there is no version {version} of tool {name!r}, but {listed}"
+            sentence = f"there is no version {version} of tool {quoted(name)}, but {listed}"
         else:
-            sentence = f"there is no tool {name!r} (`sluice tool list` has them all)"
+            sentence = f"there is no tool {quoted(name)} (`sluice tool list` has them all)"
         if fitting:
             sentence += f"; there fit {', '.join(fitting)}"
         super().__init__(sentence, name=name, fitting=list(fitting))
@@ -359,14 +378,16 @@ class ToolUnknown(NotFound):
 class ToolRefused(Unprocessable):
     def __init__(self, name: str, findings: Sequence[Finding]) -> None:
         super().__init__(
-            f"tool {name!r} cannot be taken into the library", findings=list(findings), name=name
+            f"tool {quoted(name)} cannot be taken into the library",
+            findings=list(findings),
+            name=name,
         )
 
 
 class ToolsDoNotFit(Unprocessable):
     def __init__(self, name: str, reasons: Sequence[str]) -> None:
         super().__init__(
-            f"{name!r} cannot be made of these tools: {'; '.join(reasons)}",
+            f"{quoted(name)} cannot be made of these tools: {'; '.join(reasons)}",
             findings=[Finding(message=reason) for reason in reasons],
             name=name,
         )

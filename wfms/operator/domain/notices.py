@@ -23,6 +23,7 @@ from sluice.contracts.states import (
 )
 from sluice.contracts.steps import StepLoad, StepPriority, off_in_words
 from sluice.contracts.tasks import TaskStatus, UnschedulableTask
+from sluice.visible_text import quoted
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.domain.progress import chain_progress
 
@@ -35,7 +36,7 @@ _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
 class NoSuchNotice(Unprocessable):
     def __init__(self, notice: str) -> None:
         super().__init__(
-            f"{notice!r} is not the id of a notice that can be acknowledged", notice=notice
+            f"{quoted(notice)} is not the id of a notice that can be acknowledged", notice=notice
         )
 
 

@@ -9,19 +9,21 @@ from sluice.contracts.problems import (
     ServiceError,
     Unauthenticated,
 )
+from sluice.visible_text import quoted
 
 
 class PersonUnknown(NotFound):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"nobody has an account of the name {name!r} (`sluice user list` shows them)", name=name
+            f"nobody has an account of the name {quoted(name)} (`sluice user list` shows them)",
+            name=name,
         )
 
 
 class PersonExists(Conflict):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"there is an account of the name {name!r}: `sluice user role`, `password` and"
+            f"there is an account of the name {quoted(name)}: `sluice user role`, `password` and"
             " `enable` change it",
             name=name,
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from sluice.contracts.access import Role
 from sluice.contracts.people import is_name
+from sluice.visible_text import quoted
 from wfms.operator.domain.people_errors import ProviderRefused
 
 #: In a mapping of groups: everybody whom the provider knows.
@@ -39,8 +40,8 @@ def known_by(
     name = given.strip().lower() if isinstance(given, str) else ""
     if not is_name(name):
         raise ProviderRefused(
-            f"it gives no name that can be taken: its {name_claim} is {name!r}, and a name has"
-            " small letters, digits and ._@- only"
+            f"it gives no name that can be taken: its {name_claim} is {quoted(name)}, and a name"
+            " has small letters, digits and ._@- only"
         )
     told = claims.get(groups_claim, [])
     groups = {EVERYBODY, *(map(str, told) if isinstance(told, list) else [str(told)])}

@@ -12,6 +12,7 @@ from sluice.contracts.asset_refs import AssetRef, is_asset
 from sluice.contracts.bounds import not_finite
 from sluice.contracts.plan import DIRECTORIES, FILES, Parameter, Plan
 from sluice.contracts.problems import Finding
+from sluice.visible_text import quoted
 from wfms.operator.domain.parameters import type_name
 
 
@@ -93,7 +94,7 @@ def _field(
     wrong = [
         finding.message
         for finding in findings
-        if finding.message.startswith(f"parameter {name!r} ")
+        if finding.message.startswith(f"parameter {quoted(name)} ")
     ]
     return Field(
         name=name,
@@ -104,7 +105,7 @@ def _field(
         otherwise=_otherwise(name, parameter, bound),
         choices=_choices(parameter),
         typed=typed.get(name, ""),
-        wrong="; ".join(message.removeprefix(f"parameter {name!r} ") for message in wrong),
+        wrong="; ".join(message.removeprefix(f"parameter {quoted(name)} ") for message in wrong),
     )
 
 
@@ -145,7 +146,9 @@ def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], l
                 named = is_asset(text.strip()) and name in plan.file_parameters
                 values[name] = text.strip() if named else _value_of(text, parameter)
             except NotReadable as error:
-                wrong.append(Finding(message=f"parameter {name!r} {error}, not {text[:80]!r}"))
+                wrong.append(
+                    Finding(message=f"parameter {quoted(name)} {error}, not {quoted(text)}")
+                )
     return values, wrong
 
 

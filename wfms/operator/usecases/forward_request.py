@@ -6,6 +6,7 @@ from urllib.parse import quote
 import httpx
 
 from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.visible_text import quoted
 
 #: What stands in a query as it is.
 _IN_QUERIES = "%/?:@!$&'()*+,;=~[]"
@@ -55,6 +56,6 @@ def _url(request: ForwardedRequest) -> httpx.URL:
     """Names in it are whatever somebody has sent, control characters and escapes among it."""
     for part in request.path.split("/"):
         if part in {".", ".."}:
-            raise Unprocessable(f"nothing can have the name {part!r}")
+            raise Unprocessable(f"nothing can have the name {quoted(part)}")
     query = quote(request.query.encode("latin-1"), safe=_IN_QUERIES)
     return httpx.URL(path=quote(request.path), query=query.encode())

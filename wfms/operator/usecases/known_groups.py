@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.database import Connection
+from sluice.visible_text import quoted
 from wfms.operator.db.people import all_people
 
 
@@ -13,8 +14,8 @@ class UnknownGroup(Unprocessable):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"nobody is in a group {name!r}: nothing was changed (an administrator says who is in a"
-            " group, by `sluice user groups`)",
+            f"nobody is in a group {quoted(name)}: nothing was changed (an administrator says who"
+            " is in a group, by `sluice user groups`)",
             group=name,
         )
 

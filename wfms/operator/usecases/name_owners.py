@@ -6,6 +6,7 @@ from sluice.contracts.problems import Forbidden
 from sluice.servicekit.access.behalf import person_asking
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.database import Connection
+from sluice.visible_text import quoted
 from wfms.operator.db.name_owners import NamedKind, owner_of_name, take_name
 from wfms.operator.usecases.known_groups import are_there_any
 
@@ -16,8 +17,8 @@ class NameOfOthers(Forbidden):
         owner = f"{whose.owner} of" if whose.owner else "the group"
         needed = f"the role {Role.SHIFT}" if everyone else "a member of that group"
         super().__init__(
-            f"{kind} {name!r} belongs to {owner} {whose.group}: changing it needs {needed}; choose"
-            " another name",
+            f"{kind} {quoted(name)} belongs to {owner} {whose.group}: changing it needs {needed};"
+            " choose another name",
             name=name,
         )
 
@@ -63,4 +64,4 @@ async def take_or_require_name(
         await take_name(connection, kind, name, ownership(person_asking(), owner=None, group=group))
     whose = await require_name(connection, kind, name)
     if group not in {None, whose.group}:
-        raise Forbidden(f"{kind} {name!r} belongs to the group {whose.group}, not to {group}")
+        raise Forbidden(f"{kind} {quoted(name)} belongs to the group {whose.group}, not to {group}")

@@ -6,6 +6,7 @@ from pydantic import SecretStr
 from sluice.contracts.secrets import Sealed, SecretRef, SecretsAsked, SecretValues, may_use
 from sluice.servicekit.database import Connection
 from sluice.servicekit.sealing import ANSWER, IN_TIME, REQUEST
+from sluice.visible_text import quoted
 from wfms.operator.db import secrets
 from wfms.operator.domain.errors import SecretRefused
 from wfms.operator.domain.secrets import sealed_as
@@ -41,7 +42,7 @@ async def _value(
         raise SecretRefused(ref, "is not there any more: it was removed")
     if not may_use(template, stored.templates):
         raise SecretRefused(
-            ref, f"is not for template {template!r}, but for {', '.join(stored.templates)}"
+            ref, f"is not for template {quoted(template)}, but for {', '.join(stored.templates)}"
         )
     return SecretStr(
         context.sealer.open(stored.sealed, what=sealed_as(stored.name, stored.version))

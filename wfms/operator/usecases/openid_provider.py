@@ -13,6 +13,7 @@ from joserfc.jwk import KeySet
 
 from sluice.contracts.problems import NotAvailable
 from sluice.http_clients import connection_options
+from sluice.os_errors import reason_of
 from sluice.proxies import UnusableProxy
 from sluice.servicekit.access.provider_sign_in import Begun
 from wfms.operator.domain.people_errors import ProviderRefused
@@ -86,7 +87,7 @@ class OpenIdProvider:
             if claims.get("azp", self._settings.client_id) != self._settings.client_id:
                 raise ValueError("it was given to another client")
         except (JoseError, ValueError, TypeError, KeyError, OverflowError) as error:
-            raise ProviderRefused(f"its ID token does not hold: {error}") from error
+            raise ProviderRefused(f"its ID token does not hold: {reason_of(error)}") from error
         return claims
 
     def _client(self, redirect: str) -> AsyncOAuth2Client:
@@ -133,4 +134,4 @@ async def _json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]:
 
 
 def _unavailable(error: Exception) -> NotAvailable:
-    return NotAvailable(f"the OpenID provider does not answer as it should: {error}")
+    return NotAvailable(f"the OpenID provider does not answer as it should: {reason_of(error)}")

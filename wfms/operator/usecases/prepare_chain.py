@@ -15,6 +15,7 @@ from sluice.contracts.labels import Ambiguous, meant
 from sluice.contracts.matching import bind, facts_of, objection_to
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import DatasetState
+from sluice.visible_text import quoted
 from wfms.operator.domain.errors import TemplateDisabled
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
@@ -75,9 +76,9 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
     elif chosen is not None and not chosen.plan.takes_dataset:
         found, called, trouble = None, [], ""
     elif dataset and not called:
-        trouble = f"there is no data set {dataset!r}"
+        trouble = f"there is no data set {quoted(dataset)}"
     elif template and chosen is None:
-        trouble = f"there is no template {template!r}"
+        trouble = f"there is no template {quoted(template)}"
     bound: Mapping[str, Any] = {}
     present, why = None, None
     unmet = ""

@@ -19,6 +19,7 @@ from sluice.contracts.quotas import (
 )
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import tell
+from sluice.visible_text import quoted
 from wfms.operator.db.people import person_called
 from wfms.operator.usecases.context import OperatorContext
 
@@ -100,4 +101,4 @@ async def _of_person(context: OperatorContext, name: str) -> PersonQuotas:
 async def _require_known(context: OperatorContext, name: str) -> None:
     async with context.database.connection() as connection:
         if await person_called(connection, name) is None:
-            raise NotFound(f"nobody has an account named {name!r}: see `sluice user list`")
+            raise NotFound(f"nobody has an account named {quoted(name)}: see `sluice user list`")

@@ -9,7 +9,7 @@ import structlog
 
 from sluice.clients.chains import ChainsClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.chains import Chain
+from sluice.contracts.chains import Chain, ListedState
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import TaskStatus
@@ -47,7 +47,7 @@ class ChainList:
 async def read_chain_list(
     context: OperatorContext,
     *,
-    state: ChainState | None,
+    state: ListedState | None,
     template: str | None,
     after: str | None,
 ) -> ChainList:

@@ -10,6 +10,7 @@ from sluice.contracts.problems import Forbidden, Unprocessable
 from sluice.contracts.secrets import NewSecret, may_use
 from sluice.servicekit.access.behalf import person_asking
 from sluice.servicekit.database import Connection
+from sluice.visible_text import quoted
 from wfms.operator.db import people, run_templates, templates
 from wfms.operator.db.secrets import SecretUsers, StoredSecret
 from wfms.operator.db.template_owners import owned_name
@@ -26,8 +27,9 @@ class WhoseTemplates(Unprocessable):
 
     def __init__(self, secret: str, patterns: Sequence[str]) -> None:
         super().__init__(
-            f"secret {secret!r}: say which group's templates called {', '.join(patterns)} may use"
-            f" it (--group GROUP; `group` in REST; {EVERYONE} for templates that every group owns)",
+            f"secret {quoted(secret)}: say which group's templates called {', '.join(patterns)}"
+            f" may use it (--group GROUP; `group` in REST; {EVERYONE} for templates that every"
+            " group owns)",
             name=secret,
         )
 
@@ -35,8 +37,8 @@ class WhoseTemplates(Unprocessable):
 class SecretOfEveryone(Forbidden):
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"template {name!r} uses secrets and belongs to the group {EVERYONE}: that needs the"
-            f" role {PUBLISHER}; publish it for a group of yours (--group GROUP)",
+            f"template {quoted(name)} uses secrets and belongs to the group {EVERYONE}: that"
+            f" needs the role {PUBLISHER}; publish it for a group of yours (--group GROUP)",
             name=name,
         )
 
@@ -78,7 +80,7 @@ async def why_refused(
     if found is None:
         return f"is for {users}, and nobody has published or run the template {template_id}"
     if found.group != secret.owner_group or not may_use(found.name, secret.templates):
-        return f"is for {users}, and this is {found.name!r} of the group {found.group}"
+        return f"is for {users}, and this is {quoted(found.name)} of the group {found.group}"
     if published is None and not await _trusted(connection, found):
         return (
             f"is for {users}, and this one was not published: a template of a run that belongs to"

@@ -9,6 +9,7 @@ from sluice.contracts.problems import Conflict, Forbidden
 from sluice.servicekit.access.behalf import person_asking, sight_now
 from sluice.servicekit.access.ownership import ownership, require_member
 from sluice.servicekit.database import Connection, Database
+from sluice.visible_text import quoted
 from wfms.operator.db import templates
 from wfms.operator.db.template_owners import owned_name, share_name, take_name
 from wfms.operator.domain.errors import TemplateUnknown
@@ -21,7 +22,9 @@ log = structlog.get_logger(__name__)
 
 class TemplateNameTaken(Conflict):
     def __init__(self, name: str) -> None:
-        super().__init__(f"the name {name!r} is taken: give the template another one", name=name)
+        super().__init__(
+            f"the name {quoted(name)} is taken: give the template another one", name=name
+        )
 
 
 class TakesFromAll(Forbidden):
@@ -29,9 +32,9 @@ class TakesFromAll(Forbidden):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"template {name!r} is to be everyone's and takes data sets by itself (sluice:match),"
-            f" those of all groups: that needs the role {Role.SHIFT}; publish it for a group of"
-            " yours (--group GROUP)",
+            f"template {quoted(name)} is to be everyone's and takes data sets by itself"
+            f" (sluice:match), those of all groups: that needs the role {Role.SHIFT}; publish it"
+            " for a group of yours (--group GROUP)",
             name=name,
         )
 
@@ -58,13 +61,13 @@ async def require_free(connection: Connection, name: str, *, group: str | None =
         raise TemplateNameTaken(name)
     if not sight.is_member(known.whose.group):
         raise Forbidden(
-            f"template {name!r} is the group {known.whose.group}'s, which shares it: publish under"
-            " a name of your own"
+            f"template {quoted(name)} is the group {known.whose.group}'s, which shares it:"
+            " publish under a name of your own"
         )
     if group not in {None, known.whose.group}:
         raise Conflict(
-            f"template {name!r} is the group {known.whose.group}'s: to give it to {group}, share it"
-            f" (`sluice template share {name} --group {group}`)"
+            f"template {quoted(name)} is the group {known.whose.group}'s: to give it to {group},"
+            f" share it (`sluice template share {name} --group {group}`)"
         )
 
 
@@ -89,7 +92,7 @@ async def require_changeable(connection: Connection, name: str) -> StoredTemplat
     if found is None:
         raise TemplateUnknown(name)
     if not sight_now().is_member(found.group):
-        raise Forbidden(f"template {name!r} is the group {found.group}'s, which shares it")
+        raise Forbidden(f"template {quoted(name)} is the group {found.group}'s, which shares it")
     return found
 
 

@@ -7,9 +7,9 @@ from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access import Role
+from sluice.contracts.chains import ListedState
 from sluice.contracts.numbers import in_full
 from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Prioritise
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
@@ -40,7 +40,7 @@ class ChainPages:
         return self._bridge.run(
             read_chain_list(
                 self._context,
-                state=query_choice(ChainState),
+                state=query_choice(ListedState),
                 template=request.args.get("template") or None,
                 after=request.args.get("after"),
             )
@@ -50,9 +50,9 @@ class ChainPages:
         return render_template(
             "chains.html",
             page=self._list(),
-            state=query_choice(ChainState),
+            state=query_choice(ListedState),
             template=request.args.get("template") or None,
-            states=list(ChainState),
+            states=list(ListedState),
         )
 
     def list_live(self) -> Response:

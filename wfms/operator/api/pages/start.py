@@ -6,6 +6,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access import Role
 from sluice.contracts.chains import RequestChain
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
+from sluice.visible_text import quoted
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.domain.errors import RequestRefused
@@ -88,7 +89,7 @@ def _page(
         general = [
             finding
             for finding in refusal.findings
-            if not any(finding.message.startswith(f"parameter {name!r} ") for name in placed)
+            if not any(finding.message.startswith(f"parameter {quoted(name)} ") for name in placed)
         ]
     return render_template(
         "new_chain.html",

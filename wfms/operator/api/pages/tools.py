@@ -9,6 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access import Role
 from sluice.contracts.problems import NotFound, ServiceError, Unprocessable
 from sluice.contracts.tools import ComposeTools, NewTool
+from sluice.visible_text import quoted
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.query_values import query_number
@@ -104,7 +105,7 @@ def _bindings(text: str) -> dict[str, str]:
         name, equals, target = word.partition("=")
         if not (name and equals and target) or name in bind:
             raise Unprocessable(
-                f"{word!r}: each parameter stands once, as PARAMETER=TARGET, such as"
+                f"{quoted(word)}: each parameter stands once, as PARAMETER=TARGET, such as"
                 " config=asset:layout"
             )
         bind[name] = target

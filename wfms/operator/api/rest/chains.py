@@ -9,6 +9,7 @@ from sluice.contracts.chains import (
     Chain,
     ChainOutputs,
     ChainPage,
+    ListedState,
     RequestChain,
     RerunChain,
     RerunPlan,
@@ -17,7 +18,6 @@ from sluice.contracts.key_values import MAX_FILTERED_KEYS
 from sluice.contracts.labels import meant
 from sluice.contracts.partial import PartialOutputs
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Cancel, Prioritise
 from wfms.operator.api.rest.route import SHIFT, SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Answered, Route
 from wfms.operator.usecases.context import OperatorContext
@@ -31,7 +31,9 @@ from wfms.operator.usecases.request_rerun import request_rerun, request_rerun_pl
 class ChainListRequest(Page):
     """Which chains are listed; a chain has to pass all filters that are given."""
 
-    state: ChainState | None = None
+    state: ListedState | None = Field(
+        None, description="Those in this state; incomplete: finished although jobs failed."
+    )
     dataset_uid: UUID | None = Field(None, description="Those whose input it is.")
     name: str | None = Field(
         None, description="Those whose input has this name; it must be the name of one only."

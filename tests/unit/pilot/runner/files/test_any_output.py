@@ -91,8 +91,8 @@ WRONG = {
     "no name": (
         b'{"": null}',
         (
-            "what the tool left cannot be taken: cwl.output.json cannot be read as outputs"
-            " (IndexError: "
+            "what the tool left cannot be taken: cwl.output.json cannot be read as outputs:"
+            " let the tool write files, folders and values"
         ),
     ),
     "no name and a long number": (
@@ -107,8 +107,8 @@ WRONG = {
     "no JSON": (
         b'{"o": 1',
         (
-            "cwl.output.json cannot be read as JSON (Expecting ',' delimiter: line 1 column 8"
-            " (char 7)): let the tool write"
+            "cwl.output.json cannot be read as JSON (line 1, column 8: expecting ','"
+            " delimiter): let the tool write"
         ),
     ),
     "many values": (

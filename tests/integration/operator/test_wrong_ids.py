@@ -1,0 +1,28 @@
+"""An address with something else than an id in the place of one says so, whatever the id is of."""
+
+import pytest
+
+from tests.integration.operator.conftest import Operator
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "told"),
+    [
+        ("GET", "/api/v1/chains/nope", "there is no chain 'nope': give its uid, 32 hexadecimal"),
+        ("POST", "/api/v1/chains/nope/cancel", "there is no chain 'nope'"),
+        ("GET", "/api/v1/datasets/nope/files", "there is no data set 'nope'"),
+        ("GET", "/api/v1/tasks/1/jobs", "there is no task '1'"),
+        ("DELETE", "/api/v1/pilots/nope", "there is no pilot 'nope'"),
+        ("GET", "/api/v1/jobs/nope", "there is no job 'nope': give its number"),
+        ("GET", "/api/v1/chains/%1b%E2%80%AE", r"there is no chain '\x1b\u202e'"),
+        ("GET", "/chains/nope", "there is no chain &#39;nope&#39;"),
+        ("GET", "/api/v1/nope/nope", "nothing is served at /api/v1/nope/nope"),
+    ],
+)
+async def test_an_id_that_cannot_be_is_named(
+    operator: Operator, method: str, path: str, told: str
+) -> None:
+    answer = await operator.http.request(method, path)
+    detail = answer.json()["detail"] if path.startswith("/api") else answer.text
+    assert answer.status_code == 404
+    assert told in detail
