@@ -13,7 +13,7 @@ from dms.usecases import check_links, file_reads
 from dms.usecases.file_reads import FileReads, OpenFile
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import DatasetType, StorageType
-from sluice.storage import Reader, StorageUnavailable, open_reader
+from sluice.storage import Reader, StorageUnavailable, open_reader, through_link
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually
 
@@ -33,9 +33,9 @@ class Mount:
         self.opened.append(reader)
         return reader
 
-    def within(self, storage_url: str, url: str) -> bool:
-        self._wait(storage_url)
-        return True
+    def through_link(self, storage_url: str, url: str, *, plain: set[str]) -> bool:
+        self._wait(url)
+        return through_link(storage_url, url, plain=plain)
 
     def _wait(self, url: str) -> None:
         if url.startswith(self.url):
@@ -96,7 +96,7 @@ async def test_files_and_folders_are_not_looked_at_for_ever(
     dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid = await dms.dataset("frames")
-    monkeypatch.setattr(check_links, "within", mount.within)
+    monkeypatch.setattr(check_links, "through_link", mount.through_link)
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
     with pytest.raises(
         NotAvailable,
