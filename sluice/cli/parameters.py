@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from sluice.cli.job_order import REQUIREMENTS_KEY, RUNNER_KEYS, read_job_order
-from sluice.contracts.bounds import not_finite
+from sluice.contracts.bounds import not_finite, shown_number
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.key_values import json_or_text
 from sluice.contracts.matching import bind
@@ -152,4 +152,6 @@ def key_texts(texts: Sequence[str], *, option: str) -> dict[str, str]:
 
 
 def _no_json(value: Any) -> str:
-    return f"JSON has no number such as {not_finite(value)}: give a text, in quotes ('key=\"…\"')"
+    number = not_finite(value)
+    shown = "" if number is None else shown_number(number)
+    return f"JSON has no number such as {shown}: give a text, in quotes ('key=\"…\"')"

@@ -47,7 +47,8 @@ def json_of(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], 
         # It stands for what JSON has no number for, and would be stored instead.
         if b"null" in written and (wrong := not_finite(value)) is not None:
             raise in_words(
-                f"{subject} may have numbers that JSON knows, and {wrong} is none: give it as text"
+                f"{subject} may have numbers that JSON knows, and {shown_number(wrong)} is none:"
+                " give it as text"
             )
         return value
 
@@ -71,6 +72,12 @@ def deeper(value: object, most: int) -> bool:
         if not level:
             return False
     return True
+
+
+def shown_number(number: float) -> str:
+    """Return a number that JSON does not have as messages show it."""
+    beyond = " (numbers beyond 1.8e308 become that)" if math.isinf(number) else ""
+    return f"{quoted(number)}{beyond}"
 
 
 def not_finite(value: object) -> float | None:

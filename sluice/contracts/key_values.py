@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.contracts.bounds import not_finite
+from sluice.contracts.bounds import not_finite, shown_number
 from sluice.contracts.problems import Unprocessable
 from sluice.visible_text import quoted
 
@@ -38,5 +38,7 @@ def metadata_filter(texts: Sequence[str]) -> dict[str, Any]:
             raise Unprocessable(f"query.meta: {quoted(key)} is given twice: name each key once")
         values[key] = json_or_text(typed)
         if (number := not_finite(values[key])) is not None:
-            raise Unprocessable(f"query.meta: {quoted(key)}: JSON has no number such as {number}")
+            raise Unprocessable(
+                f"query.meta: {quoted(key)}: JSON has no number such as {shown_number(number)}"
+            )
     return values

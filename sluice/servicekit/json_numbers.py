@@ -14,6 +14,7 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sluice.contracts.bounds import shown_number
 from sluice.contracts.problems import Finding, Unprocessable
 
 #: Most bodies have none of these, and are not read here.
@@ -65,7 +66,9 @@ def _findings(body: bytes) -> list[Finding]:
     try:
         found = _not_finite(json.loads(body), "body")
         return [
-            Finding(message=f"{place}: JSON has no number such as {number}: give a text")
+            Finding(
+                message=f"{place}: JSON has no number such as {shown_number(number)}: give a text"
+            )
             for _, (place, number) in zip(range(_MOST), found, strict=False)
         ]
     except (ValueError, RecursionError):

@@ -88,8 +88,13 @@ def test_values_are_read_as_their_types_and_nothing_typed_is_no_value() -> None:
         ("gain", "nan", "must be a number that can be worked with"),
         ("quick", "yes", "must be true or false"),
         ("ranges", "[1,", "must be written as JSON"),
-        ("ranges", "[1, NaN]", "must be written as JSON, which has no number such as nan"),
-        ("ranges", "[1e400]", "must be written as JSON, which has no number such as inf"),
+        ("ranges", "[1, NaN]", "must be written as JSON, which has no number such as NaN"),
+        (
+            "ranges",
+            "[1e400]",
+            "must be written as JSON, which has no number such as Infinity (numbers beyond 1.8e308"
+            " become that)",
+        ),
         ("mask", "x", "must be the uid of a data set of one file"),
     ],
 )

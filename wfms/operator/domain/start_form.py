@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from uuid import UUID
 
 from sluice.contracts.asset_refs import AssetRef, is_asset
-from sluice.contracts.bounds import not_finite
+from sluice.contracts.bounds import not_finite, shown_number
 from sluice.contracts.plan import DIRECTORIES, FILES, Parameter, Plan
 from sluice.contracts.problems import Finding
 from sluice.visible_text import quoted
@@ -179,7 +179,9 @@ def _json(text: str) -> Any:
     except ValueError as error:
         raise NotReadable("must be written as JSON") from error
     if (number := not_finite(value)) is not None:
-        raise NotReadable(f"must be written as JSON, which has no number such as {number}")
+        raise NotReadable(
+            f"must be written as JSON, which has no number such as {shown_number(number)}"
+        )
     return value
 
 
