@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import pytest
 
 from sluice.contracts.needs import Container, ContainerImage, Resources
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.states import ErrorClass
+from tests.needs import CONTAINER_GROUPS
 from tests.processes import command_of
 from tests.servers.podman import IMAGE, Podman
 from tests.unit.pilot.attempts import failed, run
@@ -73,6 +75,7 @@ def test_containers_leave_alone_what_serves_other_jobs(runner: Runner, root: Pat
     assert serving() == before
 
 
+@pytest.mark.needs(CONTAINER_GROUPS)
 def test_a_container_of_a_workflow_is_ended_with_its_job(
     runner: Runner, podman: Podman, root: Path
 ) -> None:
