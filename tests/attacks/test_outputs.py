@@ -159,8 +159,8 @@ def _as_job(
 ) -> tuple[PilotTask, list[InputFile]]:
     file = input_file(root / "in" / "a.dat")
     if way == INVOCATION:
-        order = {"f": {"class": "File", "location": "files/a.dat"}}
-        input_file(root / "store" / "files" / "a.dat")
+        given = input_file(root / "store" / "files" / "a.dat")
+        order = {"f": {"class": "File", "location": "files/a.dat", "checksum": given.checksum}}
         return task(root, OPERATION), [invocation(root, process, order)]
     if way in (WORKFLOW, INNER_CONTAINER):
         process = _around(process, attack.type)

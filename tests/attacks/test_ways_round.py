@@ -51,8 +51,9 @@ def test_the_next_job_writes_its_own_messages(
 
 def test_nothing_is_written_through_links(runner: Runner, root: Path, victims: Victims) -> None:
     plants = script(f"echo 1 > x; ln -sf {victims.folder}/secret.txt ../tmp.tar")
-    asked = invocation(root, plants, {"f": {"class": "File", "location": "files/a.dat"}})
-    input_file(root / "store" / "files" / "a.dat")
+    given = input_file(root / "store" / "files" / "a.dat")
+    order = {"f": {"class": "File", "location": "files/a.dat", "checksum": given.checksum}}
+    asked = invocation(root, plants, order)
     for number, (executable, file) in enumerate(
         ((OPERATION, asked), (plants, input_file(root / "in" / "a.dat")))
     ):

@@ -128,8 +128,8 @@ def test_an_input_can_be_in_an_output_folder(runner: Runner, root: Path) -> None
 
 
 def test_an_invocation_can_give_what_it_was_given(runner: Runner, root: Path) -> None:
-    input_file(root / "store" / "files" / "a.dat", data=_LARGE)
-    order = {"f": {"class": "File", "location": "files/a.dat"}}
+    given = input_file(root / "store" / "files" / "a.dat", data=_LARGE)
+    order = {"f": {"class": "File", "location": "files/a.dat", "checksum": given.checksum}}
     for number, process in enumerate(PASSED.values()):
         report = run(
             runner,
