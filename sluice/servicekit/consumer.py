@@ -2,6 +2,7 @@
 after commit (invariant 2)."""
 
 import asyncio
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -29,6 +30,11 @@ log = structlog.get_logger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 #: What is wrong with a message is said of so many of its places.
 MOST_FAULTS = 5
+#: Messages in a batch.
+MAX_BATCH = 64
+#: Seconds after which a transaction takes no further message of its batch: other requests wait for
+#: the rows that it has locked.
+MAX_TRANSACTION_SECONDS = 2.0
 
 Handler = Callable[[Transaction, Any], Awaitable[None]]
 
@@ -80,10 +86,11 @@ class QueueConsumer(_Consumer):
     """Applies messages of ``queue``. ``handlers``: message type → what to do with its data, inside
     the open transaction.
 
-    A batch is applied in one transaction; if that fails, one by one, so that a bad message harms no
-    other. A handler that raises ``Unprocessable`` refuses the message for good; a lost database
-    makes it wait; anything else is tried again up to the queue's delivery limit. ``on_applied`` is
-    called after each commit (to wake a loop).
+    A batch is applied in one transaction, or in several if it takes longer than
+    ``transaction_seconds``. If a transaction fails, the rest of the batch is applied one by one, so
+    that a bad message harms no other. A handler that raises ``Unprocessable`` refuses the message
+    for good; a lost database makes it wait; anything else is tried again up to the queue's delivery
+    limit. ``on_applied`` is called after each commit (to wake a loop).
     """
 
     def __init__(
@@ -94,32 +101,36 @@ class QueueConsumer(_Consumer):
         metrics: ServiceMetrics,
         queue: str,
         handlers: Mapping[str, Handler],
-        prefetch: int = 64,
         on_applied: Callable[[], None] | None = None,
+        transaction_seconds: float = MAX_TRANSACTION_SECONDS,
     ) -> None:
-        super().__init__(transport, queue, metrics=metrics, prefetch=prefetch)
+        super().__init__(transport, queue, metrics=metrics, prefetch=MAX_BATCH)
+        self._transaction_seconds = transaction_seconds
         self._database = database
         self._handlers = handlers
         self._on_applied = on_applied
 
     async def _take(self, deliveries: Sequence[Delivery]) -> None:
+        """Apply the messages in the order of their subjects, whose rows they lock; those of one
+        subject as they came."""
         batch = [
             parsed for delivery in deliveries if (parsed := await self._parse(delivery)) is not None
         ]
-        if not batch:
-            return
-        try:
-            await self._until_database(batch)
-        except (
-            Exception
-        ) as error:  # process boundary: a message that fails is refused, the others go on
-            if len(batch) == 1:
-                await self._refuse(batch[0], error)
+        batch.sort(key=lambda parsed: parsed.event.subject or "")
+        while batch:
+            try:
+                count = await self._until_database(batch)
+            except (
+                Exception
+            ) as error:  # process boundary: a message that fails is refused, the others go on
+                if len(batch) == 1:
+                    await self._refuse(batch[0], error)
+                    return
+                for parsed in batch:
+                    await self._apply_one(parsed)
                 return
-            for parsed in batch:
-                await self._apply_one(parsed)
-            return
-        await self._done(batch)
+            await self._done(batch[:count])
+            del batch[:count]
 
     async def _apply_one(self, parsed: _Parsed) -> None:
         try:
@@ -131,31 +142,34 @@ class QueueConsumer(_Consumer):
             return
         await self._done([parsed])
 
-    async def _until_database(self, batch: Sequence[_Parsed]) -> None:
-        """Applies the batch; while the database is away, or others stand in the way, waits with the
-        messages in hand."""
+    async def _until_database(self, batch: Sequence[_Parsed]) -> int:
+        """Apply the first messages of the batch, at least one, and return how many. While the
+        database is away, or others stand in the way, wait with the messages in hand."""
         failures = 0
         while True:
             try:
                 async with self._database.transaction() as transaction:
-                    await self._apply(transaction, batch)
-                return
+                    return await self._apply(transaction, batch)
             except (*PASSING, NotAvailable) as error:
                 log.warning("consumer.waiting", queue=self.queue, reason=str(error))
                 failures += 1
                 await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
 
-    async def _apply(self, transaction: Transaction, batch: Sequence[_Parsed]) -> None:
-        """In the order of what the messages speak of, whose rows they lock; those of one subject as
-        they came."""
+    async def _apply(self, transaction: Transaction, batch: Sequence[_Parsed]) -> int:
+        """Apply messages until the transaction's time is over, and return how many."""
+        end = time.monotonic() + self._transaction_seconds
         new = await transaction.first_time(self.queue, [parsed.event.id for parsed in batch])
-        for parsed in sorted(batch, key=lambda parsed: parsed.event.subject or ""):
+        for count, parsed in enumerate(batch):
+            if count and time.monotonic() >= end:
+                await transaction.leave_for_later(self.queue, new)
+                return count
             if parsed.event.id not in new:
                 self._metrics.messages.labels(self.queue, "repeated").inc()
                 continue
             new.remove(parsed.event.id)
             with log_ids(message=parsed.event.id):
                 await self._handlers[parsed.event.type](transaction, parsed.data)
+        return len(batch)
 
     async def _done(self, batch: Sequence[_Parsed]) -> None:
         if self._on_applied is not None:

@@ -8,7 +8,7 @@ to others is taken with SKIP LOCKED. So two transactions never wait for each oth
 
 import asyncio
 import errno
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -96,6 +96,11 @@ INSERT INTO inbox (queue, message_id) SELECT $1, id FROM unnest($2::text[]) AS c
 ON CONFLICT DO NOTHING RETURNING message_id
 """
 
+DELETE_INBOX = """
+-- These messages were not applied in this transaction after all.
+DELETE FROM inbox WHERE queue = $1 AND message_id = ANY($2::text[])
+"""
+
 #: How a service's database is made. Text is compared byte by byte: names sort as in C, comparing
 #: them is fast, and an index stays right when the operating system's rules for sorting change.
 CREATE_OPTIONS = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc LC_COLLATE 'C'"
@@ -132,6 +137,10 @@ class Transaction:
             row["message_id"]
             for row in await self.connection.fetch(INSERT_INBOX, queue, message_ids)
         }
+
+    async def leave_for_later(self, queue: str, message_ids: Collection[str]) -> None:
+        """Take back that these messages, new in this transaction, were applied."""
+        await self.connection.execute(DELETE_INBOX, queue, list(message_ids))
 
     async def _write_outbox(self) -> bool:
         if not self._messages:

@@ -3,7 +3,7 @@ it receives becomes a row."""
 
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
 from sluice.contracts.problems import Unprocessable
-from sluice.servicekit.consumer import QueueConsumer
+from sluice.servicekit.consumer import MAX_TRANSACTION_SECONDS, QueueConsumer
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
@@ -19,13 +19,17 @@ class Ledger:
         self.failures: list[Exception] = []
         self.consumer = self.receiver(transport)
 
-    def receiver(self, transport: Transport) -> QueueConsumer:
+    def receiver(
+        self, transport: Transport, *, seconds: float = MAX_TRANSACTION_SECONDS
+    ) -> QueueConsumer:
+        """``seconds``: a transaction takes no message after them."""
         return QueueConsumer(
             transport=transport,
             database=self.database,
             metrics=ServiceMetrics(),
             queue=DMS_DELETIONS,
             handlers={DMS_DELETIONS: self._write},
+            transaction_seconds=seconds,
         )
 
     async def create_tables(self) -> None:

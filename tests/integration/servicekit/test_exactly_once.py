@@ -1,6 +1,7 @@
 """Invariant 2: a change and its messages commit together; a message is applied once, in the
 transaction of its effect."""
 
+import math
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -168,14 +169,14 @@ async def test_deadlocks_count_against_no_message(ledger: Ledger, transport: Tra
     assert await transport.count_dead(DMS_DELETIONS) == 0
 
 
-async def test_messages_of_one_batch_are_applied_in_the_order_of_what_they_speak_of(
-    ledger: Ledger, make_database: DatabaseFactory
-) -> None:
-    """Two instances that have messages on the same data sets in hand lock those in the same
-    order."""
-    uids = sorted(str(uuid4()) for _ in range(20))
-    transport = open_transport(await make_database(), sluice_topology())
-    async with running(transport, relay(ledger, transport)):
+#: RabbitMQ may deliver messages that wait one by one.
+gives_whole_batches = pytest.mark.parametrize("transport", ["postgres"], indirect=True)
+
+
+async def three_messages(ledger: Ledger, transport: Transport) -> list[str]:
+    """Three messages that wait in the queue, by their subjects."""
+    uids = sorted(str(uuid4()) for _ in range(3))
+    async with running(relay(ledger, transport)):
         async with ledger.database.transaction() as transaction:
             for uid in reversed(uids):
                 transaction.send(DMS_DELETIONS, DeleteDataset(uid=UUID(uid)), subject=uid)
@@ -184,9 +185,59 @@ async def test_messages_of_one_batch_are_applied_in_the_order_of_what_they_speak
             return await transport.depth(DMS_DELETIONS) == len(uids)
 
         await eventually(all_there, what="all messages in the queue")
-        async with running(ledger.receiver(transport)):
-            await applied(ledger, {UUID(uid) for uid in uids})
+    return uids
+
+
+@gives_whole_batches
+async def test_messages_of_one_batch_are_applied_in_the_order_of_what_they_speak_of(
+    ledger: Ledger, transport: Transport
+) -> None:
+    """Two instances that have messages on the same data sets in hand lock those in the same
+    order."""
+    uids = await three_messages(ledger, transport)
+    async with running(ledger.receiver(transport, seconds=math.inf)):
+        await applied(ledger, {UUID(uid) for uid in uids})
     assert await ledger.rows() == uids
+    async with ledger.database.connection() as connection:
+        transactions = await connection.fetchval("SELECT count(DISTINCT xmin::text) FROM ledger")
+    assert transactions == 1
+
+
+@gives_whole_batches
+async def test_slow_batch_is_committed_in_parts(ledger: Ledger, transport: Transport) -> None:
+    """The rows of the first message are free while the second one waits for another's lock."""
+    uids = await three_messages(ledger, transport)
+    async with ledger.database.connection() as connection:
+        await connection.execute("CREATE UNIQUE INDEX ON ledger (uid)")
+        other = connection.transaction()
+        await other.start()
+        await connection.execute("INSERT INTO ledger VALUES ($1)", UUID(uids[1]))
+        async with running(ledger.receiver(transport, seconds=0)):
+            await applied(ledger, {UUID(uids[0])})
+            assert await ledger.rows() == uids[:1]
+            await other.rollback()
+            await applied(ledger, {UUID(uid) for uid in uids})
+
+            async def all_gone() -> bool:
+                return await transport.depth(DMS_DELETIONS) == 0
+
+            await eventually(all_gone, what="the queue empty")
+        inbox = await connection.fetchval("SELECT count(*) FROM inbox")
+    assert (await ledger.rows(), inbox) == (uids, 3)
+
+
+@gives_whole_batches
+async def test_message_that_fails_in_the_second_part_of_a_batch_harms_no_other(
+    ledger: Ledger, transport: Transport
+) -> None:
+    uids = await three_messages(ledger, transport)
+    async with ledger.database.connection() as connection:
+        await connection.execute("CREATE UNIQUE INDEX ON ledger (uid)")
+        await connection.execute("INSERT INTO ledger VALUES ($1)", UUID(uids[1]))
+    async with running(ledger.receiver(transport, seconds=0)):
+        await applied(ledger, {UUID(uid) for uid in uids})
+        await all_dead(transport, 1)
+    assert sorted(await ledger.rows()) == uids
 
 
 async def test_bad_messages_are_dead_with_their_reason_and_harm_no_other(
