@@ -1,4 +1,4 @@
-"""Slow requests of one person keep nobody else waiting for the operator service."""
+"""Slow requests of a few people keep nobody else waiting for the operator service."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,36 +16,64 @@ __all__ = ["operator"]
 
 async def test_requests_of_one_person_leave_threads_for_others(operator: Operator) -> None:
     """However long each takes, as a check of a template does."""
-    operator.links.apps["wfms.operator"] = operator.service.app
-    anna, bo = (
-        operator.links.http_of(Person(name, Role.SUBMITTER), "wfms.operator")
-        for name in ("anna", "bo")
-    )
+    anna, bo = people(operator, 2)
     slow = [(anna, "GET")] * 12
-    assert await statuses_of_slow_requests(operator, slow, meanwhile=bo) == {200}
+    assert await statuses_of_slow_requests(operator, slow, at_once=2, meanwhile=bo) == {200}
+
+
+async def test_requests_of_two_people_leave_threads_for_others(operator: Operator) -> None:
+    anna, bo, carl = people(operator, 3)
+    slow = [(anna, "GET"), (bo, "GET")] * 12
+    assert await statuses_of_slow_requests(operator, slow, at_once=4, meanwhile=carl) == {200}
+
+
+async def test_requests_of_all_people_leave_threads_for_administrators(operator: Operator) -> None:
+    """And for all others that are not bounded: services, and people who sign in."""
+    slow = [(person, "GET") for person in people(operator, 12)]
+    admin = operator.links.http_of(Person("root", Role.ADMIN), "wfms.operator")
+    assert await statuses_of_slow_requests(operator, slow, at_once=6, meanwhile=admin) == {200}
 
 
 async def test_checks_of_many_people_leave_threads_for_others(operator: Operator) -> None:
-    operator.links.apps["wfms.operator"] = operator.service.app
-    *many, other = (
-        operator.links.http_of(Person(f"person-{number}", Role.SUBMITTER), "wfms.operator")
-        for number in range(13)
-    )
+    *many, other = people(operator, 13)
     slow = [(person, "POST") for person in many]
-    assert await statuses_of_slow_requests(operator, slow, meanwhile=other) == {422}
+    assert await statuses_of_slow_requests(operator, slow, at_once=4, meanwhile=other) == {422}
+
+
+def people(operator: Operator, number: int) -> list[AsyncClient]:
+    """Return clients of as many people."""
+    operator.links.apps["wfms.operator"] = operator.service.app
+    return [
+        operator.links.http_of(Person(f"person-{n}", Role.SUBMITTER), "wfms.operator")
+        for n in range(number)
+    ]
 
 
 async def statuses_of_slow_requests(
-    operator: Operator, slow: Sequence[tuple[AsyncClient, str]], *, meanwhile: AsyncClient
+    operator: Operator,
+    slow: Sequence[tuple[AsyncClient, str]],
+    *,
+    at_once: int,
+    meanwhile: AsyncClient,
 ) -> set[int]:
-    """Have requests of these people and methods wait for a table, and another one answered."""
+    """Have requests of these people and methods wait for a table, and another one answered.
+
+    Args:
+        operator: The service that answers with eight threads.
+        slow: Who asks, and by which method.
+        at_once: Threads that these requests take.
+        meanwhile: Who is answered while they wait.
+    """
     lock = await asyncpg.connect(operator.database_url)
     held_up = lock.transaction()
     await held_up.start()
     await lock.execute("LOCK TABLE templates")
 
-    async def waiting() -> bool:
-        return bool(await lock.fetchval("SELECT count(*) >= 4 FROM pg_locks WHERE NOT granted"))
+    async def waiting() -> int:
+        return int(await lock.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+
+    async def all_wait() -> bool:
+        return await waiting() >= at_once
 
     bad = {"name": "bad", "cwl": "no workflow"}
     requests = [
@@ -55,10 +83,11 @@ async def statuses_of_slow_requests(
         for person, method in slow
     ]
     try:
-        await eventually(waiting)
+        await eventually(all_wait)
         other = asyncio.create_task(meanwhile.get("/api/v1/pilots"))
         await eventually(other.done)
         assert (await other).status_code == 200
+        assert await waiting() == at_once
         assert not any(request.done() for request in requests)
     finally:
         await held_up.rollback()

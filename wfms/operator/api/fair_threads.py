@@ -17,17 +17,19 @@ _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 class FairThreads:
     """ASGI application around one that answers each request from one of a few threads.
 
-    A person has at most half of the threads at a time: further requests of the same person wait
-    here, where they take no thread from others. Of requests that may check a template a person has
-    one at a time, and all people together have half of the threads. Services and administrators do
-    not wait.
+    A person has at most a quarter of the threads at a time: further requests of the same person
+    wait here, where they take no thread from others. All people together leave a quarter of the
+    threads to requests that do not wait: those of services, pilots and administrators, and of
+    people who sign in. Of requests that may check a template a person has one at a time, and all
+    people together have half of the threads.
     """
 
     def __init__(self, app: ASGIApp, *, threads: int) -> None:
         self._app = app
-        self._most = max(1, threads // 2)
+        self._share = max(1, threads // 4)
         self._turns = WeakValueDictionary[str, asyncio.Semaphore]()
-        self._checks = asyncio.Semaphore(self._most)
+        self._all_turns = asyncio.Semaphore(max(1, threads - self._share))
+        self._checks = asyncio.Semaphore(max(1, threads // 2))
         self._own_checks = WeakValueDictionary[str, asyncio.Lock]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -45,8 +47,9 @@ class FairThreads:
                     self._own_checks.setdefault(person.name, asyncio.Lock())
                 )
             await turns.enter_async_context(
-                self._turns.setdefault(person.name, asyncio.Semaphore(self._most))
+                self._turns.setdefault(person.name, asyncio.Semaphore(self._share))
             )
             if checks:
                 await turns.enter_async_context(self._checks)
+            await turns.enter_async_context(self._all_turns)
             await self._app(scope, receive, send)
