@@ -18,8 +18,13 @@ copy_missing() {
   local from=$1 to=$2 file copied=0
   while IFS= read -r -d '' file; do
     [ -e "$to/$file" ] && continue
+    # A link in the storage could lead the copy into any folder, or onto any file.
+    if [ -L "$to/${file%/*}" ]; then
+      echo "$to/${file%/*} is a link: remove it, and copy again" >&2
+      return 1
+    fi
     mkdir -p "$to/${file%/*}"
-    if ! cp -- "$from/$file" "$to/$file.copying"; then
+    if ! cp --remove-destination -- "$from/$file" "$to/$file.copying"; then
       rm -f "$to/$file.copying"
       # What was deleted at this moment is none any more.
       [ -e "$from/$file" ] && return 1

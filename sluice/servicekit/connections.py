@@ -1,9 +1,11 @@
 """Connections that take their time: uvicorn waits for a request's head, and for a reader of its
 answers, without an end.
 
-A new connection above the limit takes the place of another one: of the connections that wait for a
-request or for the rest of one, the oldest of the address that has most of them. So nobody is kept
-out by an address that sends half of many requests, or that leaves many connections idle.
+A new connection above the limit takes the place of another one. Two kinds of connections can give
+way: those that wait for a request or for the rest of one, and those whose client has not yet read
+an answer. The kind with more connections does, and of it the oldest connection of the address that
+has most. So nobody is kept out by an address that sends half of many requests, that leaves many
+connections idle, or that reads many answers slowly.
 """
 
 import asyncio
@@ -44,6 +46,11 @@ class PatientProtocol(HttpToolsProtocol):
         self._waits_for_head = True
         #: Since when it waits for a request or for the rest of one; None: it answers one.
         self._waiting_since: float | None = self.loop.time()
+        #: Since when its client reads an answer more slowly than it is sent; None: it does not.
+        self._unread_since: float | None = None
+        # Whatever the system does not take at once counts as unread, and is given up after
+        # ``read_seconds``, also where the connection is about to be closed.
+        transport.set_write_buffer_limits(high=0)
         self._heads = 0
         self._head_bytes = 0
         self._reading: asyncio.TimerHandle | None = None
@@ -51,7 +58,7 @@ class PatientProtocol(HttpToolsProtocol):
             self.head_seconds, self._no_head
         )
         if len(self.connections) > self._most:
-            self._longest_waiting()._make_room()
+            self._first_to_give_way()._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop("_head")
@@ -87,11 +94,14 @@ class PatientProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self._unread_since = None
         if self._waits_for_head:
             self._waiting_since = self.loop.time()
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        if self._unread_since is None and not self._answered:
+            self._unread_since = self.loop.time()
         if self._reading is None:
             self._reading = self.loop.call_later(self.read_seconds, self.transport.abort)
 
@@ -99,17 +109,19 @@ class PatientProtocol(HttpToolsProtocol):
         self._stop("_reading")
         super().resume_writing()
 
-    def _longest_waiting(self) -> "PatientProtocol":
+    def _first_to_give_way(self) -> "PatientProtocol":
         """Return the connection that makes room for a new one."""
-        waiting = [
-            each
-            for each in self.connections
-            if isinstance(each, PatientProtocol) and each._waiting_since is not None
-        ]
-        by_address = Counter(each._address for each in waiting)
-        return max(
-            waiting, key=lambda each: (by_address[each._address], -(each._waiting_since or 0.0))
-        )
+        waiting, unread = dict[PatientProtocol, float](), dict[PatientProtocol, float]()
+        for each in self.connections:
+            if not isinstance(each, PatientProtocol):
+                continue
+            if each._waiting_since is not None:
+                waiting[each] = each._waiting_since
+            elif each._unread_since is not None:
+                unread[each] = each._unread_since
+        since = max(waiting, unread, key=len)
+        by_address = Counter(each._address for each in since)
+        return max(since, key=lambda each: (by_address[each._address], -since[each]))
 
     @property
     def _answered(self) -> bool:
@@ -120,8 +132,10 @@ class PatientProtocol(HttpToolsProtocol):
         return self.client[0] if self.client is not None else ""
 
     def _make_room(self) -> None:
-        self._waiting_since = None
-        if self._waits_for_head and self._head is None:  # idle: nothing of a request has come
+        self._waiting_since = self._unread_since = None
+        if (
+            self._answered and self._waits_for_head and self._head is None
+        ):  # idle: nothing of a request has come
             self.transport.close()
             return
         self._refuse("503 Service Unavailable", "too many connections at once; try again")

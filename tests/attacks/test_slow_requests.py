@@ -131,3 +131,28 @@ async def test_idle_connections_give_way_to_others() -> None:
             assert b"503" not in await idle[0][0].read()
         for _, writer in idle:
             writer.close()
+
+
+async def test_answers_that_nobody_reads_give_way_to_others() -> None:
+    """The oldest first: clients that read many answers slowly keep nobody out."""
+
+    async def large(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(64 if scope["path"] == "/large" else 1):
+            body = b"x" * 1024 * 1024
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    request = head().replace(b"GET / ", b"GET /large ")
+    async with served(app=large, connections=3) as port:
+        slow = [await asyncio.open_connection("127.0.0.1", port, limit=1024) for _ in range(3)]
+        for reader, writer in slow:
+            writer.write(request)
+            assert (await reader.readline()).startswith(b"HTTP/1.1 200 ")
+        async with httpx.AsyncClient(timeout=30) as client:
+            assert (await client.get(f"http://127.0.0.1:{port}/")).is_success
+        async with asyncio.timeout(30):
+            assert not (await slow[0][0].read()).endswith(b"0\r\n\r\n"), "it was broken off"
+            assert (await slow[1][0].read()).endswith(b"0\r\n\r\n")
+        for _, writer in slow:
+            writer.close()

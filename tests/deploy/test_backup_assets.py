@@ -51,6 +51,23 @@ def test_assets_are_copied_once_and_restored(tmp_path: Path) -> None:
     assert run(tmp_path).returncode == 2
 
 
+def test_links_in_a_storage_lead_no_restored_asset_elsewhere(tmp_path: Path) -> None:
+    """Whoever writes to the storage could have any file overwritten by the restore."""
+    put(tmp_path / "backup" / "assets", {"asset.a.1/m.pt": "m", "asset.b.1/m.pt": "m"})
+    put(tmp_path / "elsewhere", {"kept.txt": "kept"})
+    storage = tmp_path / "input"
+    (storage / "asset.a.1").mkdir(parents=True)
+    (storage / "asset.a.1" / "m.pt.copying").symlink_to(tmp_path / "elsewhere" / "kept.txt")
+    (storage / "asset.b.1").symlink_to(tmp_path / "elsewhere")
+    refused = run(tmp_path, "restore", str(storage))
+    assert refused.returncode == 1
+    assert f"{storage}/./asset.b.1 is a link: remove it" in refused.stderr
+    (storage / "asset.b.1").unlink()
+    assert run(tmp_path, "restore", str(storage)).returncode == 0
+    assert files_in(storage) == files_in(tmp_path / "backup" / "assets")
+    assert files_in(tmp_path / "elsewhere") == {"kept.txt": "kept"}
+
+
 def test_they_are_copied_again_and_again_until_told_to_stop(tmp_path: Path) -> None:
     """As the service of docker-compose.yml does it; the storage may come later than it."""
     storage, kept = tmp_path / "input", tmp_path / "backup" / "assets"

@@ -48,7 +48,11 @@ async def register_pilot(
     async with context.database.transaction() as transaction:
         if site is not None:
             lease = context.terms.span
-            await _require_room(transaction.connection, pilot, key=key, site=site, lease=lease)
+            name = await _require_room(
+                transaction.connection, pilot, key=key, site=site, lease=lease
+            )
+            # What is known of workers goes by name and host: no site can speak of others' workers.
+            pilot = pilot.model_copy(update={"host": f"{pilot.host} at {name}"})
         if not await store_pilot(transaction.connection, pilot, key=key, site=site):
             raise AnothersPilot(pilot.uid)
         await mark_lost_before(transaction.connection, name=pilot.name, host=pilot.host)
@@ -57,9 +61,16 @@ async def register_pilot(
 
 async def _require_room(
     connection: Connection, pilot: RegisterPilot, *, key: str | None, site: UUID, lease: timedelta
-) -> None:
-    """A pilot that has enrolled before needs its key alone, also when no new ones may come: then
-    the key is good for one at a time. Raises ``SiteOver``, ``BeyondSite``."""
+) -> str:
+    """Return the name of the site, which may have the pilot.
+
+    A pilot that has enrolled before needs its key alone, also when no new ones may come: then the
+    key is good for one at a time.
+
+    Raises:
+        SiteOver: The site may have no new pilots.
+        BeyondSite: The pilot offers more than it may, or is one too many.
+    """
     locked = await lock_site(connection, site)
     if locked is None:
         raise SiteOver(str(site))
@@ -80,3 +91,4 @@ async def _require_room(
         wrong.append(f"it may have {its.most_pilots} at a time, and has {its.pilots}")
     if wrong:
         raise BeyondSite(its.name, wrong)
+    return its.name

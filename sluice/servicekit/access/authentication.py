@@ -1,5 +1,6 @@
 """Where requests come in from the network: from a credential to a principal."""
 
+from contextlib import ExitStack
 from typing import Protocol
 
 from starlette.datastructures import Headers
@@ -14,7 +15,7 @@ from sluice.servicekit.access.principal import (
     principal_of,
     set_principal,
 )
-from sluice.servicekit.access.request_rate import RequestRate
+from sluice.servicekit.access.request_rate import RequestRate, RequestsAtOnce
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.audit.request import answering, coming_from
 from sluice.servicekit.http import ANSWERABLE, answer_to
@@ -46,21 +47,27 @@ class Authentication:
         people, where there are pages. ``without``: who asks where no credential is given, or none
         that anybody knows. ``most``: requests of a person in a minute; 0: any number."""
         self._rate = RequestRate(most)
+        self._at_once = RequestsAtOnce()
         self._app = app
         self._without = without
         self._authenticator = authenticator
         self._sessions = sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and principal_of(scope) is None:
-            try:
-                principal = asked_for(await self._find(scope), scope)
-                await self._rate.require(principal)
-            except ANSWERABLE as error:
-                await answer_to(error)(scope, receive, send)
-                return
-            if principal is not None:
-                set_principal(scope, principal)
+        with ExitStack() as counted:
+            if scope["type"] == "http" and principal_of(scope) is None:
+                try:
+                    principal = asked_for(await self._find(scope), scope)
+                    await self._rate.require(principal)
+                    counted.enter_context(self._at_once.one_more(principal))
+                except ANSWERABLE as error:
+                    await answer_to(error)(scope, receive, send)
+                    return
+                if principal is not None:
+                    set_principal(scope, principal)
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         with (
             coming_from(address_of(scope)),
             answering(request_of(principal_of(scope), scope)),

@@ -1,8 +1,11 @@
-"""How many requests a person may send in a minute, so that nobody's programs take the service away
+"""Limits on the requests of one person or pilot, so that nobody's programs take the service away
 from the others."""
 
 import math
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from limits import RateLimitItemPerMinute
 from limits.aio.storage import MemoryStorage
@@ -10,7 +13,11 @@ from limits.aio.strategies import FixedWindowRateLimiter
 
 from sluice.contracts.access import Role
 from sluice.contracts.problems import ServiceError
-from sluice.servicekit.access.principal import Person, Principal
+from sluice.servicekit.access.principal import Person, PilotCaller, Principal
+
+#: Requests of one person or pilot that are answered at the same time. An answer lasts as long as
+#: its client reads it, and a pilot waits for jobs for up to a minute.
+MOST_AT_ONCE = 100
 
 
 class TooManyRequests(ServiceError):
@@ -22,6 +29,51 @@ class TooManyRequests(ServiceError):
             f" {seconds} s (SLUICE_REQUESTS_A_MINUTE)",
             seconds=seconds,
         )
+
+
+class TooManyAtOnce(ServiceError):
+    status, slug, title = TooManyRequests.status, TooManyRequests.slug, TooManyRequests.title
+
+    def __init__(self, principal: Principal) -> None:
+        super().__init__(
+            f"{principal} has {MOST_AT_ONCE} requests under way, which is the most: wait until one"
+            " of them has ended, and read its answer to the end",
+        )
+
+
+class RequestsAtOnce:
+    """Counts the requests under way in this process, of each person and each pilot.
+
+    Administrators and services are not counted, nor are pilots that register.
+    """
+
+    def __init__(self) -> None:
+        self._under_way = Counter[Principal]()
+
+    @contextmanager
+    def one_more(self, principal: Principal | None) -> Iterator[None]:
+        """Count a request while it is answered.
+
+        Raises:
+            TooManyAtOnce: As many as may be are under way.
+        """
+        match principal:
+            case Person() if principal.role is not Role.ADMIN:
+                key: Principal = Person(principal.name, Role.VIEWER)
+            case PilotCaller() if principal.uid is not None:
+                key = principal
+            case _:
+                yield
+                return
+        if self._under_way[key] >= MOST_AT_ONCE:
+            raise TooManyAtOnce(principal)
+        self._under_way[key] += 1
+        try:
+            yield
+        finally:
+            self._under_way[key] -= 1
+            if not self._under_way[key]:
+                del self._under_way[key]
 
 
 class RequestRate:

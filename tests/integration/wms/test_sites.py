@@ -289,3 +289,18 @@ async def test_a_pilots_token_says_which_site_it_is_of(wms: Wms) -> None:
     stranger = Pilot(wms)
     stranger.token = mine.token
     assert await stranger.heartbeat() == 403
+
+
+async def test_a_site_speaks_of_its_own_workers_alone(wms: Wms) -> None:
+    """What is known of workers goes by name and host, which a pilot says of itself."""
+    mine, foreign, ours = (Pilot(wms) for _ in range(3))
+    assert await ours.register(OF_THE_SYSTEM) == 200
+    await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)
+    assert await mine.register(await wms.add()) == 200
+    assert await foreign.register(await wms.add("jinr")) == 200
+    rows = await wms.execute("SELECT uid, name, host, started_again FROM pilots")
+    assert {row["uid"]: (row["name"], row["host"], row["started_again"]) for row in rows} == {
+        ours.uid: ("p", "h", False),
+        mine.uid: ("p", "h at cern", False),
+        foreign.uid: ("p", "h at jinr", False),
+    }

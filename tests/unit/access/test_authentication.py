@@ -1,6 +1,8 @@
 """From a credential to a principal, where requests come in."""
 
+import asyncio
 from collections.abc import Mapping
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -9,7 +11,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sluice.contracts.access import Role
 from sluice.contracts.problems import NotAvailable, Unauthenticated
 from sluice.servicekit.access.authentication import Authentication
-from sluice.servicekit.access.principal import Person, Principal, principal_of, set_principal
+from sluice.servicekit.access.principal import (
+    Person,
+    PilotCaller,
+    Principal,
+    principal_of,
+    set_principal,
+)
+from sluice.servicekit.access.request_rate import MOST_AT_ONCE
 from sluice.servicekit.database import PASSING
 
 
@@ -88,3 +97,41 @@ async def test_what_the_process_itself_says_counts() -> None:
     answer = await _ask(of_this_process, {"Authorization": "Bearer wrong"})
 
     assert answer.text == "bert (admin)"
+
+
+@pytest.mark.parametrize(
+    ("first", "refused"),
+    [
+        (Person("anna", Role.SUBMITTER), True),
+        (PilotCaller(uuid4()), True),
+        (Person("anna", Role.ADMIN), False),
+        (PilotCaller(site=uuid4()), False),
+    ],
+    ids=["person", "pilot", "administrator", "pilot that registers"],
+)
+async def test_nobody_has_all_requests_at_once(first: Principal, refused: bool) -> None:
+    class Two:
+        async def principal(self, token: str) -> Principal | None:
+            return first if token == "first" else Person("bert", Role.SUBMITTER)
+
+    ended, arrived = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def waits(scope: Scope, receive: Receive, send: Send) -> None:
+        arrived.release()
+        if scope["path"] == "/slow":
+            await ended.wait()
+        await _names(scope, receive, send)
+
+    transport = httpx.ASGITransport(Authentication(waits, Two()))
+    mine = {"Authorization": "Bearer first"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://things") as client:
+        slow = [asyncio.create_task(client.get("/slow", headers=mine)) for _ in range(MOST_AT_ONCE)]
+        async with asyncio.timeout(30):
+            for _ in slow:
+                await arrived.acquire()
+        answer = await client.get("/", headers=mine)
+        assert answer.status_code == (429 if refused else 200), answer.text
+        assert (await client.get("/", headers={"Authorization": "Bearer other"})).is_success
+        ended.set()
+        assert all(answer.is_success for answer in await asyncio.gather(*slow))
+        assert (await client.get("/", headers=mine)).is_success
