@@ -19,10 +19,12 @@ _SELECT_IN_FLIGHT = statement("""
 -- is or was one: in the order of the fields of JobInFlight, and of Twin.
 SELECT j.id, j.task_uid, j.seq, j.state, j.attempt, j.pilot, j.failures, j.losses, j.ram,
     j.gpu_memory, j.leased_at, j.started_at, j.inputs,
+    extract(epoch FROM now() - j.leased_at)::float8 AS since_lease,
     extract(epoch FROM now() - j.started_at)::float8 AS ran,
     CASE WHEN j.stop_attempt = j.attempt THEN j.stop_reason END AS stopping,
     s.attempt AS twin_attempt, s.pilot AS twin_pilot, s.leased_at AS twin_leased_at,
     s.started_at AS twin_started_at,
+    extract(epoch FROM now() - s.leased_at)::float8 AS twin_since_lease,
     extract(epoch FROM now() - s.started_at)::float8 AS twin_ran,
     s.lease_until IS NOT NULL AS twin_lives, s.stop_reason AS twin_stopping
 FROM jobs AS j LEFT JOIN second_attempts AS s ON s.job_id = j.id
@@ -66,9 +68,7 @@ WITH {ENDED}, {WRITTEN}, moved AS (
         pilot = CASE WHEN e.state IN ('{{job.READY}}', '{{job.HELD}}') THEN NULL ELSE j.pilot END,
         ended_at = CASE WHEN e.state IN ('{{job.READY}}', '{{job.HELD}}') THEN NULL ELSE now() END,
         error_class = e.error_class, message = e.message,
-        seconds = coalesce(
-            CASE WHEN e.duration IS NULL THEN extract(epoch FROM now() - e.started_at)
-                ELSE least(e.duration, extract(epoch FROM now() - e.leased_at)) END, 0),
+        seconds = coalesce(e.duration, extract(epoch FROM now() - e.started_at), 0),
         peak_memory = coalesce(e.peak_memory, 0)
     FROM ended AS e
     WHERE j.id = e.id AND j.attempt = e.attempt
@@ -147,13 +147,14 @@ _CANCEL_TIMEOUT = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """The other of two attempts at a job. ``lives``: it has not ended yet. ``ran``: seconds; None:
-    it has not started."""
+    """The other of two attempts at a job. ``lives``: it has not ended yet. ``since_lease`` and
+    ``ran`` (None: it has not started) are seconds by the database's clock."""
 
     attempt: int
     pilot: UUID
     leased_at: datetime
     started_at: datetime | None
+    since_lease: float
     ran: float | None
     lives: bool
     stopping: str | None
@@ -161,9 +162,9 @@ class Twin:
 
 @dataclass(frozen=True, slots=True)
 class JobInFlight:
-    """A job with one attempt at it. ``ran``: as of a twin; ``stopping``: why its pilot was told to
-    stop it. ``twin``: the other attempt, if there is or was one; ``is_second``: this one stands
-    where second attempts do."""
+    """A job with one attempt at it. ``since_lease``, ``ran``: as of a twin; ``stopping``: why its
+    pilot was told to stop it. ``twin``: the other attempt, if there is or was one; ``is_second``:
+    this one stands where second attempts do."""
 
     id: int
     task_uid: UUID
@@ -178,6 +179,7 @@ class JobInFlight:
     leased_at: datetime
     started_at: datetime | None
     inputs: list[dict[str, Any]]
+    since_lease: float = 0.0
     ran: float | None = None
     stopping: str | None = None
     twin: Twin | None = None
@@ -200,6 +202,7 @@ class JobInFlight:
             self.pilot,
             self.leased_at,
             self.started_at,
+            self.since_lease,
             self.ran,
             True,
             self.stopping,
@@ -210,6 +213,7 @@ class JobInFlight:
             pilot=twin.pilot,
             leased_at=twin.leased_at,
             started_at=twin.started_at,
+            since_lease=twin.since_lease,
             ran=twin.ran,
             stopping=twin.stopping,
             twin=first,
@@ -225,8 +229,8 @@ _OWN, _STATE = map(JobInFlight.__slots__.index, ("twin", "state"))
 class EndedAttempt:
     """``verdict``: what becomes of the job. ``reported``: what the pilot said, None where it said
     nothing. ``files``: what is registered with it, by data set. ``duration``: seconds the job ran,
-    by the pilot's clock. ``spent``: of what the job reserved, by name; what it does not name is
-    spent."""
+    by the pilot's clock, but no longer than since its lease. ``spent``: of what the job reserved,
+    by name; what it does not name is spent."""
 
     job: JobInFlight
     outcome: AttemptOutcome

@@ -198,9 +198,6 @@ def _ended(
         if around.stopping:
             outcome, message = AttemptOutcome.RETURNED, f"handed back: {job.stopping}"
     outcome, error = _normalised(outcome, error)
-    duration = (
-        None if report.started_at is None else (report.ended_at - report.started_at).total_seconds()
-    )
     verdict = _verdict(known, job, report, ended=(outcome, error), around=around)
     return EndedAttempt(
         job=job,
@@ -213,10 +210,18 @@ def _ended(
         peak_memory=report.peak_memory,
         cpu_seconds=report.cpu_seconds,
         log_url=log_url,
-        duration=None if duration is None else max(duration, 0.0),
+        duration=_duration(job, report),
         files=files,
         spent=_spent(known, report),
     )
+
+
+def _duration(job: JobInFlight, report: AttemptReport) -> float | None:
+    """Return the seconds that the attempt ran; the pilot's clock may have been set meanwhile."""
+    if report.started_at is None:
+        return None
+    seconds = (report.ended_at - report.started_at).total_seconds()
+    return max(0.0, min(seconds, job.since_lease))
 
 
 def _spent(known: KnownTask, report: AttemptReport) -> Mapping[str, float]:

@@ -1,6 +1,9 @@
 """How far workers are trusted: one that fails where others succeed gets less."""
 
+from datetime import UTC, datetime
 from uuid import UUID
+
+import pytest
 
 from sluice.contracts.states import ErrorClass
 from tests.integration.wms.stage import Stage, make_task
@@ -110,3 +113,26 @@ async def test_who_is_gone_is_no_reason_to_have_work_wait(stage: Stage) -> None:
     await sign_off_pilot(stage.context, good, [])
     await stage.add_task(make_task(), jobs=10)
     assert len(await stage.lease(bad, 5)) == 5
+
+
+async def test_job_takes_no_longer_than_since_its_lease_whatever_the_pilots_clock_says(
+    stage: Stage,
+) -> None:
+    """The clock of a node jumps from 1970 when its network comes, and typical times stay right."""
+    slow, quick = await two_pilots(stage)
+    task = await stage.add_task(make_task(), jobs=1)
+    (job,) = await stage.lease(slow)
+    await stage.beat(slow, running=[job])
+    second = await stage.begin_too(quick, job)
+    assert second is not None
+    await stage.report(quick, stage.report_of(second, started_at=datetime(1970, 1, 1, tzinfo=UTC)))
+    [end] = [end for end in stage.context.ends.take() if not end.is_least]
+    assert (await stage.status(task)).finished == 1
+    async with stage.database.connection() as connection:
+        since_lease = await connection.fetchval(
+            "SELECT extract(epoch FROM ended_at - leased_at)::float8 FROM attempts"
+            " WHERE attempt = 2"
+        )
+        counted = await connection.fetchval("SELECT seconds FROM jobs")
+    assert (end.pilot, end.seconds) == (quick, since_lease)
+    assert counted == pytest.approx(since_lease)
