@@ -9,7 +9,7 @@ from sluice.cwl.documents.types import PRIMITIVES, normal_type, short_form
 from sluice.cwl.reading.findings import START, Findings, TextPlace, did_you_mean
 
 _PLACED = re.compile(
-    r"^\s*(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): ?(?P<indent> *)(?P<message>.*)$"
+    r"^\s*(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+): ?(?P<indent> *)(?P<message>.*)$"
 )
 #: A type as JSON, at the end of a message or before its next word.
 _TYPE = re.compile(r"of type (\"\w+\"|[\[{].*?[\]}])(?= is incompatible| with sink|$)")

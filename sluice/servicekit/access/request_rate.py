@@ -16,8 +16,9 @@ from sluice.contracts.problems import ServiceError
 from sluice.servicekit.access.principal import Person, PilotCaller, Principal
 
 #: Requests of one person or pilot that are answered at the same time. An answer lasts as long as
-#: its client reads it, and a pilot waits for jobs for up to a minute.
-MOST_AT_ONCE = 100
+#: its client reads it, and a pilot waits for jobs for up to a minute. More than the 100 connections
+#: that our own clients open.
+MOST_AT_ONCE = 120
 
 
 class TooManyRequests(ServiceError):

@@ -1,0 +1,20 @@
+"""Messages of the CWL libraries, as they are read."""
+
+from sluice.cwl.cwltool_checks.messages import tell_text
+from sluice.cwl.reading.findings import Findings
+
+
+def test_place_at_the_beginning_of_a_message_is_read() -> None:
+    findings = Findings("main.cwl")
+    tell_text("  tool.cwl:3:5: it is wrong", findings)
+    [found] = findings.sorted()
+    assert (found.file, found.line, found.column) == ("tool.cwl", 3, 5)
+    assert found.message == "it is wrong"
+
+
+def test_message_of_many_blanks_is_read_in_one_pass() -> None:
+    """A search that begins anew at each of the blanks would take hours."""
+    findings = Findings("main.cwl")
+    tell_text(f"{' ' * 2**20}end", findings)
+    [found] = findings.sorted()
+    assert found.message == "end"
