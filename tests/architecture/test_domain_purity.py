@@ -12,7 +12,8 @@ PURE = {
     "datetime", "difflib", "enum", "fnmatch", "fractions", "functools", "graphlib", "hashlib",
     "heapq", "html", "imagesize", "io",
     "itertools", "json", "math", "nh3", "operator", "re", "shlex", "sluice.backoff", "sluice.fit",
-    "sluice.stalled_steps", "statistics", "string", "types", "typing", "urllib.parse", "uuid",
+    "sluice.stalled_steps", "sluice.visible_text", "statistics", "string", "types", "typing",
+    "urllib.parse", "uuid",
 }  # fmt: skip
 
 #: Beside the folders: what several domains ask.
