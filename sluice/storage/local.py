@@ -270,6 +270,10 @@ def entries(url: str, path: str) -> Iterator[Entry]:
                 stat = item.stat()
             except FileNotFoundError:
                 continue  # removed meanwhile, or a link to nothing
+            except OSError:
+                if item.is_symlink():
+                    continue  # a link to itself, or to what nobody may see
+                raise
             modified = datetime.fromtimestamp(stat.st_mtime, UTC)
             yield Entry(
                 name=item.name, url=local_url(item.path), size=stat.st_size, modified=modified

@@ -16,7 +16,7 @@ from sluice.storage.checksums import Content
 from sluice.storage.copying import file_checksum
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import ChecksumMismatch, FileMissing, os_errors_at
-from sluice.storage.places import local_path, local_url, require_within
+from sluice.storage.places import local_path, local_url, require_inside_by_name
 from sluice.storage.reader import open_reader
 
 
@@ -172,10 +172,16 @@ def remove(url: str) -> bool:
 
 
 def remove_within(storage_url: str, url: str) -> bool:
-    """As ``remove``, for a URL that nobody has vouched for: below a local storage no link is
-    followed on the way to the file. Raises ``OutsideStorage`` (``BehindLink`` where there is one),
-    ``StorageUnavailable``."""
-    require_within(storage_url, url)
+    """Remove a file of a URL that nobody has vouched for.
+
+    Below a local storage no link is followed. A link in the place of the file is removed, wherever
+    it leads.
+
+    Raises:
+        OutsideStorage: The file lies elsewhere (``BehindLink``: a folder on the way is a link).
+        StorageUnavailable: The storage does not answer.
+    """
+    require_inside_by_name(storage_url, url)
     root = local_path(storage_url.rstrip("/"))
     return (
         remote.remove(url)
@@ -188,7 +194,7 @@ def remove_folder_within(storage_url: str, url: str) -> bool:
     """Removes a folder when it is empty (missing: fine); below a local storage no link is followed.
     False: it still has files. Raises ``OutsideStorage`` (``BehindLink`` where there is one),
     ``StorageUnavailable``."""
-    require_within(storage_url, url)
+    require_inside_by_name(storage_url, url)
     root = local_path(storage_url.rstrip("/"))
     return (
         remote.remove_folder(url)

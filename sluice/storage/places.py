@@ -109,6 +109,16 @@ def require_within(storage_url: str, url: str) -> None:
         raise OutsideStorage(url, storage_url)
 
 
+def require_inside_by_name(storage_url: str, url: str) -> None:
+    """Require that ``url`` lies inside a storage by its name, whatever links there are.
+
+    Raises:
+        OutsideStorage: It does not.
+    """
+    if not inside_by_name(storage_url, url):
+        raise OutsideStorage(url, storage_url)
+
+
 def _stays_inside(relative: str) -> bool:
     for _ in range(_MOST_UNQUOTED):
         if not _normal_inside(relative):

@@ -1,5 +1,7 @@
 """Files that attempts left behind are removed, and nothing else is."""
 
+from pathlib import Path
+
 import pytest
 
 from dms.loops.workers import delete_once, sweep_once
@@ -41,6 +43,21 @@ async def test_unregistered_files_of_attempts_go_when_the_data_set_closes(dms: D
     assert dms.files_on(StorageType.INTERMEDIATE) == sorted(
         f"set/{name}" for name in [*OTHERS, *(file.name for file in files)]
     )
+
+
+async def test_links_that_attempts_left_do_not_stop_the_end_of_a_data_set(
+    dms: Dms, tmp_path: Path
+) -> None:
+    uid, files = await dms.filled("set", 1, close=False)
+    (tmp_path / "kept").write_text("kept")
+    targets = {"file": tmp_path / "kept", "folder": tmp_path, "itself": "00000077.1-itself"}
+    for name, target in targets.items():
+        dms.path("set", f"00000077.1-{name}").symlink_to(target)
+    await dms.client.close_dataset(uid)
+    await sweep_all(dms)
+    left = {path.name for path in dms.path("set", "").iterdir()}
+    assert left == {files[0].name, "00000077.1-itself"}
+    assert (tmp_path / "kept").read_text() == "kept"
 
 
 async def test_the_folder_is_looked_through_a_second_time_and_no_third(dms: Dms) -> None:

@@ -1,0 +1,42 @@
+"""Links that somebody left in a folder of a storage are removed, and followed nowhere."""
+
+from pathlib import Path
+
+import pytest
+
+from sluice import storage
+from sluice.storage import BehindLink, local_url
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A storage with one folder, beside a folder that is none of it."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "kept").write_text("kept")
+    (tmp_path / "storage" / "set").mkdir(parents=True)
+    return tmp_path / "storage"
+
+
+@pytest.mark.parametrize("target", ["elsewhere/kept", "elsewhere", "storage/set", "nothing"])
+def test_link_is_removed_wherever_it_leads(root: Path, target: str) -> None:
+    link = root / "set" / "link"
+    link.symlink_to(root.parent / target)
+    assert storage.remove_within(local_url(root), local_url(root / "set") + "/link")
+    assert not link.is_symlink()
+    assert (root.parent / "elsewhere" / "kept").read_text() == "kept"
+
+
+def test_nothing_is_removed_behind_a_link_that_leads_out(root: Path) -> None:
+    (root / "out").symlink_to(root.parent / "elsewhere")
+    with pytest.raises(BehindLink):
+        storage.remove_within(local_url(root), f"{local_url(root)}/out/kept")
+    with pytest.raises(BehindLink):
+        storage.remove_folder_within(local_url(root), f"{local_url(root)}/out")
+    assert (root.parent / "elsewhere" / "kept").read_text() == "kept"
+
+
+def test_links_that_lead_nowhere_do_not_hide_other_files(root: Path) -> None:
+    (root / "set" / "itself").symlink_to("itself")
+    (root / "set" / "nothing").symlink_to("gone")
+    (root / "set" / "file").write_text("x")
+    assert [entry.name for entry in storage.entries(local_url(root / "set"))] == ["file"]
