@@ -86,6 +86,20 @@ def run_until_terminated(main: Coroutine[Any, Any, ResultT]) -> ResultT:
         raise
 
 
+async def complete(work: Coroutine[Any, Any, ResultT]) -> ResultT:
+    """Await work to its end, also where the caller is canceled meanwhile: then raise that after it.
+
+    A second cancellation ends the work.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if not task.cancelled():
+            await asyncio.gather(task, return_exceptions=True)
+        raise
+
+
 def _leave_lost_terminal() -> None:
     """Write to nowhere what would go to a terminal that is gone: each write would fail."""
     for descriptor in (1, 2):

@@ -2,6 +2,7 @@
 others."""
 
 import importlib
+import inspect
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -100,7 +101,18 @@ def command_line(only: str | None = None) -> typer.Typer:
     for name, module in GROUPS.items():
         if not alone or name == only:
             app.add_typer(importlib.import_module(module).app, name=name)
+    _join_lines(app)
     return app
+
+
+def _join_lines(app: typer.Typer) -> None:
+    """Let lists of commands wrap the first paragraphs of their help: rich keeps line breaks."""
+    for command in app.registered_commands:
+        text = inspect.cleandoc(command.help or inspect.getdoc(command.callback) or "")
+        command.short_help = " ".join(text.partition("\n\n")[0].split())
+    for group in app.registered_groups:
+        if group.typer_instance:
+            _join_lines(group.typer_instance)
 
 
 def _show_version(asked: bool) -> None:

@@ -43,7 +43,10 @@ async def dataset_called(connection: Connection, called: str) -> Dataset:
             names += [label(dataset) for dataset in page]
     dataset = meant(called, found)
     if dataset is None:
-        raise NotFound(f"there is no data set {quoted(called)}{did_you_mean(called, names)}")
+        raise NotFound(
+            f"there is no data set {quoted(called)}{did_you_mean(called, names)}"
+            f"{_too_short(called)}"
+        )
     return dataset
 
 
@@ -65,7 +68,9 @@ async def chain_called(connection: Connection, called: str) -> Chain:
     if len(found) > 1:
         raise Ambiguous("chains", called, [chain_in_short(chain) for chain in found])
     if not found:
-        raise NotFound(f"there is no chain {quoted(called)}{did_you_mean(called, names)}")
+        raise NotFound(
+            f"there is no chain {quoted(called)}{did_you_mean(called, names)}{_too_short(called)}"
+        )
     return found[0]
 
 
@@ -89,9 +94,10 @@ async def task_called(connection: Connection, called: str) -> UUID:
     if len(found) > 1:
         raise Ambiguous("tasks", called, [f"{uid}: {name}" for uid, name in found.items()])
     if not found:
+        job = f"; for job {called}: `sluice task job {called}`" if called.isdecimal() else ""
         raise NotFound(
             f"there is no task {quoted(called)}{did_you_mean(called, steps)}: give its uid, the"
-            " uid's beginning, or CHAIN.STEP of a step that has begun"
+            f" uid's beginning, or CHAIN.STEP of a step that has begun{job}"
         )
     return next(iter(found))
 
@@ -223,6 +229,13 @@ def _uid(text: str) -> UUID | None:
 
 def _may_begin(text: str) -> bool:
     return _BEGINNING.fullmatch(text.lower()) is not None
+
+
+def _too_short(text: str) -> str:
+    """Say so where a name may be meant as the beginning of a uid, and is too short for one."""
+    if re.fullmatch(f"[0-9a-f]{{1,{SHORTEST - 1}}}", text.lower()):
+        return f"; the beginning of a uid needs {SHORTEST} characters or more"
+    return ""
 
 
 def _begins(uid: UUID, text: str) -> bool:

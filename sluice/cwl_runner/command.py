@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _canceled(chains: Sequence[str]) -> str:
     """Say what a signal ended, and which command shows it."""
     if not chains:
-        return "nothing had begun on the system"
+        return "what had begun on the system was canceled and removed"
     return f"what still ran was canceled; `sluice chain show {chains[-1]}` shows it"
 
 

@@ -49,6 +49,11 @@ def started(command: Sequence[str], folder: Path) -> subprocess.Popen[str]:
     )
 
 
+def runs(rest: Rest, chain: str) -> bool:
+    tasks = rest.get("/tasks", chain=chain)["tasks"]
+    return any(task["jobs"] and task["jobs"]["running"] for task in tasks)
+
+
 @pytest.mark.parametrize(
     ("client", "number"),
     [("cwl-runner", signal.SIGKILL), ("cwl-runner", signal.SIGHUP), ("run", signal.SIGTERM)],
@@ -74,7 +79,7 @@ def test_killed_client_leaves_nothing(
     try:
         wait_until(lambda: chains() - before, what="a chain")
         [uid] = chains() - before
-        wait_until(lambda: rest.get("/tasks", chain=uid)["tasks"], what="a task")
+        wait_until(lambda: runs(rest, uid), what="a job that runs")
     finally:
         running.send_signal(number)
         _, said = running.communicate(timeout=30)

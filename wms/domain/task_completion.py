@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
+from sluice.contracts.numbers import counted
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import TaskState
 
@@ -72,6 +73,7 @@ def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
       canceled.
     """
     total, finished, failed = counts.total, counts.finished, counts.failed
+    share = f"{finished} of {counted(total, 'job')} finished"
     if total == 0:
         return Ending(TaskState.FINISHED, "its input data set has no files: nothing to do")
     minimum = needed(boundary.minimum, total)
@@ -80,14 +82,14 @@ def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
         rest = total - finished - failed
         return Ending(
             TaskState.FINISHED,
-            f"{finished} of {total} jobs finished" + _rest(failed, rest, sufficient),
+            share + _rest(failed, rest, sufficient),
         )
     if finished + counts.open + counts.held < minimum:
         return Ending(TaskState.FAILED, _too_many(failed, total, boundary))
     if not counts.open and finished >= minimum:
         return Ending(
             TaskState.FINISHED,
-            f"{finished} of {total} jobs finished" + _rest(failed, counts.held, sufficient),
+            share + _rest(failed, counts.held, sufficient),
         )
     if failed > finished and finished + failed >= FIRST_FEW and boundary.minimum >= WEIGHED_MINIMUM:
         return Ending(
@@ -100,9 +102,9 @@ def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
 
 def _too_many(failed: int, total: int, boundary: Boundary) -> str:
     """``failed`` jobs put the minimum out of reach."""
-    share = f"{failed} of {total} jobs failed"
+    share = f"{failed} of {counted(total, 'job')} failed"
     if boundary.minimum == 1:
-        every = f"all {total} must" if total > 1 else "it must"
+        every = {1: "it must", 2: "both must"}.get(total, f"all {total} must")
         return f"{share}; {every} succeed (sluice:boundary lets a step go on without some)"
     return (
         f"{share}, so that the {needed(boundary.minimum, total)} that must succeed (minimum"

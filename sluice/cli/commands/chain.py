@@ -252,7 +252,7 @@ def rerun(
         print_json(plan)
     if dry_run or plan.missing:
         for sentence in plan.missing:
-            err.print(f"it cannot be run again so: {sentence}")
+            err.print(f"it cannot be run again: {sentence}")
         raise typer.Exit(1 if plan.missing else 0)
     found, _ = system.ask(lambda c: c.operator.rerun_chain(uid, asked))
     system.answer(found, f"chain {found.uid}: {found.state.value}, a rerun of {uid}")
@@ -299,7 +299,9 @@ def cancel(
     """Cancel a chain and its running tasks. Its input stays; while it uploads, what of its output
     is not safe yet is deleted."""
     meant = system.ask(lambda c: chain_called(c, chain))
-    consent.require(f"cancel chain {chain_in_short(meant)}: the work of its running jobs is lost")
+    if not meant.state.final:  # else the system refuses, and says why
+        work = "the work of its running jobs is lost"
+        consent.require(f"cancel chain {chain_in_short(meant)}: {work}")
     found = system.ask(lambda c: c.operator.cancel_chain(meant.uid))
     system.answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}")
 
@@ -313,12 +315,13 @@ def discard(
     consent: Consent,
     chain: ChainArgument,
 ) -> None:
-    """Delete all data of a chain once it is over: outputs, logs but of failed jobs, and its input
-    as its template says. `chain delete` and `chain discard` are the same command."""
+    """Delete the data of a chain once it is over: its outputs, its logs except those of steps with
+    failed jobs, and its input as its template says. `chain delete` and `chain discard` are the
+    same command."""
     meant = system.ask(lambda c: chain_called(c, chain))
     consent.require(
-        f"delete the data of chain {chain_in_short(meant)}: its outputs, its logs but of failed"
-        " jobs, and its input unless the template keeps it"
+        f"delete the data of chain {chain_in_short(meant)}: its outputs, its logs except"
+        " those of steps with failed jobs, and its input unless the template keeps it"
     )
     found = system.ask(lambda c: c.operator.discard_chain(meant.uid))
     when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"

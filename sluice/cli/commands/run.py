@@ -61,7 +61,7 @@ from sluice.contracts.templates import Template
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home
 from sluice.embedded.process import system_of_ours
-from sluice.termination import Terminated, is_terminated, run_until_terminated
+from sluice.termination import Terminated, complete, is_terminated, run_until_terminated
 
 InputsOption = Annotated[
     list[Path] | None,
@@ -243,21 +243,14 @@ async def _run(url: str, arguments: _Arguments, begun: list[_Begun]) -> bool:
             template = await connection.operator.store_run_template(new)
             for finding in template.warnings:
                 err.print(str(finding))
-            chain = await _begin(connection, template, arguments)
-            await asyncio.to_thread(
-                lease.give_to_chain,
-                str(chain.uid),
-                datasets=lease.datasets,
-                run_template=str(template.id),
-            )
-            begun.append(_Begun(chain.uid, lease))
-            err.print(f"chain {chain.uid}")
             try:
+                chain = await _begin(connection, template, arguments, begun=begun, lease=lease)
+                err.print(f"chain {chain.uid}")
                 chain, tasks = await _follow(connection, chain, arguments)
                 seconds = time.monotonic() - started
                 return await _finish(connection, chain, tasks, arguments=arguments, seconds=seconds)
             except asyncio.CancelledError:
-                if is_terminated():
+                if begun and is_terminated():
                     lease.abandon()
                 raise
 
@@ -278,9 +271,18 @@ async def _follow(
         return await follow_with_bars(connection, chain, quiet=True)
 
 
-async def _begin(connection: Connection, template: Template, arguments: _Arguments) -> Chain:
-    """Brings the files in and asks for the chain; what was brought in is taken back where there is
-    to be none. All that can be wrong with files and parameters is found before anything is copied.
+async def _begin(
+    connection: Connection,
+    template: Template,
+    arguments: _Arguments,
+    *,
+    begun: list[_Begun],
+    lease: ClientLease,
+) -> Chain:
+    """Bring the files in and request the chain; without a chain, take the files back.
+
+    All that can be wrong with files and parameters is found before anything is copied. A signal
+    that comes while the chain is requested waits for the answer: the command then knows its chain.
     """
     entries, params = await asyncio.to_thread(_entries, template.plan, arguments)
     # On demand: no other template takes it.
@@ -301,15 +303,26 @@ async def _begin(connection: Connection, template: Template, arguments: _Argumen
         values = await upload_parameter_files(
             connection, values, files, beside=new.name, group=arguments.group, undo=undo
         )
-        chain = await connection.operator.request_chain(
-            dataset.uid,
-            template.name,
-            run_template=template.id,
-            params=values,
-            rank=arguments.rank,
-        )
-        undo.pop_all()
-    return chain
+
+        async def request() -> Chain:
+            chain = await connection.operator.request_chain(
+                dataset.uid,
+                template.name,
+                run_template=template.id,
+                params=values,
+                rank=arguments.rank,
+            )
+            undo.pop_all()
+            begun.append(_Begun(chain.uid, lease))
+            await asyncio.to_thread(
+                lease.give_to_chain,
+                str(chain.uid),
+                datasets=lease.datasets,
+                run_template=str(template.id),
+            )
+            return chain
+
+        return await complete(request())
 
 
 def _name_now(template: str) -> str:

@@ -15,7 +15,6 @@ from pydantic import TypeAdapter, ValidationError
 from sluice.cli.options import EntryOrder
 from sluice.cli.output import err
 from sluice.cli.transfer.folders import (
-    FolderContents,
     contents_of,
     named_in_short,
     tell_hidden,
@@ -67,9 +66,21 @@ def _in_order(entries: list[InputEntry], order: EntryOrder) -> list[InputEntry]:
             )
 
 
-def require_paths(paths: Sequence[Path]) -> None:
-    """Raises ``Unprocessable`` naming those that are no files or folders that can be read."""
-    _refuse([(path, why) for path in paths if (why := trouble_with(path))])
+def require_paths(paths: Sequence[Path], *, ways_out: Sequence[Path] = ()) -> None:
+    """Check that paths are files or folders that can be read.
+
+    ``ways_out`` are the links that lead out of the folders of the paths.
+
+    Raises:
+        Unprocessable: Some are not, or a link leads out of its folder; with all of them.
+    """
+    leads_out = "a link that leads out of its folder; name the file that it leads to"
+    _refuse(
+        [
+            *((path, leads_out) for path in ways_out),
+            *((path, why) for path in paths if (why := trouble_with(path))),
+        ]
+    )
 
 
 def trouble_with(path: Path) -> str:
@@ -77,11 +88,7 @@ def trouble_with(path: Path) -> str:
     try:
         mode = path.stat().st_mode
     except OSError as error:
-        return (
-            "no such file"
-            if isinstance(error, FileNotFoundError)
-            else f"cannot be read: {error.strerror}"
-        )
+        return _why_not_found(path, error)
     if stat.S_ISDIR(mode):
         return (
             ""
@@ -93,6 +100,14 @@ def trouble_with(path: Path) -> str:
     if not os.access(path, os.R_OK):
         return "cannot be read: permission denied"
     return trouble_with_name(path.name)
+
+
+def _why_not_found(path: Path, error: OSError) -> str:
+    if not isinstance(error, FileNotFoundError):
+        return f"cannot be read: {error.strerror}"
+    if path.is_symlink():
+        return f"a link to {shown_path(path.readlink())}, which does not exist; remove the link"
+    return "no such file"
 
 
 def trouble_with_name(name: str) -> str:
@@ -130,17 +145,18 @@ def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Pa
     require_paths(paths)
     files: list[Path] = []
     hidden: list[Path] = []
+    ways_out: list[Path] = []
     for path in paths:
         if not path.is_dir():
             files.append(path)
             continue
         found = contents_of(path, recursive=recursive)
-        _refuse_ways_out(found)
+        ways_out += found.ways_out
         _tell_left(found.left, recursive=recursive)
         files += found.files
         hidden += found.hidden
     tell_hidden(hidden)
-    require_paths(files)
+    require_paths(files, ways_out=ways_out)
     if not files:
         raise Unprocessable(
             "no input: there is no file in " + ", ".join(shown_path(path) for path in paths)
@@ -156,12 +172,6 @@ def _tell_left(left: Sequence[Path], *, recursive: bool) -> None:
         err.print(f"{count} left out: {named_in_short(left)} ({why})")
 
 
-def _refuse_ways_out(found: FolderContents) -> None:
-    """Raise ``Unprocessable`` with the paths of links that lead out of their folder."""
-    why = "a link that leads out of its folder; name the file that it leads to"
-    _refuse([(path, why) for path in found.ways_out])
-
-
 def _check_folders(folders: Sequence[Path]) -> None:
     """Check folders that are packed whole, and say how many hidden files they lose.
 
@@ -171,7 +181,7 @@ def _check_folders(folders: Sequence[Path]) -> None:
     hidden: list[Path] = []
     for folder in folders:
         found = contents_of(folder, recursive=True)
-        _refuse_ways_out(found)
+        require_paths((), ways_out=found.ways_out)
         hidden += found.hidden
     tell_hidden(hidden)
 

@@ -65,7 +65,7 @@ async def test_a_rerun_keeps_the_version_unless_another_is_given(assets: Assets)
     await assets.world.start_steps()
     await assets.world.deliver()
     [task] = assets.world.wms.tasks
-    await assets.world.end_task(task, TaskState.FAILED, failed=1, reason="1 of 1 jobs failed")
+    await assets.world.end_task(task, TaskState.FAILED, failed=1, reason="1 of 1 job failed")
     await assets.world.turn()
     await assets.put_version("model", b"b")
     chains = assets.world.chains

@@ -249,6 +249,9 @@ async def test_task_by_the_beginning_of_its_uid(sluice: Command, chain: Chain) -
     task = chain.steps[0].task_uid
     assert await sluice("task", "jobs", str(task)[:8]) == "it has no job yet\n"
     assert "there is no task" in await sluice("task", "jobs", str(task)[:3], code=1)
+    assert "; for job 17: `sluice task job 17`" in await sluice("task", "show", "17", code=1)
+    said = await sluice("chain", "show", str(chain.uid)[:5], code=1)
+    assert "; the beginning of a uid needs 6 characters or more" in said
 
 
 async def test_a_task_by_its_chain_and_step(sluice: Command, chain: Chain) -> None:

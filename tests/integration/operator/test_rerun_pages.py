@@ -82,7 +82,7 @@ async def test_the_command_says_beforehand_what_runs(
         ["decode", "taken"],
         *([name, "runs"] for name in steps[1:]),
     ]
-    assert "it cannot be run again so: its input has been deleted" in await sluice(
+    assert "it cannot be run again: its input has been deleted" in await sluice(
         "chain", "rerun", uid, "--from", "decode", code=1
     )
     assert operator.neighbours.reruns == []
@@ -105,7 +105,7 @@ async def test_nothing_goes_through_a_disabled_template_again(
     shown = html.unescape((await operator.http.get(f"{page}/rerun")).text)
     assert sentence in shown
     assert 'id="rerun"' not in shown
-    assert f"it cannot be run again so: {sentence}" in await sluice("chain", "rerun", uid, code=1)
+    assert f"it cannot be run again: {sentence}" in await sluice("chain", "rerun", uid, code=1)
     sent = await operator.http.post(
         f"{page}/rerun", data={"csrf_token": token, "key": str(uuid4())}
     )

@@ -191,6 +191,11 @@ async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> No
         StepState.CANCELED,
         StepState.CANCELED,
     ]
+    assert [step.reason for step in chain.steps] == [
+        "3 of 3 jobs failed",
+        "step decode failed",
+        "step decode failed",
+    ]
     assert world.deletions == [
         dataset.uid for dataset in chain.datasets if dataset.port == "out"
     ], "input and logs are kept"
@@ -300,7 +305,7 @@ async def test_late_cancels_and_strange_reports_are_refused(world: World) -> Non
     chain = await world.new_chain(dataset, world.template(three_steps(retention=DELETE_ALL)))
     for _ in range(5):
         await world.turn()
-    with pytest.raises(Conflict, match="it is finished"):
+    with pytest.raises(Conflict, match="it has finished"):
         await world.chains.cancel_chain(chain.uid)
     with pytest.raises(NotFound):
         await world.chains.cancel_chain(dataset.uid)

@@ -89,7 +89,7 @@ async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
     assert [step.reason for step in told.steps] == [
         "it finished",
         "it failed",
-        "it was canceled, or never begun",
+        "it was canceled, or never began",
     ]
     assert told.missing == []
     second = await again(world, first)
@@ -177,7 +177,7 @@ async def test_what_was_deleted_meanwhile_is_made_again_from_the_nearest_that_is
         " deleted"
     )
     assert told.missing == [sentence]
-    with pytest.raises(Conflict, match="cannot be run again so") as refused:
+    with pytest.raises(Conflict, match="cannot be run again: step decode") as refused:
         await again(world, first)
     assert [finding.message for finding in refused.value.findings] == [sentence]
     assert len((await world.chains.chains()).chains) == 1

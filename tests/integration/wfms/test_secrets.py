@@ -56,7 +56,7 @@ async def test_a_rerun_uses_the_newest(world: World) -> None:
     await world.start_steps()
     await world.deliver()
     [first] = world.wms.tasks
-    await world.end_task(first, TaskState.FAILED, failed=1, reason="1 of 1 jobs failed")
+    await world.end_task(first, TaskState.FAILED, failed=1, reason="1 of 1 job failed")
     await world.turn()
     keep(world, 1, 2)
     again, _ = await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))

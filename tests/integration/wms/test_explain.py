@@ -154,7 +154,7 @@ async def test_held_failed_and_canceled(stage: Stage) -> None:
     assert await why_job(stage, job.id) == "Canceled: its task ended as canceled."
     failed = await stage.add_task(make_task(), jobs=1)
     await stage.fail(pilot, *await stage.lease(pilot), error=ErrorClass.TOOL_REFUSED)
-    assert "Failed: 1 of 1 jobs failed" in await why(stage, failed)
+    assert "Failed: 1 of 1 job failed" in await why(stage, failed)
 
 
 async def test_job_that_needs_more_memory_than_any_pilot_has(stage: Stage) -> None:

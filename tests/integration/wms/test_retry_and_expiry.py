@@ -56,7 +56,7 @@ async def test_failed_job_is_tried_again_up_to_retry(stage: Stage) -> None:
         await stage.fail(pilot, job)
     status = await stage.status(task)
     assert (status.state, status.failed, status.failed_attempts) == (TaskState.FAILED, 1, 3)
-    assert "1 of 1 jobs failed" in status.reason
+    assert "1 of 1 job failed" in status.reason
     last = (
         f"job {job.id} (frame-0000.raw): tool_failed: exit code 1 (`sluice logs {job.id}`"
         " shows its log)"

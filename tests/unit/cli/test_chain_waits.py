@@ -29,7 +29,7 @@ async def test_reason_of_a_step_that_cannot_start_is_told_once(
     told: list[tuple[str, str]] = []
     stuck = chain_with(
         ChainStep(name="cut", state=StepState.STARTING, reason=FULL),
-        ChainStep(name="sum", state=StepState.FAILED, reason="1 of 1 jobs failed"),
+        ChainStep(name="sum", state=StepState.FAILED, reason="1 of 1 job failed"),
     )
     async with connected("http://127.0.0.1:9") as nobody:
         waits = ChainWaits(nobody, lambda step, why: told.append((step, why)), for_nodes=True)

@@ -99,7 +99,7 @@ def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None
     reasons = {
         Path("/dev/null"): "/dev/null: no regular file, but a device, a pipe or a socket",
         tmp_path / "pipe": ".*pipe: no regular file, but a device, a pipe or a socket",
-        tmp_path / "to nothing": ".*to nothing: no such file",
+        tmp_path / "to nothing": ".*to nothing: a link to .*/nothing, which does not exist",
         tmp_path / "a\tb.txt": r".*/a\\tb\.txt: the file name has a tab, a line break",
         tmp_path / ("x" * 241): r"x: the file name is too long \(241 bytes, at most 240\)",
         tmp_path / LONG: r"ü.csv: the file name is too long \(248 bytes, at most 240\)",
@@ -194,3 +194,12 @@ def test_link_out_of_a_folder_is_refused(kind: str, tmp_path: Path) -> None:
     (folder / "deep" / "out.txt").symlink_to(tmp_path / "secret")
     with pytest.raises(Unprocessable, match=r"out\.txt: a link that leads out of its folder"):
         entries_of_paths([folder], wanted, recursive=True)
+
+
+def test_links_out_of_a_folder_are_named_with_its_other_faults(tmp_path: Path) -> None:
+    (tmp_path / "secret").touch()
+    folder = tmp_path / "in"
+    _write(folder, "a\tb.txt")
+    (folder / "out.txt").symlink_to(tmp_path / "secret")
+    with pytest.raises(Unprocessable, match="2 of the files cannot be taken"):
+        entries_of_paths([folder], DataEntries())

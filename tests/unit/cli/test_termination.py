@@ -1,5 +1,6 @@
 """Commands that a signal ends say so, and what becomes of their work."""
 
+import asyncio
 import os
 import pty
 import signal
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from sluice.termination import complete
 
 COMMAND = ["env", "--default-signal=HUP,TERM", sys.executable, "-m", "sluice.cli"]
 CHAIN = "01890000-0000-7000-8000-000000000000"
@@ -75,3 +78,41 @@ def test_command_whose_terminal_is_gone_ends_with_the_status_of_the_signal(
     with connection:
         command.send_signal(signal.SIGHUP)
         assert command.wait(60) == 128 + signal.SIGHUP
+
+
+async def test_canceled_request_is_completed_before_its_caller_ends() -> None:
+    asked, answer, known = asyncio.Event(), asyncio.Event(), []
+
+    async def request() -> None:
+        asked.set()
+        await answer.wait()
+        known.append(CHAIN)
+
+    caller = asyncio.create_task(complete(request()))
+    await asked.wait()
+    caller.cancel()
+    asyncio.get_running_loop().call_soon(answer.set)
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert known == [CHAIN]
+
+
+async def test_second_cancellation_ends_a_request() -> None:
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    async def request() -> None:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    caller = asyncio.create_task(complete(request()))
+    await asked.wait()
+    caller.cancel()
+    await asyncio.wait([caller], timeout=0.1)
+    assert not caller.done()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(caller, 60)
+    await asyncio.wait_for(ended.wait(), 60)

@@ -88,7 +88,8 @@ def test_sentences_carry_numbers() -> None:
     )
     for counts, why in (
         (JobCounts(ready=6, failed=1), "1 of 7 jobs failed; all 7 must succeed"),
-        (JobCounts(failed=1), "1 of 1 jobs failed; it must succeed"),
+        (JobCounts(ready=1, failed=1), "1 of 2 jobs failed; both must succeed"),
+        (JobCounts(failed=1), "1 of 1 job failed; it must succeed"),
     ):
         decided = ending(Boundary(), counts)
         assert decided is not None

@@ -252,9 +252,9 @@ def _wanted(chain: ChainView, wish: Wish, *, changed: set[str]) -> dict[str, str
 
 _ENDED = {
     StepState.FAILED: "failed",
-    StepState.CANCELED: "was canceled, or never begun",
-    StepState.PENDING: "was never begun",
-    StepState.STARTING: "was never begun",
+    StepState.CANCELED: "was canceled, or never began",
+    StepState.PENDING: "never began",
+    StepState.STARTING: "never began",
     StepState.IN_PROGRESS: "did not end",
     StepState.FINISHED: "finished",
 }

@@ -26,8 +26,12 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
     if todo.start:
         await steps.move_steps(connection, uid, todo.start, to=StepState.STARTING, now=now)
     if todo.cancel:
+        # The failed step and the chain have the whole reason.
+        steps_now = stored.view.steps.items()
+        failed = [name for name, step in steps_now if step.state is StepState.FAILED]
+        reason = f"step {failed[0]} failed" if failed else stored.reason
         await steps.move_steps(
-            connection, uid, todo.cancel, to=StepState.CANCELED, now=now, reason=stored.reason
+            connection, uid, todo.cancel, to=StepState.CANCELED, now=now, reason=reason
         )
     if todo.ready:
         await datasets.move_datasets(

@@ -24,7 +24,7 @@ class TooLate(Conflict):
         why = (
             "its output is on the way to the output storage"
             if state is ChainState.UPLOADING
-            else f"it is {state}"
+            else {ChainState.CANCELED: "it was canceled"}.get(state, f"it has {state}")
         )
         super().__init__(f"chain {uid} cannot be canceled any more: {why}", uid=uid, state=state)
 

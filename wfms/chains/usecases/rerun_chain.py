@@ -64,7 +64,7 @@ class CannotRerun(Conflict):
     def __init__(self, uid: UUID, missing: tuple[str, ...]) -> None:
         wrong = [Finding(message=sentence) for sentence in missing]
         super().__init__(
-            f"chain {uid} cannot be run again so: {'; '.join(missing)}", findings=wrong, uid=uid
+            f"chain {uid} cannot be run again: {'; '.join(missing)}", findings=wrong, uid=uid
         )
 
 

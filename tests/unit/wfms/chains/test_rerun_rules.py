@@ -156,7 +156,7 @@ def test_a_step_that_was_asked_for_is_one_of_the_chain_and_the_only_beginning() 
 def test_what_did_not_finish_runs_whatever_was_asked_for() -> None:
     chain = over(three_steps(), FINISHED, CANCELED, CANCELED)
     assert rerun(chain, from_step="merge").runs == {
-        "filter": "it was canceled, or never begun",
+        "filter": "it was canceled, or never began",
         "merge": "asked for",
     }
 
