@@ -82,7 +82,7 @@ async def test_the_archive_and_the_page_have_the_same(results: Results) -> None:
     }
     assert "graph.partial.zip" in answer.headers["content-disposition"]
     page = (await results.get(f"/chains/{results.chain.uid}")).text
-    for shown in ("What there is of it", "partial=true&amp;format=tar", "the step never began",
+    for shown in ("Partial results", "partial=true&amp;format=tar", "the step never began",
                   f"{first.port} of {first.step}"):  # fmt: skip
         assert shown in page
 
@@ -98,7 +98,7 @@ async def test_a_chain_that_runs_is_refused(
     said = await sluice("chain", "get", uid, "--partial", "--out", str(tmp_path / "x"), code=1)
     assert f"sluice chain cancel {uid}" in said
     assert not (tmp_path / "x").exists()
-    assert "What there is of it" not in (await results.get(f"/chains/{uid}")).text
+    assert "Partial results" not in (await results.get(f"/chains/{uid}")).text
 
 
 async def test_a_chain_of_which_nothing_is_left_says_so(results: Results) -> None:
