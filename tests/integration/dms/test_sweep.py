@@ -50,7 +50,11 @@ async def test_links_that_attempts_left_do_not_stop_the_end_of_a_data_set(
 ) -> None:
     uid, files = await dms.filled("set", 1, close=False)
     (tmp_path / "kept").write_text("kept")
-    targets = {"file": tmp_path / "kept", "folder": tmp_path, "itself": "00000077.1-itself"}
+    targets = {
+        "file": str(tmp_path / "kept"),
+        "folder": str(tmp_path),
+        "itself": "00000077.1-itself",
+    }
     for name, target in targets.items():
         dms.path("set", f"00000077.1-{name}").symlink_to(target)
     await dms.client.close_dataset(uid)
