@@ -286,7 +286,7 @@ class _Reader:
             if together > MOST_NODES:
                 raise _TooMuch(
                     place,
-                    f"more than {MOST_NODES} values with the types up to here: too many for a"
+                    f"more than {MOST_NODES} values with the types up to here: too many"
                     " for a template",
                 )
 

@@ -258,7 +258,7 @@ async def test_invariant_4_a_link_out_of_the_storage_halts_the_deletion(
     row = await dms.row(uid)
     assert row["state"] == DatasetState.DELETING
     assert row["halted_at"] is not None
-    assert "lies outside its storage" in row["reason"]
+    assert "is reached through a link" in row["reason"]
     assert not await delete_once(dms.context), "it waits for a person"
     folder.unlink()
     await dms.client.delete_dataset(uid)
