@@ -1,4 +1,4 @@
-"""``sluice-pilot``, ``python -m pilot``."""
+"""Entry point of ``sluice-pilot`` and ``python -m pilot``."""
 
 import sys
 
@@ -6,7 +6,7 @@ from sluice.garbage_collection import look_for_none
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """See ``pilot.command.main``."""
+    """Disable the garbage collector during the imports, then run ``pilot.command.main``."""
     look_for_none()
     from pilot.command import main as run  # noqa: PLC0415 - without looking for garbage in it
 

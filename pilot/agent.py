@@ -1,4 +1,4 @@
-"""Carries out what the core decides, and tells the core what happened."""
+"""Execution of what the pilot's core decides, and events for the core."""
 
 import asyncio
 import contextlib
@@ -57,12 +57,16 @@ log = structlog.get_logger(__name__)
 
 
 def now() -> Now:
+    """Return the current tick and the UTC time."""
     return Now(tick=tick(), wall=datetime.now(UTC))
 
 
 class Agent:
-    """``changed`` is set whenever the core has been told something; ``hungry`` while a slot has no
-    next job at hand."""
+    """Connects the pilot's core with slots, outbox and run folder.
+
+    ``changed`` is set after each event for the core. ``hungry`` is set while a slot has no next
+    job.
+    """
 
     def __init__(
         self,
@@ -84,12 +88,16 @@ class Agent:
         self._run = run
         self._disk_pauses = DiskPauses()
         self._journals: dict[Token, str] = {}
-        #: Of slots that were started and have ended no job since.
+        #: Backoff of each slot that has started and has not ended a job since.
         self._starts: dict[int, Backoff] = {}
         self._side_work: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
-        """Raises ``OSError``."""
+        """Start the slot processes and tell the core.
+
+        Raises:
+            OSError: The slot processes could not be started.
+        """
         listener = SlotListener(
             self._slot_ready,
             self._ended,
@@ -101,6 +109,7 @@ class Agent:
         self.tell(PilotStarted())
 
     def tell(self, event: Event) -> None:
+        """Pass an event to the core and carry out the core's instructions."""
         for instruction in self.core.handle(event, now()):
             self._carry_out(instruction)
         self.changed.set()
@@ -112,17 +121,18 @@ class Agent:
             self.finished.set()
 
     def heartbeat(self) -> Heartbeat:
+        """Return the heartbeat to send now."""
         heartbeat = self.core.heartbeat(self._slot_processes.progress())
         return heartbeat.model_copy(update={"trouble": self._trouble()})
 
     def most_jobs(self, wanted: int) -> int:
-        """Return how many of the jobs that there is a slot for can be prepared on the disk."""
+        """Return how many of the wanted jobs the node's disk has room for."""
         if not has_room(self._run.path):
             return 0
         return self._disk_pauses.most_jobs(wanted, now().tick)
 
     def _trouble(self) -> str:
-        """Say why the pilot takes no jobs; empty: it takes some."""
+        """Return why the pilot takes no jobs, or an empty string when it takes jobs."""
         with contextlib.suppress(OSError):
             if not has_room(self._run.path):
                 return f"its disk is full (less than {size_text(ROOM)} free)"
@@ -131,10 +141,10 @@ class Agent:
         return ""
 
     def note_held(self) -> None:
-        """Tells the next pilot of this name, should this one be killed, what to give back."""
+        """Record the held jobs, so that a pilot started after a kill can give them back."""
         try:
             self._run.note_held(self.core.tokens)
-        except OSError as error:  # a full disk: those jobs wait for the end of their leases
+        except OSError as error:  # The disk is full: the jobs wait until their leases end.
             log.warning("pilot.held_not_noted", error=str(error))
 
     def _slot_ready(self, slot: int) -> None:
@@ -205,8 +215,10 @@ class Agent:
         self._outbox.add(report)
 
     async def _start_slot(self, slot: int) -> None:
-        """Until it is there: what starts the slots may itself have just gone, or find no room on a
-        full disk."""
+        """Start a slot, and retry until it succeeds or the pilot is drained.
+
+        The start may fail because the launcher of the slots has just ended or the disk is full.
+        """
         while not (self.core.draining and self.core.idle):
             if slot in self._starts:
                 await self._starts[slot].wait()

@@ -1,5 +1,7 @@
-"""Pauses that grow with every failure, with some chance in them so that many pilots do not come
-back at once."""
+"""Pauses that grow with every failure.
+
+Each pause has a random part, so that many pilots do not retry at the same time.
+"""
 
 import asyncio
 import random
@@ -8,7 +10,10 @@ from sluice.backoff import pause_after
 
 
 class Backoff:
-    """``first`` and ``longest`` in seconds."""
+    """Counts failures and returns the pause after each.
+
+    ``first`` and ``longest`` are in seconds.
+    """
 
     def __init__(self, *, first: float = 0.2, longest: float = 5.0) -> None:
         self.count = 0
@@ -16,12 +21,15 @@ class Backoff:
         self._longest = longest
 
     def next(self) -> float:
+        """Count a failure and return the pause after it in seconds."""
         self.count += 1
         pause = pause_after(self.count, first=self._first, longest=self._longest)
         return pause * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards nothing
 
     async def wait(self) -> None:
+        """Count a failure and sleep for the pause after it."""
         await asyncio.sleep(self.next())
 
     def reset(self) -> None:
+        """Forget all failures."""
         self.count = 0

@@ -1,5 +1,4 @@
-"""``sluice-pilot``: runs jobs of a WMS on this node until it is told to stop (SIGTERM: finish,
-SIGTERM again: at once)."""
+"""Run jobs of a WMS on this node until SIGTERM (finish jobs) or a second SIGTERM (stop them)."""
 
 import argparse
 import asyncio
@@ -24,7 +23,7 @@ from sluice.visible_paths import absolute_entries
 
 log = structlog.get_logger(__name__)
 
-#: What is logged where no pilot can start, and its exit code.
+#: Log event and exit code for each error that prevents the start of the pilot.
 _REFUSALS: dict[type[Exception], tuple[str, int]] = {
     FolderInUseError: ("pilot.folder_in_use", 3),
     NoSandboxError: ("pilot.no_sandbox", 2),
@@ -35,9 +34,13 @@ _REFUSALS: dict[type[Exception], tuple[str, int]] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit codes: 0 ended as asked, 2 wrong settings (also: a folder that is not the pilot's
-    alone, no sandbox where one is required, no such users, an unusable proxy), 3 another pilot of
-    that name works here."""
+    """Run the pilot and return its exit code.
+
+    Returns:
+        0 after a requested end, 3 when another pilot of this name works here, and 2 for wrong
+            settings. Wrong settings include an unsafe folder, a required sandbox that is missing,
+            unknown users and an unusable proxy.
+    """
     parser = argparse.ArgumentParser(prog="sluice-pilot", description=__doc__)
     parser.add_argument("--wms-url", help="base URL of the WMS")
     parser.add_argument("--name", help="name of this pilot (default: the host's)")

@@ -1,6 +1,9 @@
-"""``python -m pilot.contained FILE PROGRAM …``: a program in the sandbox that a pilot with the
-settings of this environment would have on this node. ``FILE``: a ``ContainedTool``. Without
-arguments: prints why there is no sandbox, if there is none."""
+"""``python -m pilot.contained FILE PROGRAM …`` runs a program in a pilot's sandbox.
+
+The sandbox is the one that a pilot with the settings of this environment would use on this node.
+``FILE`` holds a ``ContainedTool``. Without arguments, the command prints why no sandbox is
+available, or an empty line.
+"""
 
 import os
 import signal
@@ -24,16 +27,19 @@ from pilot.walls import sandbox_of
 from sluice.contracts.base import Contract
 from sluice.servicekit.logging import configure_logging
 
-#: Exit codes, as of ``docker run``: the program was not started; it is not there; with the signal
-#: that ended it.
+#: Exit codes as of ``docker run``: not started, not found, and the base for a signal's number.
 _NOT_STARTED, _NOT_THERE, _BY_SIGNAL = 125, 127, 128
-#: Seconds for a program that is told to end.
+#: Seconds for the program to end after a signal.
 _GRACE = 5
 
 
 class ContainedTool(Contract):
-    """What a program gets. ``reads``, ``writes``: files and folders of the node that it sees, by
-    these paths; the folder of this process, which will be its own, is one of them."""
+    """What a program gets in the sandbox.
+
+    ``reads`` and ``writes`` are paths of files and folders of the node that the program sees under
+    the same paths. They include the working directory of this process, which the program works in
+    too.
+    """
 
     environment: dict[str, str]
     reads: list[str]
@@ -42,9 +48,13 @@ class ContainedTool(Contract):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit code: of the program, or 128 and the signal that it ended by; 2: settings are wrong,
-    or ask for a sandbox that is not to be had; 125: the program could not be started; 127: it is
-    not there."""
+    """Run the program in the sandbox and return the exit code.
+
+    Returns:
+        The exit code of the program, or 128 plus the signal that ended it. 2 means wrong settings
+            or a required sandbox that is missing, 125 that the program did not start, 127 that it
+            was not found.
+    """
     configure_logging("contained", level="ERROR")
     with tempfile.TemporaryDirectory(prefix="sluice-") as own:
         try:
@@ -72,7 +82,13 @@ def _told(code: int, *sentences: str) -> int:
 
 
 def _run(tool: ContainedTool, arguments: Sequence[str], settings: PilotSettings, own: Path) -> int:
-    """Raises ``OSError`` where there is no such program, ``NoSandboxError``, ``SandboxError``."""
+    """Run the program in the sandbox and return its exit code.
+
+    Raises:
+        OSError: The program does not exist.
+        NoSandboxError: A required sandbox is not available.
+        SandboxError: No sandbox is available, or the program did not start.
+    """
     sandbox = sandbox_of(settings, own / "system", network=tool.network)
     if isinstance(sandbox, str):
         raise SandboxError(sandbox)
@@ -98,7 +114,11 @@ def _run(tool: ContainedTool, arguments: Sequence[str], settings: PilotSettings,
 
 
 def _view(tool: ContainedTool, temporary: str) -> View:
-    """By the names that are known, and by those without links, of which some are asked for."""
+    """Return the view of the program.
+
+    Each file appears under its given path and under its path without links, as some programs use
+    the latter.
+    """
     files = {"/tmp": SeenFile("/tmp", temporary, writable=True)}  # noqa: S108 - its own
     for paths, writable in ((tool.reads, False), (tool.writes, True)):
         for path in paths:
@@ -108,15 +128,18 @@ def _view(tool: ContainedTool, temporary: str) -> View:
 
 
 def _path_of(descriptor: int) -> str:
-    """Of an open file; no file: of an empty one."""
+    """Return the path of an open regular file, or ``/dev/null`` for anything else."""
     path = os.readlink(f"/proc/self/fd/{descriptor}")
     return path if os.path.isfile(path) else os.devnull
 
 
 @contextmanager
 def _streams(writes: Sequence[str]) -> Iterator[list[int]]:
-    """Standard output and error for the program: this process's where they are files that it
-    writes; else it would get at a terminal, or at more of a file than its end."""
+    """Yield file descriptors for the standard output and error of the program.
+
+    A stream that is a file in ``writes`` is passed on. Any other stream is copied through a pipe,
+    so that the program has no access to a terminal or to existing content of a file.
+    """
     roots = tuple(os.path.join(os.path.realpath(path), "") for path in writes)
     with ExitStack() as ended:
         streams = []
@@ -136,7 +159,10 @@ def _streams(writes: Sequence[str]) -> Iterator[list[int]]:
 
 
 class _Ending:
-    """Has the program told when this process is told to end; it gets a few seconds for it."""
+    """Forwards signals of this process to the program.
+
+    The program is killed a few seconds after the signal.
+    """
 
     def __init__(self) -> None:
         self._told = 0
@@ -146,6 +172,7 @@ class _Ending:
         signal.signal(signal.SIGALRM, self._kill)
 
     def of(self, program: Contained) -> None:
+        """Set the program that gets the signals."""
         self._program = program
         self._pass_on()
 

@@ -1,5 +1,7 @@
-"""Hands frames to the slots, in order. A job with secrets waits for them, and what comes behind it
-in its slot waits with it."""
+"""Delivery of frames to slots, in order.
+
+A job with secrets waits until they arrive. Later frames for the same slot wait behind the job.
+"""
 
 import asyncio
 from collections import deque
@@ -17,15 +19,17 @@ from sluice.contracts.secrets import SecretValues
 
 log = structlog.get_logger(__name__)
 
-#: Asks the WMS; raises ``ServiceError``.
+#: Requests secrets from the WMS. Raises ``ServiceError``.
 AskForSecrets = Callable[[JobToken], Awaitable[SecretValues]]
 Send = Callable[[int, ToSlot], None]
 
 
 @dataclass(slots=True)
 class _Awaited:
-    """A job whose secrets are being asked for, without them. ``stop``: it is to be stopped
-    meanwhile."""
+    """A job that waits for its secrets.
+
+    ``stop`` is the reason of a stop that arrived in the meantime.
+    """
 
     frame: JobFrame
     values: "asyncio.Task[SecretValues]"
@@ -34,13 +38,16 @@ class _Awaited:
 
 @dataclass(slots=True)
 class _Line:
-    """What waits for one slot, in order; ``work`` hands it over."""
+    """The queue of frames for one slot.
+
+    ``work`` sends the frames.
+    """
 
     waiting: deque[ToSlot | _Awaited] = field(default_factory=deque)
     work: "asyncio.Task[None] | None" = None
 
     def job_of(self, stop: StopFrame) -> "_Awaited | JobFrame | None":
-        """That is meant, where it waits here."""
+        """Return the waiting job that a stop frame names, or None."""
         for entry in self.waiting:
             if isinstance(entry, _Awaited | JobFrame):
                 job = (entry.frame if isinstance(entry, _Awaited) else entry).job
@@ -50,8 +57,10 @@ class _Line:
 
 
 class Dispatch:
-    """``send``: to a slot. Values are in memory here until the job is handed over, and nowhere
-    else."""
+    """Sends frames to slots and requests secrets for jobs.
+
+    The values of secrets stay in memory until the job is sent, and are written nowhere else.
+    """
 
     def __init__(self, send: Send, ask: AskForSecrets) -> None:
         self._send = send
@@ -59,7 +68,10 @@ class Dispatch:
         self._lines: dict[int, _Line] = {}
 
     def send(self, slot: int, frame: ToSlot) -> None:
-        """A stop waits for nothing, unless its job does: which then waits no longer."""
+        """Send a frame to a slot, or queue it behind a job that waits for secrets.
+
+        A stop is sent at once unless its job is queued. It ends the wait of a job for secrets.
+        """
         line = self._lines.get(slot)
         if line is None:
             self._send(slot, frame)
@@ -76,13 +88,14 @@ class Dispatch:
                     self._send(slot, frame)
 
     def send_with_secrets(self, slot: int, frame: JobFrame) -> None:
+        """Queue a job and send it once its secrets have arrived."""
         line = self._lines.setdefault(slot, _Line())
         line.waiting.append(_Awaited(frame, asyncio.create_task(self._values(frame.job))))
         if line.work is None:
             line.work = asyncio.create_task(self._work(slot, line), name=f"secrets of slot {slot}")
 
     def forget(self, slot: int) -> None:
-        """The slot is lost, and with it what it was to get."""
+        """Drop all queued frames of a lost slot."""
         line = self._lines.pop(slot, None)
         if line is None:
             return
@@ -105,8 +118,10 @@ class Dispatch:
         del self._lines[slot]
 
     async def _values(self, job: LeasedJob) -> SecretValues:
-        """As long as the WMS does not answer, it is asked again: until the job is stopped, or its
-        lease ends."""
+        """Request the secrets of a job until the WMS answers.
+
+        The request is canceled when the job is stopped.
+        """
         backoff = Backoff()
         while True:
             try:

@@ -1,7 +1,7 @@
-"""What a pilot would find on this node, as one JSON document: ``python -m pilot.node_report``.
+"""Report of what a pilot would find on this node: ``python -m pilot.node_report``.
 
-`sluice doctor` reads it. It tries the sandbox, the engines and the control groups by the functions
-that pilots use.
+The report is one JSON document, which `sluice doctor` reads. It tries the sandbox, the engines and
+the control groups with the functions that pilots use.
 """
 
 import json
@@ -22,10 +22,10 @@ from pilot.walls import sandbox_of
 
 
 def report_node(folder: Path) -> dict[str, Any]:
-    """Return what a pilot with work folder ``folder`` would find.
+    """Return what a pilot with the work folder ``folder`` would find.
 
-    ``sandbox`` and ``network``: None where they work, else why not. ``notices``: what the pilot
-    would log as warnings.
+    ``sandbox`` and ``network`` are None if they work, and otherwise say why not. ``notices`` are
+    the warnings that the pilot would log.
     """
     settings = PilotSettings().model_copy(update={"sandbox": "preferred", "work_dir": folder})
     with capture_logs() as logged:
@@ -54,7 +54,7 @@ def report_node(folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print the report."""
+    """Print the report as JSON."""
     with tempfile.TemporaryDirectory(prefix="sluice-") as folder:
         print(json.dumps(report_node(Path(folder))))
 

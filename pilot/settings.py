@@ -1,5 +1,4 @@
-"""A pilot's settings: ``SLUICE_PILOT_…`` in the environment; options of the command line come
-first."""
+"""Settings of a pilot: variables ``SLUICE_PILOT_…``, overridden by command line options."""
 
 import socket
 from collections.abc import Collection
@@ -41,10 +40,13 @@ def _default_work_dir() -> Path:
 
 
 class PilotVariables(EnvSettingsSource):
-    """The environment. What is no JSON where it should be is left as it is: so it is found wrong
-    together with all else that is."""
+    """Environment variables as a source of settings.
+
+    Invalid JSON is passed on unchanged, so that it is reported together with other errors.
+    """
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        """Decode a JSON value, or return it unchanged if it is no JSON."""
         try:
             return super().decode_complex_value(field_name, field, value)
         except ValueError:
@@ -52,113 +54,113 @@ class PilotVariables(EnvSettingsSource):
 
 
 class PilotSettings(BaseSettings):
+    """Settings of a pilot."""
+
     model_config = SettingsConfigDict(env_prefix="SLUICE_PILOT_", extra="ignore", frozen=True)
 
     #: Base URL of the WMS.
     wms_url: str = "http://127.0.0.1:8082"
-    #: File with the token that it registers with, where the WMS wants to know who asks; read at
-    #: each registration.
+    #: File with the token for registration, if the WMS requires authentication. It is read at each
+    #: registration.
     token_file: Path | None = None
-    #: Default: the name of the machine. One pilot of a name at a time on a node; a new start takes
-    #: over what an earlier one left behind.
+    #: Name of the pilot. Default: the name of the machine. Only one pilot of a name runs on a node
+    #: at a time. A new run takes over what an earlier run left.
     name: Name = Field(default_factory=socket.gethostname)
-    #: Most jobs run at the same time, each in a process of its own (slot). How many are, follows
-    #: from what they need; slots are started when there is work for them, and those that had none
-    #: for five minutes end. None: ten for each core, 16 at the least; or as many as there are
-    #: slot_users, where tools run as these.
+    #: Maximum number of slots. A slot is a process that runs one job at a time. Slots are started
+    #: when there is work for them, and end after five minutes without a job. None: ten for each
+    #: core, at least 16, or the number of slot_users if tools run as these users.
     slots: Annotated[int, Field(ge=1, le=4096)] | None = None
-    #: Cores that its jobs may take together; None: all of the node. More than it has: that many
-    #: jobs of one core share it.
+    #: Cores that all jobs may use together. None: all cores of the node. A value above the number
+    #: of cores lets that many jobs of one core share them.
     cores: Annotated[float, Field(gt=0)] | None = None
-    #: Which of several pilots of its node this one is, such as `1/2` and `2/2`: so they share it.
-    #: Each offers its part of the cores, the memory, the disk (where these are not told) and of the
-    #: resources; GPUs, and whole ones of a resource, go to them in turn. None: all is this one's.
+    #: Part of the node for this pilot, such as `1/2` and `2/2` for two pilots. Each pilot offers
+    #: its part of the cores, memory and disk, unless they are set here, and of the resources. GPUs
+    #: and whole units of a resource are distributed in turn. None: the whole node.
     part: ToldPart | None = None
-    #: MiB of memory that they may ask for together; None: all of the node, or its part.
+    #: MiB of memory that all jobs may request together. None: all memory of the node or its part.
     memory: Annotated[int, Field(gt=0)] | None = None
-    #: MiB of disk that jobs may have together which ask for some; None: what is free where they
-    #: work when the pilot starts.
+    #: MiB of disk that all jobs may request together. None: the free space of the work folder when
+    #: the pilot starts.
     disk: Annotated[int, Field(gt=0)] | None = None
-    #: Resources that this node has so much of, for jobs that ask for them (sluice:resources), such
+    #: Amounts of named resources of this node for jobs that request them (sluice:resources), such
     #: as `{"licence": 4, "scanner": 1}`. Amounts may be fractions.
     resources: NamedAmounts = Field(default_factory=dict)
-    #: What is to be known of this node for jobs that ask for certain nodes (sluice:nodes), such as
-    #: `{"site": "prague"}`.
+    #: Labels of this node for jobs that require certain nodes (sluice:nodes), such as `{"site":
+    #: "prague"}`.
     labels: Labels = Field(default_factory=dict)
-    #: Folder for jobs and unsent reports, the pilot's user's own, made where there is none;
-    #: default: `~/.local/state/sluice/pilot` (in the user's folder for state). Best on the file
-    #: system of the storages: outputs are then renamed, not copied.
+    #: Folder for jobs and unsent reports. It must belong to the pilot's user and is created if
+    #: missing. Default: `~/.local/state/sluice/pilot` (in the user's folder for state). On the file
+    #: system of the storages, outputs are renamed and not copied.
     work_dir: Path = Field(default_factory=_default_work_dir)
     #: DEBUG, INFO, WARNING or ERROR.
     log_level: str = "INFO"
-    #: Seconds that the WMS may hold back its answer while there is no work.
+    #: Seconds that the WMS may hold a request while there is no work.
     lease_wait: Annotated[float, Field(ge=0, le=60)] = 20.0
-    #: Seconds for running jobs to end after SIGTERM; None: as long as they take.
+    #: Seconds for running jobs to end after SIGTERM. None: no limit.
     drain_timeout: float | None = None
-    #: Seconds to try to get the last reports through at the end; those left are sent by the next
-    #: start.
+    #: Seconds for sending the last reports at the end. The next run sends those that remain.
     flush_timeout: float = 30.0
-    #: Process of this node, by its id, that this pilot ends with, at once.
+    #: Id of a process of this node. The pilot ends at once when this process ends.
     end_with: int | None = None
-    #: Seconds between SIGTERM and SIGKILL for a tool that is canceled or too slow.
+    #: Seconds between SIGTERM and SIGKILL for a tool that is canceled or exceeds its time limit.
     grace: float = 5.0
-    #: A job may use this many times the memory that it asked for …
+    #: A job may use its requested memory times this factor, or memory_floor if that is more.
     memory_factor: float = 2.0
-    #: … but always this much, MiB.
+    #: MiB of memory that every job with a memory request may use.
     memory_floor: int = 1024
-    #: Bytes kept of each of a tool's two streams in its log; of more, half from the beginning and
-    #: half from the end.
+    #: Bytes kept of each of a tool's two streams in its log. Of longer streams, half is kept from
+    #: the start and half from the end.
     log_limit: Annotated[int, Field(ge=4096)] = 8 * 1024 * 1024
-    #: Seconds between two times that what a running tool has written is put beside its log, where
-    #: it can be followed; each is a file of at most 180 kB, and only where there is more than
-    #: before. 0: logs can be read when a job has ended.
+    #: Seconds between two live logs of a running tool, which people can follow. A live log is a
+    #: file of at most 180 kB and is written only if there is new output. 0: logs are available
+    #: after the end of a job.
     live_logs: Annotated[float, Field(ge=0)] = 3.0
-    #: MiB that the files of a job's checkpoint (`sluice:checkpoint`) may have together; two of
-    #: each attempt are kept beside its log. Larger ones are not kept, and the job's log says so. 0:
-    #: none are.
+    #: Maximum MiB of the files of a job's checkpoint (`sluice:checkpoint`). Two checkpoints of each
+    #: attempt are kept beside its log. Larger ones are not kept, and the job's log says so. 0: no
+    #: checkpoints.
     checkpoint_limit: Annotated[int, Field(ge=0)] = 1024
-    #: MiB of files of assets (models, configurations) that are kept in the work folder, for all
-    #: jobs of this node that need them; those used last are kept. 0: each slot brings its own.
+    #: MiB of asset files (models, configurations) in the work folder, shared by all jobs of this
+    #: node. The least recently used files are evicted. 0: each slot fetches its own files.
     asset_cache: Annotated[int, Field(ge=0)] = 16384
-    #: Seconds of work to have at hand when jobs are short.
+    #: Seconds of work that the pilot holds ahead when jobs are short.
     horizon: float = 0.75
-    #: Variables of the environment, besides a few of the system's, that the processes of the slots
-    #: need (drivers of storages). Tools never see any of them.
+    #: Further environment variables for slot processes, such as those of storage drivers. Tools
+    #: never see them.
     worker_environment: list[str] = Field(default_factory=list)
-    #: What may run containers on this node, the one used first; each is used where it works. None
-    #: at all: `[]`.
+    #: Container engines that the pilot may use. The first engine that works on the node is used.
+    #: `[]`: none.
     containers: list[ContainerEngine] = Field(default_factory=lambda: list(ContainerEngine))
-    #: The sandbox (bubblewrap) for tools: each sees the system's files, its job's folders and
-    #: inputs, and has no network. preferred: where it cannot be had, tools run as users of their
-    #: own (see slot_users), or with the rights of the pilot's user, and their logs say so.
-    #: required: where it cannot be had, the pilot does not start. off: none.
+    #: The sandbox (bubblewrap) for tools. Each tool sees the system's files and its job's folders
+    #: and inputs, and has no network. preferred: without a sandbox, tools run as slot_users or with
+    #: the rights of the pilot's user, and their logs say so. required: without a sandbox, the pilot
+    #: does not start. off: no sandbox.
     sandbox: SandboxUse = "preferred"
-    #: Users that tools run as, one for each slot and no fewer than there are cores, where the
-    #: sandbox is preferred and cannot be had,
-    #: and the pilot is root: names or numbers (which need no entry in /etc/passwd), such as
-    #: `[61001, 61002]`. Each for one slot of one pilot of the node alone: all of its processes are
-    #: ended after each job. It has to be able to get to the work folder.
+    #: Users for tools, one for each slot and at least one for each core. They are used if the
+    #: sandbox is preferred but not available, and the pilot runs as root. Values are names, or uids
+    #: without an entry in /etc/passwd, such as `[61001, 61002]`. Each user may serve only one slot
+    #: of one pilot on the node, as all its processes are ended after each job. It must be able to
+    #: reach the work folder.
     slot_users: list[Annotated[str, BeforeValidator(str)]] = Field(default_factory=list)
-    #: Files and folders that all tools in the sandbox may read as well: where software of this node
-    #: lies beside the system's. Each has to be there when the pilot starts, neither in the work
-    #: folder, nor below /dev or /proc, and it must not be a folder of everybody's such as /tmp.
+    #: Further files and folders that all tools in the sandbox may read, such as software outside
+    #: the system's folders. They must exist when the pilot starts. They may not be in the work
+    #: folder, in /dev or /proc, or be a shared folder such as /tmp.
     sandbox_paths: list[Path] = Field(default_factory=list)
-    #: Files and folders that no tool in the sandbox sees, wherever they lie: such as storages in a
-    #: folder that is on the search path. The work folder and the token's file are always hidden.
+    #: Files and folders that no tool in the sandbox sees, such as storages in a folder of the
+    #: search path. The work folder and the token file are always hidden.
     sandbox_hidden: list[Path] = Field(default_factory=list)
-    #: Networks that tools in the sandbox reach which ask for one (NetworkAccess), beside the
-    #: Internet: such as 192.168.4.0/24. The node's own loopback is never among them.
+    #: Networks besides the Internet for tools in the sandbox that ask for a network
+    #: (NetworkAccess), such as 192.168.4.0/24. The node's loopback is never included.
     sandbox_networks: Annotated[list[str], AfterValidator(usable)] = Field(default_factory=list)
-    #: Processes and threads that a tool in the sandbox, or of a user of its own, may have at a
-    #: time. (In the sandbox of a pilot that is root, where it may make control groups.)
+    #: Maximum number of processes and threads of a tool in the sandbox or of a user of a slot. In
+    #: the sandbox of a pilot that runs as root, it needs control groups.
     sandbox_processes: Annotated[int, Field(ge=64)] = 4096
-    #: Files that each process of such a tool may have open.
+    #: Maximum number of open files of each process of such a tool.
     sandbox_open_files: Annotated[int, Field(ge=64)] = 16384
-    #: The sandbox (bubblewrap) for the JavaScript of templates. preferred: where it cannot be had,
-    #: node.js runs with the pilot's rights, restrained by its own means alone. required: where it
-    #: cannot be had, jobs that need JavaScript fail.
+    #: The sandbox (bubblewrap) for JavaScript of templates. preferred: without a sandbox, node.js
+    #: runs with the pilot's rights and only its own restrictions. required: without a sandbox, jobs
+    #: that need JavaScript fail.
     expressions: Literal["preferred", "required"] = "preferred"
-    #: Seconds that one expression may take.
+    #: Time limit of one expression in seconds.
     expression_limit: Annotated[float, Field(gt=0)] = 20.0
 
     @classmethod
@@ -169,12 +171,12 @@ class PilotSettings(BaseSettings):
         *others: PydanticBaseSettingsSource,
         **named: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """In place of pydantic's own (the others)."""
+        """Use the command line and ``PilotVariables`` instead of pydantic's sources."""
         return init_settings, PilotVariables(settings_cls)
 
     @property
     def hidden(self) -> list[Path]:
-        """What tools in the sandbox do not see."""
+        """Return the paths that tools in the sandbox do not see."""
         token = [] if self.token_file is None else [self.token_file]
         return [self.work_dir, *token, *self.sandbox_hidden]
 
@@ -191,7 +193,7 @@ class PilotSettings(BaseSettings):
     @field_validator("sandbox_paths")
     @classmethod
     def _seen_by_tools(cls, paths: list[Path], known: ValidationInfo) -> list[Path]:
-        """Where there is to be a sandbox: else nobody looks at them."""
+        """Check the paths, unless the sandbox is off."""
         if known.data.get("sandbox") == "off" or "work_dir" not in known.data:
             return paths
         for path in paths:
@@ -202,8 +204,10 @@ class PilotSettings(BaseSettings):
 
 
 def sentences_of(error: ValidationError, given: Collection[str] = ()) -> list[str]:
-    """What is wrong with each setting, and its value. ``given``: names of those from the command
-    line."""
+    """Return a sentence for each invalid setting, with its value.
+
+    ``given`` are the names of settings from the command line.
+    """
     return [_sentence(wrong, given) for wrong in error.errors()]
 
 

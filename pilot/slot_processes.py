@@ -1,5 +1,4 @@
-"""The pilot's side of its slots: starts their processes, hands frames over, tells when one has
-gone."""
+"""The pilot's side of its slots: starts processes, sends frames and reports lost slots."""
 
 import asyncio
 import os
@@ -33,7 +32,7 @@ from pilot.runner.protocol import (
 
 log = structlog.get_logger(__name__)
 
-#: Variables that the processes of the slots get from the pilot's environment.
+#: Variables that slot processes inherit from the pilot's environment.
 _ENVIRONMENT = (
     "PATH",
     "HOME",
@@ -49,13 +48,13 @@ _ENVIRONMENT = (
 
 _NOT_STOPPED = "did not stop it when it was told to, and was killed"
 
-#: Frames may hold tasks with large tools.
+#: Maximum size of a frame, which may contain a large tool.
 _MOST_FRAME = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
 class SlotListener:
-    """What the processes of the slots tell, called in the event loop."""
+    """Callbacks for events of slot processes, called in the event loop."""
 
     ready: Callable[[int], None]
     ended: Callable[[int, EndedFrame], None]
@@ -65,8 +64,11 @@ class SlotListener:
 
 
 class SlotProcesses:
-    """``inherit``: descriptors that the slots keep open. ``reap``: this process gets the orphans of
-    dead slots, and ends them."""
+    """Processes of the slots.
+
+    ``inherit`` are descriptors that slots keep open. ``reap`` says that this process adopts and
+    ends orphans of dead slots.
+    """
 
     def __init__(
         self,
@@ -86,22 +88,30 @@ class SlotProcesses:
         self._writers: dict[int, asyncio.StreamWriter] = {}
         self._readers: dict[int, asyncio.Task[None]] = {}
         self._pids: dict[int, int] = {}
-        #: Slots that are being ended.
+        #: Slots that are being killed.
         self._ended: set[int] = set()
-        #: Those that were told to end as there is no use for them.
+        #: Slots that were told to end because they are not needed.
         self._leaving: set[int] = set()
         self._stopping = False
-        # Slots are often lost all at once, with the server: one of them starts the next server, and
-        # the others wait for it.
+        # Slots are often lost together with the server. One of them starts the next server, and the
+        # others wait for it.
         self._starting = asyncio.Lock()
 
     async def start(self, listener: SlotListener) -> None:
-        """Slots can be started then. Raises ``OSError``."""
+        """Start the server of slot processes.
+
+        Raises:
+            OSError: The server could not be started.
+        """
         self._listener = listener
         await self._start_server()
 
     async def start_slot(self, slot: int) -> None:
-        """Starts (again) the process of one slot. Raises ``OSError`` where that cannot be, now."""
+        """Start the process of a slot for the first time or again.
+
+        Raises:
+            OSError: The process cannot be started now.
+        """
         if self._stopping:
             return
         async with self._starting:
@@ -113,7 +123,7 @@ class SlotProcesses:
                 try:
                     number = SLOT_NUMBER.pack(slot)
                     socket.send_fds(self._control, [number], [theirs.fileno()])
-                except OSError:  # the server has just gone
+                except OSError:  # The server has just ended.
                     ours.close()
                     raise
         reader, writer = await asyncio.open_connection(sock=ours, limit=_MOST_FRAME)
@@ -121,29 +131,34 @@ class SlotProcesses:
         self._readers[slot] = asyncio.create_task(self._read(slot, reader), name=f"slot {slot}")
 
     def send(self, slot: int, frame: ToSlot) -> None:
-        """A slot that has just gone gets nothing; its loss is told by its own event."""
+        """Send a frame to a slot.
+
+        If the slot has just ended, the frame is dropped. An event reports the loss of the slot.
+        """
         writer = self._writers.get(slot)
         if writer is not None and not writer.is_closing():
             writer.write(frame_bytes(frame))
 
     def end_slot(self, slot: int) -> None:
-        """Kills a slot that was ready, whatever it is at; the rest is as of one that ends by
-        itself."""
+        """Kill a slot that does not stop its job.
+
+        Afterwards it is treated like a slot that ended by itself.
+        """
         log.error("slot.ended", slot=slot, note="it did not stop its job when it was told to")
         self._ended.add(slot)
-        with suppress(KeyError, ProcessLookupError):  # it has just gone
+        with suppress(KeyError, ProcessLookupError):  # The slot has just ended.
             os.kill(self._pids[slot], signal.SIGKILL)
 
     def let_go(self, slot: int) -> None:
-        """A slot that is ready and has no job ends by itself, as when its pilot has gone."""
+        """Let a ready slot without a job end, by closing its connection for writing."""
         log.info("slot.leaves", slot=slot)
         self._leaving.add(slot)
         writer = self._writers.get(slot)
-        if writer is not None:  # else it has just gone
+        if writer is not None:  # Without a writer, the slot has just ended.
             writer.write_eof()
 
     def progress(self) -> dict[Token, Progress]:
-        """Of the jobs that the slots are at, as far as they have noted it."""
+        """Return the recorded progress of the jobs in the slots."""
         run = RunFolder(Path(self._settings.run_folder))
         return dict(
             found
@@ -152,13 +167,13 @@ class SlotProcesses:
         )
 
     def _forget(self, pid: int) -> None:
-        """What a slot that has left needed."""
+        """Delete the folders and groups of a slot that has left."""
         RunFolder(Path(self._settings.run_folder)).forget_slot(pid)
         if self._settings.memory_groups is not None:
             remove_slot_groups(self._settings.memory_groups, pid)
 
     async def stop(self) -> None:
-        """Ends all slots; tools that still run are killed by them."""
+        """End all slots. They kill the tools that still run."""
         self._stopping = True
         for writer in self._writers.values():
             writer.close()
@@ -219,7 +234,7 @@ class SlotProcesses:
         if not leaving:
             log.error("slot.lost", slot=slot)
         if self._reap:
-            # Its connection ends before its children change their parent: those would be missed.
+            # The connection ends before the children of the slot get a new parent.
             while pid is not None and not has_ended(pid):  # noqa: ASYNC110 - the kernel sends no event for it
                 await asyncio.sleep(0.01)
             own = set(self._pids.values()) | (

@@ -4,6 +4,8 @@ import time
 
 
 def tick() -> float:
-    """Seconds since the machine was started, the same in all its processes; it also runs while the
-    machine sleeps, as the leases at the WMS do."""
+    """Return the seconds since the start of the machine, the same in all processes.
+
+    The clock includes the time of a suspended machine, as leases at the WMS do.
+    """
     return time.clock_gettime(time.CLOCK_BOOTTIME)

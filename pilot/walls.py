@@ -1,4 +1,4 @@
-"""What contains tools on this node: the sandbox, engines of containers, a user for each slot."""
+"""Isolation of tools on this node: the sandbox, container engines, or a user for each slot."""
 
 import socket
 from collections.abc import Sequence
@@ -22,24 +22,33 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class NodeWalls:
-    """What contains tools on this node. ``sandbox``: or a sentence why there is none. ``users``:
-    that tools run as instead, one for each slot."""
+    """Isolation of tools on this node.
+
+    ``sandbox`` is the sandbox, or a sentence that says why there is none. ``users`` are the users
+    of tools, one for each slot, if there is none.
+    """
 
     engines: list[Engine]
     sandbox: Sandbox | str
     users: Sequence[SlotUser] = ()
-    #: Keeps other pilots from them.
+    #: Sockets that keep other pilots from using the users.
     claims: Sequence[socket.socket] = ()
 
     @property
     def kind(self) -> SandboxKind:
+        """Return the kind of the isolation."""
         if isinstance(self.sandbox, Sandbox):
             return SandboxKind.NAMESPACES
         return SandboxKind.USERS if self.users else SandboxKind.NONE
 
 
 def find_walls(settings: PilotSettings, run: RunFolder, slots: int) -> NodeWalls:
-    """Raises ``NoSandboxError``, ``OSError``."""
+    """Return the container engines and the sandbox of this node.
+
+    Raises:
+        NoSandboxError: A required sandbox is not available.
+        OSError: The folder could not be created.
+    """
     sandbox = sandbox_of(settings, run.system, network=True)
     if isinstance(sandbox, Sandbox):
         sandbox = sandbox.model_copy(update={"slots": slots})
@@ -47,8 +56,14 @@ def find_walls(settings: PilotSettings, run: RunFolder, slots: int) -> NodeWalls
 
 
 def sandbox_of(settings: PilotSettings, folder: Path, *, network: bool) -> Sandbox | str:
-    """As the settings want it; or a sentence why there is none. ``folder``: made, for files that
-    all tools see. ``network``: for those that ask for one? Raises ``NoSandboxError``, ``OSError``.
+    """Return the sandbox that the settings ask for, or a sentence that says why there is none.
+
+    ``folder`` is created for files that all tools see. ``network`` says whether tools may ask for a
+    network.
+
+    Raises:
+        NoSandboxError: A required sandbox is not available.
+        OSError: The folder could not be created.
     """
     sandbox = find_sandbox(settings.sandbox, folder, settings.sandbox_paths, hidden=settings.hidden)
     if isinstance(sandbox, str):
@@ -59,16 +74,22 @@ def sandbox_of(settings: PilotSettings, folder: Path, *, network: bool) -> Sandb
 
 
 def _limits(settings: PilotSettings) -> dict[str, int]:
-    """Of a sandbox, or of a user for a slot."""
+    """Return the limits of a sandbox or a slot's user."""
     return {"processes": settings.sandbox_processes, "open_files": settings.sandbox_open_files}
 
 
 def with_users(
     walls: NodeWalls, settings: PilotSettings, least: int, *, folder: PilotFolder, run: RunFolder
 ) -> NodeWalls:
-    """Users for the tools where there is no sandbox, if they can be had: as many as there may be
-    slots, or else as are given, which are ``least`` at the least. Raises ``WrongUsersError``,
-    ``OSError``."""
+    """Add users for the tools if there is no sandbox and the users work.
+
+    There are as many as the slots in the settings, or else as many as are named, at least
+    ``least``.
+
+    Raises:
+        WrongUsersError: The named users are not suitable.
+        OSError: A folder could not be changed.
+    """
     named = named_users(settings.slot_users, least) if settings.slot_users else []
     named = named[: settings.slots]
     users = [user.model_copy(update=_limits(settings)) for user in named]

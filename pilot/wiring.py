@@ -1,4 +1,4 @@
-"""Puts a pilot together and runs it from registration to sign-off."""
+"""Assembly of a pilot and its run from registration to sign-off."""
 
 import asyncio
 import math
@@ -47,24 +47,30 @@ from sluice.servicekit.processes import until_ended
 
 log = structlog.get_logger(__name__)
 
-#: Of the node's memory, what a job may use that asked for none: the rest keeps the node alive.
+#: Share of the node's memory for a job without a memory request. The rest keeps the node alive.
 _UNASKED_SHARE = 0.9
-#: Slots that a pilot starts with, at the most.
+#: Maximum number of slots at the start of a pilot.
 _FEW_SLOTS = 4
-#: Seconds that processes of an earlier pilot of this name may need to end.
+#: Seconds for processes of an earlier pilot of this name to end.
 _FOLDER_PATIENCE = 20.0
 
 
 async def run_pilot(settings: PilotSettings) -> None:
-    """Until SIGTERM or SIGINT, or until the WMS tells it to drain. Raises ``FolderInUseError``,
-    ``UnsafeFolderError``, ``NoSandboxError``, ``WrongUsersError``."""
+    """Run a pilot until SIGTERM or SIGINT, or until the WMS tells it to drain.
+
+    Raises:
+        FolderInUseError: Another pilot of this name still runs.
+        UnsafeFolderError: Others may have written to the folder.
+        NoSandboxError: A required sandbox is not available.
+        WrongUsersError: The named users are not suitable.
+    """
     folder = open_folder(settings.work_dir / settings.name, patience=_FOLDER_PATIENCE)
     uid = uuid.uuid4()
     run = folder.run(uid)
     gpus = NodePart.of(settings.part).things(await asyncio.to_thread(find_gpus))
     resources = _resources(settings, run, gpus)
     slots = settings.slots or most_slots(resources.cores)
-    # What is left behind of their tries is not for this process to bury.
+    # This process must not become a subreaper before the tests of the sandbox, which leave orphans.
     walls = await asyncio.to_thread(find_walls, settings, run, slots)
     await asyncio.to_thread(_remove_left_containers, walls.engines, folder.earlier_runs(uid))
     adopt_orphans()
@@ -151,7 +157,7 @@ def _registration(
 
 
 def _resources(settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu]) -> NodeResources:
-    """What jobs may take."""
+    """Return the resources that jobs may use."""
     node = detect(run.path, gpus=[found.gpu for found in gpus])
     told = Told(
         settings.cores,
@@ -165,7 +171,7 @@ def _resources(settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu])
 
 
 def _few_slots(resources: NodeResources) -> int:
-    """From the start: so the first jobs wait for none."""
+    """Return how many slots run from the start, so that the first jobs need not wait."""
     return max(1, min(_FEW_SLOTS, int(resources.cores)))
 
 
@@ -181,12 +187,14 @@ async def _work(
     settings: PilotSettings,
     folder: PilotFolder,
 ) -> None:
-    """Until all is done after a drain. A loop that fails unexpectedly ends the pilot: its
-    supervisor starts it afresh."""
+    """Run the loops until everything is done after a drain.
+
+    If a loop fails unexpectedly, the pilot ends and its supervisor restarts it.
+    """
     finished = asyncio.create_task(agent.finished.wait())
     registered = asyncio.create_task(session.register())
     await asyncio.wait([registered, finished], return_when=asyncio.FIRST_COMPLETED)
-    if not registered.done():  # told to end before the WMS ever answered
+    if not registered.done():  # The pilot was told to end before the WMS answered.
         registered.cancel()
         return
     loops = [
@@ -232,7 +240,7 @@ async def _sign_off(agent: Agent, session: WmsSession) -> None:
     try:
         await session.client.sign_off(session.pilot.uid, SignOff(returned=agent.core.returned))
         log.info("pilot.signed_off", returned=len(agent.core.returned))
-    except ServiceError as error:  # the WMS finds out by the silence
+    except ServiceError as error:  # The WMS notices by the missing heartbeats.
         log.warning("pilot.not_signed_off", reason=error.detail)
 
 
@@ -268,8 +276,10 @@ def _drain_on_signals(agent: Agent, drain_timeout: float | None) -> None:
 
 
 def _remove_left_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]) -> None:
-    """Of earlier starts of this pilot: a killed pilot's containers go on under their engine, and
-    nobody waits for them."""
+    """Remove containers of earlier runs of this pilot.
+
+    The containers of a killed pilot keep running in their engine.
+    """
     for run in runs:
         for engine in engines:
             remove_containers(engine, f"{RUN_LABEL}={run.uid}")

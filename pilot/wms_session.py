@@ -1,4 +1,4 @@
-"""The pilot as the WMS knows it: registered, and again when the WMS has forgotten it."""
+"""Registration of the pilot at the WMS, and its requests."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -29,14 +29,17 @@ from sluice.contracts.states import SandboxKind
 
 log = structlog.get_logger(__name__)
 
-#: What a WMS answers that does not know the pilot, or its token, any more: it registers again.
+#: Errors of a WMS that no longer knows the pilot or its token. The pilot registers again.
 FORGOTTEN = (NotFound, Unauthenticated)
-#: Seconds between two registrations, at the least.
+#: Minimum seconds between two registrations.
 _PAUSE = 1.0
 
 
 class WmsSession:
-    """``registration`` is there once ``register`` has returned."""
+    """The registration of the pilot and its client.
+
+    ``registration`` is valid once ``register`` has returned.
+    """
 
     def __init__(
         self,
@@ -45,7 +48,11 @@ class WmsSession:
         *,
         connect: Callable[[], httpx.AsyncClient] | None = None,
     ) -> None:
-        """``connect``: as who may become a pilot; None: the WMS asks nobody who he is."""
+        """Create a session that is not registered.
+
+        ``connect`` opens a connection that may register a pilot, or is None if the WMS needs no
+        authentication.
+        """
         self.client = client
         self._connect = connect
         self.pilot = pilot
@@ -57,16 +64,18 @@ class WmsSession:
 
     @property
     def times(self) -> int:
-        """How often it was registered: what ``register_again`` wants to know."""
+        """Return how often the pilot was registered, for ``register_again``."""
         return self._times
 
     async def register(self) -> None:
-        """Waits for the WMS as long as it takes."""
+        """Register the pilot, and retry until the WMS answers."""
         await self.register_again(0)
 
     async def register_again(self, seen: int) -> None:
-        """The WMS did not know the pilot of registration ``seen``; only the first loop that noticed
-        does something."""
+        """Register again after the WMS no longer knew the registration number ``seen``.
+
+        Only the first loop that notices this registers.
+        """
         async with self._lock:
             if self._times != seen:
                 return
@@ -94,8 +103,13 @@ class WmsSession:
 
     @asynccontextmanager
     async def in_the_name_of(self, earlier: UUID) -> AsyncIterator[WmsClient]:
-        """A client that asks as an earlier start of this pilot, which registers again for that
-        where the WMS wants to know who asks; it is to sign off. Raises ``ServiceError``."""
+        """Yield a client that makes requests as an earlier run of this pilot.
+
+        If the WMS needs authentication, the run is registered again. The caller must sign it off.
+
+        Raises:
+            ServiceError: The run could not be registered.
+        """
         if self._connect is None:
             yield self.client
             return
@@ -105,33 +119,56 @@ class WmsSession:
             yield client
 
     async def lease(self, request: LeaseRequest) -> Lease:
-        """Raises ``ServiceError``. A WMS of the release before does not know of tools that stay
-        loaded, or not of rooms either: it compares with the whole node."""
+        """Request jobs.
+
+        Version fallback: a WMS of an earlier release does not know warm workers, or not even rooms.
+        It compares jobs with the whole node then.
+
+        Raises:
+            ServiceError: The request has failed.
+        """
         nothing_loaded = request.model_copy(update={"loaded": []})
         forms = [request, nothing_loaded, nothing_loaded.model_copy(update={"room": None})]
         return await self._leases.send(partial(self.client.lease, self.pilot.uid), forms)
 
     async def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatAnswer:
-        """Raises ``ServiceError``. A WMS of the release before does not know of tools that stay
-        loaded, or not of phases either."""
+        """Send a heartbeat.
+
+        Version fallback: a WMS of an earlier release does not know warm workers, or not even
+        phases.
+
+        Raises:
+            ServiceError: The request has failed.
+        """
         plain = [job.model_copy(update={"phase": None, "bytes": None}) for job in heartbeat.running]
         nothing_loaded = heartbeat.model_copy(update={"loaded": []})
         forms = [heartbeat, nothing_loaded, nothing_loaded.model_copy(update={"running": plain})]
         return await self._heartbeats.send(partial(self.client.heartbeat, self.pilot.uid), forms)
 
     async def storages(self) -> StorageUrls:
-        """Raises ``ServiceError``; ``NotFound`` also where the WMS is of a release that does not
-        tell them."""
+        """Return the registered storages.
+
+        Raises:
+            ServiceError: The request has failed.
+            NotFound: The WMS does not know the pilot, or its release does not have this request.
+        """
         return await self.client.storages(self.pilot.uid)
 
     async def secrets(self, job: JobToken) -> SecretValues:
-        """Raises ``ServiceError``."""
+        """Return the secrets of a job.
+
+        Raises:
+            ServiceError: The request has failed.
+        """
         return await self.client.secrets(self.pilot.uid, job)
 
 
 async def _register(client: WmsClient, pilot: RegisterPilot) -> Registration:
-    """A WMS of the release before refuses what it does not know: there the pilot gets no work
-    that needs a container, a sandbox, or what else its node offers."""
+    """Register the pilot.
+
+    Version fallback: a WMS of the previous release refuses unknown fields. The pilot then gets no
+    work that needs a container, a sandbox or other special resources of its node.
+    """
     resources = pilot.resources.model_copy(
         update={"devices": [], "named": {}, "labels": {}, "part": None}
     )

@@ -1,1 +1,1 @@
-"""What is kept of jobs on a storage, for their next attempts."""
+"""Checkpoints of jobs on a storage, for later attempts."""

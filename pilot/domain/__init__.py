@@ -1,1 +1,1 @@
-"""What a pilot decides, without any input or output: events in, instructions out."""
+"""Decisions of a pilot, without input or output: events in, instructions out."""

@@ -1,5 +1,7 @@
-"""What of a node its jobs take up: nothing is counted up and down; what is free follows from what
-runs."""
+"""Allocation of the node's resources to jobs.
+
+There are no counters: the free capacity is computed from the running jobs.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,8 +11,10 @@ from sluice.fit import Booked, Offer, Wanted, fit
 
 
 def wanted_by(task: PilotTask, job: LeasedJob, node: Offer) -> Wanted:
-    """While the job runs. Resources that the node does not offer are counted by the WMS, over all
-    nodes."""
+    """Return the resource request of a running job.
+
+    Named resources that the node does not offer are left out: the WMS counts them over all nodes.
+    """
     needs = task.needs
     ram = needs.resources.counted_ram if job.ram is None else job.ram
     named = {name: amount for name, amount in needs.named.items() if name in node.amounts.named}
@@ -19,8 +23,10 @@ def wanted_by(task: PilotTask, job: LeasedJob, node: Offer) -> Wanted:
 
 
 def with_full_gpu(report: AttemptReport, booked: Booked | None) -> AttemptReport:
-    """With how much of a GPU the job had, where it says that this was not enough. ``booked``: for
-    it."""
+    """Add the job's GPU memory to a report that says that the GPU memory was too small.
+
+    ``booked`` is the allocation of the job.
+    """
     if report.gpu_memory != 0:
         return report
     parts = booked.gpus.values() if booked else ()
@@ -29,8 +35,10 @@ def with_full_gpu(report: AttemptReport, booked: Booked | None) -> AttemptReport
 
 
 def how_many_start(free: Booked, jobs: Iterable[Wanted], devices: Mapping[str, Gpu]) -> int:
-    """Of these, in order, that have room beside one another; the first that has none lets none
-    pass."""
+    """Return how many jobs, in order, fit beside each other.
+
+    The first job that does not fit blocks all jobs behind it.
+    """
     number = 0
     for wanted in jobs:
         booked = fit(free, wanted, devices)

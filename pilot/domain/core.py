@@ -1,5 +1,4 @@
-"""The pilot's core: which jobs to ask for, which slot runs what, when a job must stop, what is said
-to the WMS."""
+"""The pilot's core: requests for jobs, job placement, stops, and reports to the WMS."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,11 +52,12 @@ from sluice.fit import BOUNDLESS, Booked, Offer
 
 
 class PilotCore:
-    """Memory and rules of one pilot. ``handle`` takes what happened and answers what to do, in
-    order.
+    """State and rules of one pilot.
 
-    Invariant 6: whatever happens, an attempt is told to stop before its lease ends. What runs never
-    needs more than ``node`` has. ``slots``: the most that there may be; ``few``: from the start.
+    ``handle`` takes an event and returns instructions in order. Invariant 6: an attempt is always
+    told to stop before its lease ends. Running jobs never need more than ``node`` has.
+
+    ``slots`` is the maximum number of slots. ``few`` slots run from the start.
     """
 
     def __init__(
@@ -79,60 +79,61 @@ class PilotCore:
         self._confirmed: list[Token] = []
         self._returned: list[Token] = []
 
-    # --- what the loops ask ---
-
     @property
     def idle(self) -> bool:
+        """Return whether the pilot has no jobs."""
         return not self._jobs
 
     @property
     def supplied(self) -> bool:
-        """Is there a next job for every one that ends?"""
+        """Return whether every busy slot has a next job waiting."""
         return bool(self._waiting) and len(self._waiting) >= len(self.slots.busy)
 
     @property
     def known_tasks(self) -> list[UUID]:
+        """Return the uids of the tasks that the pilot has descriptions of."""
         return self._tasks.uids
 
     @property
     def returned(self) -> list[JobToken]:
-        """Jobs that go back, unfinished, with the sign-off."""
+        """Return the unfinished jobs that are given back at sign-off."""
         return [JobToken(id=token[0], attempt=token[1]) for token in self._returned]
 
     def held(self, token: Token) -> bool:
+        """Return whether the pilot has the job."""
         return token in self._jobs
 
     @property
     def tokens(self) -> list[Token]:
-        """All jobs it has."""
+        """Return the tokens of all jobs that the pilot has."""
         return list(self._jobs)
 
     @property
     def free(self) -> Booked:
-        """Of the node: what no job that runs takes up."""
+        """Return the capacity of the node that no running job uses."""
         return self._supply.free
 
     def jobs_wanted(self, now: Now) -> int:
-        """How many jobs to ask for now; 0: none."""
+        """Return how many jobs to request now."""
         return 0 if self.draining else self._supply.jobs_wanted(now)
 
     def room(self, now: Now, wanted: int) -> Room | None:
-        """What so many jobs have to fit in; None: nobody has measured the node."""
+        """Return the capacity for the ``wanted`` jobs, or None if the node was not measured."""
         return None if self.node is BOUNDLESS else self._supply.room(now, wanted)
 
     @property
     def loaded(self) -> list[LoadedTool]:
-        """The tools that stay loaded, or are being loaded."""
+        """Return the warm workers, including those that are being loaded."""
         return list(loaded_of(self.slots, self._tasks.steps))
 
     def heartbeat(self, progress: Mapping[Token, Progress] = MappingProxyType({})) -> Heartbeat:
-        """``progress``: as far as it is known."""
+        """Return the heartbeat to send now. ``progress`` need not name every job."""
         return heartbeat_of(
             self._jobs.values(), self.slots, confirmed=self._confirmed, progress=progress
         ).model_copy(update={"loaded": self.loaded})
 
     def next_check(self) -> float | None:
-        """Tick of the next ``TimePassed``; None: nothing to watch."""
+        """Return the tick of the next ``TimePassed``, or None if there is nothing to watch."""
         ticks = [
             held.deadline for held in self._jobs.values() if held.stopping is not StopReason.LEASE
         ]
@@ -143,9 +144,8 @@ class PilotCore:
         ticks += [slot.since + self.policy.keep_idle for slot in self.slots.unused()]
         return min(ticks, default=None)
 
-    # --- what happened ---
-
     def handle(self, event: Event, now: Now) -> list[Instruction]:
+        """Process an event and return the instructions that follow from it."""
         moves: Iterable[Instruction] = ()
         match event:
             case LeaseGranted():
@@ -175,7 +175,7 @@ class PilotCore:
         return [*moves, *self._fill_slots(now)]
 
     def _start_slots(self, number: int) -> Iterator[Instruction]:
-        """As far as there may be so many more."""
+        """Start up to ``number`` more slots, as far as the maximum allows."""
         for slot in self.slots.start(number):
             yield StartSlot(slot.number)
 
@@ -241,7 +241,7 @@ class PilotCore:
         elif held is not None and held.stopping is StopReason.SHUTDOWN:
             self._returned.append(token)
         if held is not None and event.report.no_room is not None:
-            # Its task waits for room on that storage: the jobs behind it would run in vain.
+            # The task waits for room on that storage: its other jobs would fail too.
             same_task = [job for job in self._waiting if job.job.task_uid == held.job.task_uid]
             yield from self._give_back(same_task, now)
 
@@ -275,7 +275,7 @@ class PilotCore:
                 yield self._stop(held, StopReason.LEASE, now)
 
     def _end_stuck(self, now: Now) -> Iterator[Instruction]:
-        """Slots in which a job, or a tool, does not go when told to get no more jobs."""
+        """End slots whose job or warm worker has ignored a stop for too long."""
         for slot in self.slots:
             tick = slot.obeys_by(self.policy.stop_limit)
             if tick is not None and tick <= now.tick:
@@ -283,7 +283,7 @@ class PilotCore:
                 yield EndSlot(slot.number)
 
     def _give_back_stuck(self, now: Now) -> Iterator[Instruction]:
-        """One at a time: behind a job that finds no room there may be others that do."""
+        """Give back jobs that wait too long, one at a time, as the job behind may find room."""
         yield from self._fill_slots(now)
         while self._waiting and self._waiting[0].leased + self.policy.return_after <= now.tick:
             yield from self._give_back([self._waiting[0]], now)
@@ -305,12 +305,12 @@ class PilotCore:
             if held.stopping is None:
                 yield self._stop(held, StopReason.SHUTDOWN, now)
 
-    # --- moves ---
-
     def _fill_slots(self, now: Now) -> Iterator[Instruction]:
-        """Hands waiting jobs to the slots, in order; a second one only where jobs are short. One
-        that finds no room lets none pass: so it has its turn, however many small ones there are.
-        Where there is room and no slot, one is started."""
+        """Hand waiting jobs to idle slots, in order, and start slots where there is room.
+
+        A job that does not fit blocks all jobs behind it, so that small jobs do not starve a large
+        job. A slot gets a second job only if jobs are short.
+        """
         free, idle = self.free, self.slots.idle
         while self._waiting and (slot := best_slot(idle, self._waiting[0], self.slots)):
             booked, going = place(
@@ -331,7 +331,7 @@ class PilotCore:
             yield from self._hand_second(free.minus(self.slots.kept), now)
 
     def _hand_second(self, free: Booked, now: Now) -> Iterator[Instruction]:
-        """``free``: of the node."""
+        """Hand second jobs to busy slots. ``free`` is the free capacity of the node."""
         for slot in self.slots.busy:
             if not self._waiting:
                 return

@@ -1,15 +1,18 @@
-"""How long a pilot takes no jobs since its own disk had no room for the last ones."""
+"""Pauses in leasing after jobs for which the node's disk had no room."""
 
 from sluice.backoff import pause_after
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome, ErrorClass
 
-#: Seconds of the first pause, doubled with each job that finds no room, up to the longest.
+#: Seconds of the first pause and of the longest. Each further failure doubles the pause.
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0
 
 
 class DiskPauses:
-    """Pauses after jobs for which the node's disk had no room; a full storage is none of these."""
+    """Pauses after jobs for which the node's disk had no room.
+
+    A full storage causes no pause.
+    """
 
     def __init__(self) -> None:
         self._failures = 0
@@ -17,11 +20,14 @@ class DiskPauses:
 
     @property
     def lasting(self) -> bool:
-        """Return whether no job has ended well since one found no room."""
+        """Return whether a job has found no room and no job has succeeded since."""
         return self._failures > 0
 
     def attempt_ended(self, report: AttemptReport, tick: float) -> None:
-        """Begin a pause where the attempt found no room; several at once begin one."""
+        """Start a pause if the attempt found no room.
+
+        Several failures at the same time count as one.
+        """
         if report.outcome is AttemptOutcome.FINISHED:
             self._failures, self._until = 0, 0.0
         elif report.error_class is ErrorClass.NO_ROOM and report.no_room is None:
@@ -32,8 +38,11 @@ class DiskPauses:
             )
 
     def most_jobs(self, wanted: int, tick: float) -> int:
-        """Return how many of the jobs that the pilot could take it should take: one, as a trial,
-        when a pause is over."""
+        """Return how many of the ``wanted`` jobs the pilot should take.
+
+        Returns:
+            0 during a pause, 1 after a pause as a trial, and otherwise ``wanted``.
+        """
         if tick < self._until:
             return 0
         return min(wanted, 1) if self.lasting else wanted

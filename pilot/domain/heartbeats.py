@@ -1,4 +1,4 @@
-"""What a pilot's heartbeat says, and what its answer renews."""
+"""Content of a pilot's heartbeat, and the leases that its answer renews."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -18,8 +18,10 @@ def heartbeat_of(
     confirmed: Iterable[Token],
     progress: Mapping[Token, Progress],
 ) -> Heartbeat:
-    """Names every job that the pilot still wants, and the commands carried out. ``progress``: as
-    far as it is known."""
+    """Return a heartbeat with every job that the pilot still wants and the commands carried out.
+
+    ``progress`` need not name every job.
+    """
     running, waiting = [], []
     for held in jobs:
         if held.stopping in {StopReason.ABANDON, StopReason.LEASE}:
@@ -34,8 +36,10 @@ def heartbeat_of(
 
 
 def has_untold_start(told: Heartbeat, slots: Slots, *, tick: float) -> bool:
-    """Return whether a job has been running for ``LONG_ENOUGH`` seconds that ``told``, the last
-    heartbeat, did not name as running. Jobs that end sooner are reported before anybody looks."""
+    """Return whether the heartbeat ``told`` misses a job that has run for ``LONG_ENOUGH`` seconds.
+
+    ``told`` is the last heartbeat. A job that ends sooner is reported before anybody looks.
+    """
     known = {token_of(job) for job in told.running}
     return any(
         slot.queue[0].token not in known and tick - slot.since >= LONG_ENOUGH
@@ -45,7 +49,7 @@ def has_untold_start(told: Heartbeat, slots: Slots, *, tick: float) -> bool:
 
 
 def renewed(event: HeartbeatAnswered, jobs: Mapping[Token, HeldJob]) -> Iterator[HeldJob]:
-    """The jobs that were named, and are still wanted from this pilot."""
+    """Yield the jobs of a heartbeat that this pilot still has to run."""
     taken = {token_of(command.job) for command in event.answer.commands}
     for named in [*event.heartbeat.running, *event.heartbeat.waiting]:
         held = jobs.get(token_of(named))

@@ -1,4 +1,4 @@
-"""Jobs that a pilot has at hand, with their leases."""
+"""Jobs that a pilot has, with their leases."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -10,9 +10,12 @@ from sluice.fit import Booked, Wanted
 
 @dataclass(slots=True)
 class HeldJob:
-    """``deadline``: tick by which it is stopped unless its lease is renewed. ``booked``: of the
-    node, once it is handed to a slot. ``stopped``: tick at which it was first told to stop.
-    ``kind``: of the tool that it wants loaded, and stays so; None: of none."""
+    """A job that the pilot has a lease on.
+
+    ``deadline`` is the tick at which the job is stopped unless its lease is renewed. ``booked`` is
+    its allocation once a slot has it. ``stopped`` is the tick of the first stop. ``kind`` names the
+    warm worker that the job needs, or is None.
+    """
 
     job: LeasedJob
     deadline: float
@@ -26,10 +29,14 @@ class HeldJob:
 
     @property
     def token(self) -> Token:
+        """Return the fencing token of the job."""
         return (self.job.id, self.job.attempt)
 
     def started_job(self, started: datetime, progress: Progress | None) -> StartedJob:
-        """For a heartbeat. ``progress``: None where it is not known."""
+        """Return the entry of the job in a heartbeat.
+
+        ``progress`` is None if it is not known.
+        """
         return StartedJob(
             id=self.job.id,
             attempt=self.job.attempt,
@@ -40,4 +47,5 @@ class HeldJob:
 
 
 def token_of(job: JobToken) -> Token:
+    """Return the fencing token of a job."""
     return (job.id, job.attempt)

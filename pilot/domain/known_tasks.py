@@ -1,4 +1,4 @@
-"""Descriptions of tasks, as the WMS sent them with the first job of each."""
+"""Descriptions of tasks, which the WMS sends with the first job of each."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from sluice.contracts.pilots import PilotTask
 
 
 class KnownTasks:
-    """In the order in which they had their last job."""
+    """Tasks in the order of their last jobs."""
 
     def __init__(self) -> None:
         self._tasks: OrderedDict[UUID, PilotTask] = OrderedDict()
@@ -22,22 +22,26 @@ class KnownTasks:
 
     @property
     def uids(self) -> list[UUID]:
+        """Return the uids of all known tasks."""
         return list(self._tasks)
 
     def kind(self, uid: UUID) -> str | None:
-        """Of the tool that its jobs want loaded; None: of none."""
+        """Return the kind of warm worker that the jobs of a task need, or None."""
         warm = self[uid].needs.warm
         return None if warm is None else warm.kind
 
     @property
     def steps(self) -> dict[str, str]:
-        """By the kind of tool that their jobs want loaded."""
+        """Return the step of each kind of warm worker."""
         kinds = ((self.kind(uid), task.step) for uid, task in self._tasks.items())
         return {kind: step for kind, step in kinds if kind is not None}
 
     def place_of(self, job: HeldJob, waiting: Sequence[HeldJob]) -> int:
-        """Behind those that wait; but before the jobs of its chain's earlier steps at their end, so
-        that what lies between the steps stays small."""
+        """Return the position of a new job in the queue.
+
+        The job goes to the end, but before trailing jobs of earlier steps of its chain. This keeps
+        the intermediate data small.
+        """
         task, place = self[job.job.task_uid], len(waiting)
         while place:
             other = self[waiting[place - 1].job.task_uid]
@@ -47,14 +51,18 @@ class KnownTasks:
         return place
 
     def learn(self, tasks: Iterable[PilotTask]) -> None:
+        """Add the descriptions of tasks."""
         self._tasks.update((task.uid, task) for task in tasks)
 
     def use(self, uid: UUID) -> None:
+        """Mark a task as the one that had a job last."""
         self._tasks.move_to_end(uid)
 
     def forget(self, used: set[UUID], *, most: int) -> list[UUID]:
-        """Those that go so that there are no more than ``most``, as far as they are not ``used``: a
-        pilot may live for months."""
+        """Remove unused tasks until at most ``most`` tasks are left, and return the removed uids.
+
+        A pilot may run for months, so it cannot keep every task.
+        """
         unused = [uid for uid in self._tasks if uid not in used]
         gone = unused[: max(0, len(self._tasks) - most)]
         for uid in gone:

@@ -1,5 +1,8 @@
-"""Tools that stay loaded in a pilot's slots, at most one in each: which slot gets which job, and
-what has to go where there is no room."""
+"""Warm worker placement in a pilot's slots.
+
+A slot has at most one warm worker. The functions choose the slot of a job and the warm workers that
+have to end to make room.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
@@ -12,8 +15,14 @@ from sluice.fit import Booked, fit
 
 
 def best_slot(idle: Sequence[Slot], held: HeldJob, slots: Slots) -> Slot | None:
-    """One that has the job's tool loaded; else one that has none; else, where no more can be
-    started, the one whose tool had its last job the longest ago. None: a new one is better."""
+    """Return the best idle slot for a job.
+
+    A slot with the job's warm worker comes first, then a slot without any. If no slot can be
+    started, the slot with the warm worker that has been idle the longest is used.
+
+    Returns:
+        None if a new slot is better.
+    """
     if held.kind is not None:
         alike = [slot for slot in idle if slot.loaded and slot.loaded.kind == held.kind]
         if alike:
@@ -29,9 +38,14 @@ def best_slot(idle: Sequence[Slot], held: HeldJob, slots: Slots) -> Slot | None:
 def place(
     held: HeldJob, slot: Slot, slots: Slots, *, free: Booked, devices: Mapping[str, Gpu]
 ) -> tuple[Booked | None, list[Slot]]:
-    """What the job takes in an idle slot (None: there is no room yet), and the slots whose tools
-    are to go for it, those first that have been idle the longest. It has their room when they have
-    gone. ``free``: of the node, what is loaded and has no job left aside."""
+    """Return the allocation of a job in an idle slot, and the warm workers to unload first.
+
+    Warm workers that have been idle the longest are unloaded first. ``free`` is the free capacity
+    of the node, to which the memory of idle warm workers still belongs.
+
+    Returns:
+        The allocation, or None while there is no room, and the slots whose warm workers must end.
+    """
     others = [one for one in slots if one is not slot and one.loaded is not None and not one.queue]
     booked = fit(_less(free, others), held.wanted, devices)
     if booked is not None:
@@ -48,8 +62,10 @@ def _less(free: Booked, loaded: Iterable[Slot]) -> Booked:
 
 
 def loaded_of(slots: Slots, steps: Mapping[str, str]) -> Iterator[LoadedTool]:
-    """What each slot has loaded, or is loading with its first job. ``steps``: of the kinds of jobs
-    at hand."""
+    """Yield the warm worker that each slot has loaded or is loading with its first job.
+
+    ``steps`` maps the kinds of the jobs at hand to steps.
+    """
     for slot in slots:
         kind = slot.queue[0].kind if slot.queue else None
         if slot.loaded is not None and (kind is None or kind == slot.loaded.kind):

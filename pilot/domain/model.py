@@ -1,4 +1,4 @@
-"""The words between the pilot's core and the rest of it: events in, instructions out."""
+"""Events for the pilot's core and instructions from it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,8 +22,11 @@ Token = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """``tick``: seconds of a clock that only runs forward (leases, durations); ``wall``: UTC
-    (reports)."""
+    """The current time.
+
+    ``tick`` is in seconds of a monotonic clock, for leases and durations. ``wall`` is UTC, for
+    reports.
+    """
 
     tick: float
     wall: datetime
@@ -31,19 +34,22 @@ class Now:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What is done with a job now; ``bytes`` of its outputs, once they are stored."""
+    """The phase of a job.
+
+    ``bytes`` is the size of its outputs once they are stored.
+    """
 
     phase: AttemptPhase
     bytes: int | None = None
 
 
 class StopReason(StrEnum):
-    """Why an attempt is stopped before its own end."""
+    """The reason why an attempt is stopped before its own end."""
 
-    CANCEL = "cancel"  #: the WMS wants it stopped: reported as canceled
-    ABANDON = "abandon"  #: the job is no longer this pilot's: not reported
-    LEASE = "lease"  #: its lease could not be renewed: reported, so that the WMS learns why
-    SHUTDOWN = "shutdown"  #: the pilot must end now: the job is given back
+    CANCEL = "cancel"  # The WMS cancels the job: the attempt is reported as canceled.
+    ABANDON = "abandon"  # The job is no longer this pilot's: the attempt is not reported.
+    LEASE = "lease"  # The lease was not renewed: the attempt is reported with this reason.
+    SHUTDOWN = "shutdown"  # The pilot must end now: the job is given back.
 
 
 # --- events ---
@@ -51,7 +57,10 @@ class StopReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LeaseGranted:
-    """``sent``: tick at which the request left."""
+    """The WMS has leased jobs.
+
+    ``sent`` is the tick at which the request was sent.
+    """
 
     sent: float
     lease: Lease
@@ -59,7 +68,10 @@ class LeaseGranted:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatAnswered:
-    """``heartbeat``: the one that was sent at tick ``sent``."""
+    """The WMS has answered a heartbeat.
+
+    ``sent`` is the tick at which ``heartbeat`` was sent.
+    """
 
     sent: float
     heartbeat: Heartbeat
@@ -68,24 +80,29 @@ class HeartbeatAnswered:
 
 @dataclass(frozen=True, slots=True)
 class PilotStarted:
-    """Slots can be started from now on."""
+    """The pilot can start slots from now on."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlotReady:
+    """A slot takes jobs from now on."""
+
     slot: int
 
 
 @dataclass(frozen=True, slots=True)
 class SlotLeft:
-    """The process of a slot that was to leave has ended."""
+    """The process of a slot that had to leave has ended."""
 
     slot: int
 
 
 @dataclass(frozen=True, slots=True)
 class SlotLost:
-    """The slot's process has ended; ``reason`` completes a sentence, "the process …"."""
+    """The process of a slot has ended unexpectedly.
+
+    ``reason`` completes the sentence "the process …".
+    """
 
     slot: int
     reason: str
@@ -93,7 +110,11 @@ class SlotLost:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded:
-    """``seconds``: how long it occupied the slot. ``loaded``: the tool that stays loaded there."""
+    """An attempt has ended.
+
+    ``seconds`` is the time that it used the slot. ``loaded`` is the warm worker that stays in the
+    slot.
+    """
 
     slot: int
     report: AttemptReport
@@ -103,24 +124,24 @@ class AttemptEnded:
 
 @dataclass(frozen=True, slots=True)
 class ToolUnloaded:
-    """The slot has no tool loaded any more."""
+    """The slot no longer has a warm worker."""
 
     slot: int
 
 
 @dataclass(frozen=True, slots=True)
 class TimePassed:
-    """It is time to look at leases and stops again (``PilotCore.next_check``)."""
+    """Leases and stops have to be checked again (``PilotCore.next_check``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrainAsked:
-    """Take nothing more, finish what runs, give back what waits."""
+    """The pilot must take no jobs, finish running jobs and give back waiting jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShutdownAsked:
-    """Stop what runs and give everything back."""
+    """The pilot must stop all jobs and give them back."""
 
 
 Event = (
@@ -143,7 +164,7 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class GiveTask:
-    """The slot learns the task before its first job of it."""
+    """Describe a task to a slot before the slot's first job of the task."""
 
     slot: int
     task: PilotTask
@@ -151,14 +172,19 @@ class GiveTask:
 
 @dataclass(frozen=True, slots=True)
 class ForgetTask:
+    """Let a slot forget a task."""
+
     slot: int
     uid: UUID
 
 
 @dataclass(frozen=True, slots=True)
 class RunJob:
-    """``deadline``: tick of its stop. ``secrets``: it is not to run without those of its task.
-    ``gpus``: by uuid, that it may use."""
+    """Run a job in a slot.
+
+    ``deadline`` is the tick of its stop. ``secrets`` says that the job must not run without the
+    secrets of its task. ``gpus`` lists the uuids of the GPUs that the job may use.
+    """
 
     slot: int
     job: LeasedJob
@@ -169,7 +195,10 @@ class RunJob:
 
 @dataclass(frozen=True, slots=True)
 class Renew:
-    """The tick at which the slot stops the job by itself, should this pilot stand still."""
+    """Renew the deadline of a job.
+
+    At the tick ``deadline`` the slot stops the job by itself, even if the pilot hangs.
+    """
 
     slot: int
     token: Token
@@ -178,6 +207,8 @@ class Renew:
 
 @dataclass(frozen=True, slots=True)
 class StopJob:
+    """Stop a job."""
+
     slot: int
     token: Token
     reason: StopReason
@@ -185,41 +216,46 @@ class StopJob:
 
 @dataclass(frozen=True, slots=True)
 class Unload:
-    """The tool that stays loaded in the slot, which has no job, is to end."""
+    """End the warm worker of a slot that has no job."""
 
     slot: int
 
 
 @dataclass(frozen=True, slots=True)
 class EndSlot:
-    """Its process does not obey: it is killed, and ``SlotLost`` follows."""
+    """Kill the process of a slot that does not obey. ``SlotLost`` follows."""
 
     slot: int
 
 
 @dataclass(frozen=True, slots=True)
 class SendReport:
+    """Send a report to the WMS."""
+
     report: AttemptReport
 
 
 @dataclass(frozen=True, slots=True)
 class Salvage:
-    """The attempt's slot died: its own report where it was left behind, else its files removed and
-    ``report`` sent."""
+    """Report the attempt of a slot that died.
+
+    The attempt's own report is sent if it was written. Otherwise its files are removed and
+    ``report`` is sent.
+    """
 
     report: AttemptReport
 
 
 @dataclass(frozen=True, slots=True)
 class StartSlot:
-    """For the first time, or again: ``SlotReady`` follows."""
+    """Start a slot for the first time or again. ``SlotReady`` follows."""
 
     slot: int
 
 
 @dataclass(frozen=True, slots=True)
 class LetSlotGo:
-    """It has no job, and there is no use for it: ``SlotLeft`` follows."""
+    """End a slot that has no job and is not needed. ``SlotLeft`` follows."""
 
     slot: int
 

@@ -1,18 +1,31 @@
-"""How many jobs to hold: enough that short ones never wait for a round trip, so few that long ones
-are left to others."""
+"""Number of jobs that a pilot holds.
+
+Short jobs must never wait for a round trip to the WMS. Long jobs are left to other pilots.
+"""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class PrefetchPolicy:
-    """``horizon``: seconds of work to have at hand. ``most_per_slot``: jobs waiting per slot at the
-    most; ``most_a_lease``: asked for at once. ``short``: seconds below which the next job is handed
-    to a slot while it still works. ``return_after``: seconds after which jobs that wait behind
-    longer ones than expected are given back. ``grace``: seconds that a tool that is told to stop
-    has before it is killed; ``patience``: that its slot has after that, before it is killed too.
-    ``keep_idle``: seconds after which a slot that had no job may end. ``margin_share``: of a lease,
-    kept as a margin of ``shortest_margin`` to ``longest_margin`` seconds."""
+    """Limits for the number of jobs at hand and the times of their stops.
+
+    All times are in seconds.
+
+    Attributes:
+        horizon: Amount of work to have at hand.
+        most_per_slot: Maximum number of waiting jobs per slot.
+        short: Mean duration below which a busy slot gets its next job.
+        return_after: Time after which waiting jobs are given back.
+        grace: Time that a tool has after a stop before it is killed.
+        patience: Time that a slot has after ``grace`` before it is killed too.
+        keep_idle: Time without a job after which a slot may end.
+        margin_share: Share of a lease that is kept as a margin.
+        shortest_margin: Minimum of the margin.
+        longest_margin: Maximum of the margin.
+        most_tasks: Maximum number of known tasks.
+        most_a_lease: Maximum number of jobs in one request.
+    """
 
     horizon: float = 0.75
     most_per_slot: int = 64
@@ -29,39 +42,49 @@ class PrefetchPolicy:
 
     @property
     def stop_limit(self) -> float:
-        """Seconds after which a job that was told to stop is gone, or else its slot is ended."""
+        """Return the seconds after which the slot of a stopped job is ended."""
         return self.grace + self.patience
 
     def margin(self, lease: float) -> float:
-        """Seconds before the end of a lease at which a job is stopped: its process has to be gone
-        by then."""
+        """Return how many seconds before the end of a lease a job is stopped.
+
+        The process of the job has to end within this time.
+        """
         margin = max(lease * self.margin_share, self.shortest_margin)
         return min(margin, self.longest_margin, lease / 2)
 
 
 @dataclass(slots=True)
 class Pace:
-    """Mean seconds a job takes, the latest counting most; None before the first."""
+    """Mean duration of jobs in seconds, as an exponential moving average.
+
+    ``mean`` is None before the first job.
+    """
 
     mean: float | None = None
     weight: float = 0.2
 
     def add(self, seconds: float) -> None:
+        """Add the duration of a job."""
         self.mean = (
             seconds if self.mean is None else self.mean + self.weight * (seconds - self.mean)
         )
 
     def expected(self, running_for: float) -> float | None:
-        """Seconds the next job is expected to take; one that has been running longer than the mean
-        raises it."""
+        """Return the expected duration of the next job in seconds, or None if it is not known.
+
+        A job that has run longer than the mean raises the value.
+        """
         if self.mean is None:
             return None
         return max(self.mean, running_for)
 
 
 def spare_jobs(policy: PrefetchPolicy, *, slots: int, expected: float | None) -> int:
-    """Jobs to have waiting besides those that run in so many ``slots``: ``horizon`` seconds of
-    work, none where jobs last longer than that."""
+    """Return how many jobs should wait besides those that run in ``slots`` slots.
+
+    The waiting jobs are ``horizon`` seconds of work. Longer jobs get none.
+    """
     if expected is None or expected >= policy.horizon:
         return 0
     return min(slots * policy.most_per_slot, round(slots * policy.horizon / max(expected, 1e-6)))

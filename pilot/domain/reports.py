@@ -1,4 +1,4 @@
-"""Reports that the pilot writes itself, of attempts that no slot could report on."""
+"""Reports that the pilot writes for attempts that no slot reports."""
 
 from datetime import datetime
 
@@ -7,6 +7,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass
 
 
 def canceled_unstarted(job: LeasedJob, now: datetime) -> AttemptReport:
+    """Report a job that was canceled before it started."""
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,
@@ -18,6 +19,7 @@ def canceled_unstarted(job: LeasedJob, now: datetime) -> AttemptReport:
 
 
 def given_back(job: LeasedJob, now: datetime) -> AttemptReport:
+    """Report a job that is given back unstarted."""
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,
@@ -28,6 +30,7 @@ def given_back(job: LeasedJob, now: datetime) -> AttemptReport:
 
 
 def lost_with_slot(job: LeasedJob, reason: str, now: datetime) -> AttemptReport:
+    """Report a job whose slot process ended."""
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,
@@ -39,6 +42,7 @@ def lost_with_slot(job: LeasedJob, reason: str, now: datetime) -> AttemptReport:
 
 
 def lost_with_pilot(job_id: int, attempt: int, now: datetime) -> AttemptReport:
+    """Report a job that ran when the pilot ended."""
     return AttemptReport(
         id=job_id,
         attempt=attempt,
@@ -50,6 +54,7 @@ def lost_with_pilot(job_id: int, attempt: int, now: datetime) -> AttemptReport:
 
 
 def without_task(job: LeasedJob, now: datetime) -> AttemptReport:
+    """Report a job whose task the WMS never described."""
     return AttemptReport(
         id=job.id,
         attempt=job.attempt,

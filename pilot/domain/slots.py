@@ -1,5 +1,7 @@
-"""A pilot's slots: each a process that runs one job at a time. There are few at first, and more
-once there is work for them."""
+"""Slots of a pilot: processes that run one job at a time.
+
+A pilot starts with few slots and starts more when there is work for them.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,11 +18,15 @@ from sluice.fit import Booked, fit
 
 @dataclass(slots=True)
 class Slot:
-    """``queue``: the jobs handed over; the first one runs, since ``since`` (tick) and ``started``
-    (UTC); with none, ``since`` is when it had its last. ``ready``: it takes jobs. ``leaving``: it
-    ends, as there is no use for it. ``loaded``: the tool that stays loaded in it; ``kept``: what
-    that takes up of the node while there is no job, and until it has gone; ``unloading``: since
-    which tick it is told to go."""
+    """One slot.
+
+    ``queue`` holds the jobs handed over, of which the first runs. ``since`` (tick) and ``started``
+    (UTC) are its start. Without jobs, ``since`` is the end of the last job.
+
+    ``ready`` says that the slot takes jobs, ``leaving`` that it ends as it is not needed.
+    ``loaded`` is its warm worker, and ``kept`` the allocation of an idle warm worker. ``unloading``
+    is the tick at which the warm worker was told to end.
+    """
 
     number: int
     ready: bool = False
@@ -34,12 +40,15 @@ class Slot:
     unloading: float | None = None
 
     def load(self, loaded: LoadedTool | None, booked: Booked) -> None:
-        """``booked``: of its last job."""
+        """Set the warm worker of the slot.
+
+        ``booked`` is the allocation of its last job.
+        """
         self.loaded, self.unloading = loaded, None
         self.kept = Booked() if loaded is None else Booked(ram=booked.ram, gpus=booked.gpus)
 
     def lose(self) -> list[HeldJob]:
-        """Its process has gone: the jobs that it had."""
+        """Reset the slot after the end of its process and return the jobs that it had."""
         lost, self.queue = self.queue, []
         self.ready, self.started = False, None
         self.tasks.clear()
@@ -48,33 +57,47 @@ class Slot:
 
     @property
     def idle(self) -> bool:
+        """Return whether the slot can take a job now."""
         return self.ready and not self.queue and self.unloading is None
 
     @property
     def booked(self) -> Booked:
-        """Of the node: the second job begins when the first has ended, before anybody is asked."""
+        """Return the allocation of the slot.
+
+        It is enough for each queued job, as the second job starts right after the first without
+        asking the pilot.
+        """
         return reduce(Booked.most, [held.booked for held in self.queue] or [Booked()])
 
     def obeys_by(self, patience: float) -> float | None:
-        """Tick by which its first job, told to stop, is gone, or the tool that is to go:
-        ``patience`` seconds after it was told, and could be. None: it was not told, or the slot is
-        being ended."""
+        """Return the tick by which a stopped job or an unloading warm worker must have ended.
+
+        It is ``patience`` seconds after the stop, or after the start of the job if that is later.
+
+        Returns:
+            None if there was no stop or the slot is being ended.
+        """
         if not self.ready:
             return None
         stopped = self.queue[0].stopped if self.queue else self.unloading
         return None if stopped is None else max(stopped, self.since) + patience
 
     def place_for(self, held: HeldJob, free: Booked, devices: Mapping[str, Gpu]) -> Booked | None:
-        """What the job would take here; None: there is no room for it. ``free``: of the node, on
-        top of what the slot has."""
+        """Return the allocation of a job in this slot, or None if it does not fit.
+
+        ``free`` is the free capacity of the node without the allocation of this slot.
+        """
         if not self.queue:
             return fit(free, held.wanted, devices)
         return fit(free.plus(self.booked), held.wanted, devices)
 
 
 class Slots:
-    """By number, from 0 to ``most`` - 1: a slot that is lost keeps its number, one that has left
-    gives it back. ``few``: as many are there from the start, and stay."""
+    """Slots by number, from 0 to ``most`` - 1.
+
+    A lost slot keeps its number, and a slot that has left frees it. ``few`` slots run from the
+    start and stay.
+    """
 
     def __init__(self, most: int, few: int) -> None:
         self.most = most
@@ -92,29 +115,31 @@ class Slots:
 
     @property
     def busy(self) -> list[Slot]:
+        """Return the slots that have jobs."""
         return [slot for slot in self if slot.queue]
 
     @property
     def idle(self) -> list[Slot]:
+        """Return the slots that can take a job now."""
         return [slot for slot in self if slot.idle]
 
     @property
     def kept(self) -> Booked:
-        """What tools that stay loaded take up while there is no job for them."""
+        """Return the allocation of all idle warm workers."""
         return reduce(Booked.plus, (slot.kept for slot in self if not slot.queue), Booked())
 
     @property
     def coming(self) -> int:
-        """So many start, and will take jobs."""
+        """Return how many slots are starting."""
         return sum(not slot.ready and not slot.leaving and not slot.queue for slot in self)
 
     @property
     def startable(self) -> int:
-        """So many more could be started."""
+        """Return how many more slots may start."""
         return self.most - len(self)
 
     def start(self, number: int) -> list[Slot]:
-        """So many more, as far as there may be."""
+        """Add up to ``number`` slots, as far as the maximum allows, and return them."""
         unused = (number for number in range(self.most) if number not in self._there)
         started = [Slot(one) for one in islice(unused, max(0, number))]
         if started:
@@ -123,15 +148,19 @@ class Slots:
         return started
 
     def make_ready(self, number: int, tick: float) -> None:
+        """Mark a slot as ready for jobs."""
         slot = self[number]
         slot.ready, slot.since = True, tick
 
     def remove(self, number: int) -> None:
+        """Remove a slot."""
         self._there.pop(number, None)
 
     def unused(self) -> list[Slot]:
-        """Those without a job, and without a tool, that nobody would miss, the one that had its
-        last the longest ago first."""
+        """Return the slots that may leave, the one that has been idle the longest first.
+
+        They have neither a job nor a warm worker. At least ``few`` slots stay.
+        """
         staying = [slot for slot in self if not slot.leaving]
         unused = (slot for slot in staying if slot.idle and slot.loaded is None)
         idle = sorted(unused, key=lambda slot: slot.since)

@@ -1,4 +1,4 @@
-"""How many jobs a pilot asks for, and what it says of its room for them."""
+"""Number of jobs that a pilot requests, and the room that it reports for them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,8 +13,11 @@ from sluice.fit import Booked, Offer
 
 @dataclass(frozen=True, slots=True)
 class Supply:
-    """What a pilot has at one moment. ``waiting``: jobs at hand for which there is no room or no
-    slot yet; ``held``: all that it has."""
+    """State of a pilot at one moment.
+
+    ``waiting`` counts the jobs at hand that have no room or no slot yet. ``held`` counts all jobs
+    of the pilot.
+    """
 
     node: Offer
     slots: Slots
@@ -25,12 +28,14 @@ class Supply:
 
     @property
     def free(self) -> Booked:
-        """Of the node: what no job that runs takes up."""
+        """Return the capacity of the node that no running job uses."""
         return self._without(slot.booked for slot in self.slots.busy)
 
     def jobs_wanted(self, now: Now) -> int:
-        """How many jobs to ask for now; 0: none. Small refills are put off while there is work for
-        all that is free."""
+        """Return how many jobs to request now.
+
+        Small refills are put off while all free capacity has work.
+        """
         if not any(slot.ready for slot in self.slots):
             return 0
         starts = self.starts
@@ -40,7 +45,7 @@ class Supply:
         return want if want > 0 and (starts > 0 or want >= max(1, target // 3)) else 0
 
     def room(self, now: Now, wanted: int) -> Room:
-        """What so many jobs have to fit in."""
+        """Return the capacity that the ``wanted`` jobs must fit in."""
         long = [
             slot.booked for slot in self.slots.busy if now.tick - slot.since > self.policy.horizon
         ]
@@ -52,14 +57,20 @@ class Supply:
 
     @property
     def starts(self) -> int:
-        """Jobs that could start at once, if they are small enough: none where a job waits for room,
-        or where there is none."""
+        """Return how many jobs could start at once if they are small enough.
+
+        Returns:
+            0 if a job waits for room or no capacity is free.
+        """
         if self.waiting or not self.free.has_any:
             return 0
         return len(self.slots.idle) + self.slots.startable
 
     def _spare(self, starts: int, now: Now) -> int:
-        """For the slots in which jobs run, or as many as there are cores, where more could."""
+        """Return how many jobs should wait for busy slots.
+
+        Jobs that could start at once count as running, up to the number of cores.
+        """
         running = [now.tick - slot.since for slot in self.slots.busy]
         at_once = len(running)
         if starts:

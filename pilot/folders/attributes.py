@@ -4,8 +4,11 @@ import os
 
 
 def attributes(path: str | int) -> list[str]:
-    """Their names. ``path``: or a descriptor; a link's own."""
+    """Return the names of a file's extended attributes.
+
+    A link is not followed. The list is empty if the file system has no extended attributes.
+    """
     try:
         return os.listxattr(path, follow_symlinks=isinstance(path, int))
-    except OSError:  # not on this file system
+    except OSError:  # The file system has no extended attributes.
         return []

@@ -1,4 +1,4 @@
-"""Folders deleted and emptied, whatever a tool has done to them."""
+"""Deletion of folders in any state that a tool may leave them in."""
 
 import contextlib
 import os
@@ -10,9 +10,11 @@ from pathlib import Path
 
 
 def delete_tree(path: Path | str) -> None:
-    """Deletes a folder, also what a tool has taken the rights to away from, or has made too deep
-    for a path or the stack; what cannot be deleted is left. A link, or whatever else stands there,
-    is removed itself."""
+    """Delete a folder as far as possible.
+
+    The folder may lack permissions or be too deep for a path or the stack. A link or a file is
+    removed itself.
+    """
     try:
         if not stat.S_ISDIR(os.lstat(path).st_mode):
             os.unlink(path)
@@ -26,7 +28,7 @@ def delete_tree(path: Path | str) -> None:
 
 
 def _flatten(path: Path | str) -> None:
-    """Every folder in it is moved right below it, and open to us."""
+    """Move every inner folder right below ``path`` and give this user full access to it."""
     waiting, prefix, number = [str(path)], secrets.token_hex(8), 0
     while waiting:
         folder = waiting.pop()
@@ -40,7 +42,7 @@ def _flatten(path: Path | str) -> None:
 
 
 def _folders_in(folder: str) -> list[str]:
-    """Links to folders are none."""
+    """Return the paths of the folders in a folder. Links to folders are left out."""
     with contextlib.suppress(OSError):
         os.chmod(folder, stat.S_IRWXU)
         with os.scandir(folder) as found:
@@ -54,8 +56,10 @@ def empty_folder(
     take: Callable[[os.DirEntry[str]], bool] | None = None,
     keep: Collection[str] = (),
 ) -> None:
-    """``take``: may take files away itself. ``keep``: names of folders in it that stay if nothing
-    is in there."""
+    """Delete everything in a folder.
+
+    ``take`` may move a file away itself. Empty inner folders that ``keep`` names stay.
+    """
     if os.path.islink(folder):
         os.unlink(folder)
     try:
@@ -66,5 +70,5 @@ def empty_folder(
                         delete_tree(entry.path)
                 elif take is None or not take(entry):
                     os.unlink(entry.path)
-    except FileNotFoundError:  # the tool has removed it
+    except FileNotFoundError:  # The tool has removed the folder.
         os.mkdir(folder)

@@ -1,5 +1,8 @@
-"""Other names of folders that have a dot in theirs. Some expressions of templates take it for the
-one before a file's ending."""
+"""Paths without a dot for folders that have a dot in their paths.
+
+Some expressions of templates take a dot in the name of a folder for the start of the file
+extension.
+"""
 
 import os
 import tempfile
@@ -12,8 +15,10 @@ _LINK = "slots"
 
 
 class DotlessName:
-    """Of ``folder``, which is named without links. ``unique``: what nobody else has in its name.
-    ``mode``: of the folder that the other name lies in."""
+    """A path without a dot for ``folder``, whose own path has no links.
+
+    ``unique`` makes the name of the link's folder unique, and ``mode`` is that folder's mode.
+    """
 
     def __init__(self, folder: str, unique: str, mode: int = PRIVATE) -> None:
         self._folder = folder
@@ -22,15 +27,17 @@ class DotlessName:
         self._known = folder
 
     def now(self) -> str:
-        """Without a dot: by a link that only this user can make, beside the system's temporary
-        files. The folder's own name where that has none, or where no such link can be had. Made
-        again where somebody tidied up."""
+        """Return a path of the folder without a dot, and create its link if necessary.
+
+        The link lies in a folder of temporary files and belongs to this user alone. If no such link
+        is possible, the folder's own path is returned.
+        """
         if "." in self._folder and not self._leads(self._known):
             self._known = next(filter(self._leads, map(self._made, _places())), self._folder)
         return self._known
 
     def forget(self) -> None:
-        """Nothing of it is left, also of one that another process has made."""
+        """Remove the link and its folder, even if another process of this user made them."""
         for place in _places():
             with suppress(OSError):
                 above = os.open(
@@ -48,7 +55,7 @@ class DotlessName:
                     os.close(above)
 
     def _made(self, place: str) -> str:
-        """The folder's own name where that cannot be."""
+        """Create the link in ``place`` and return its path, or the folder's own path on failure."""
         try:
             link = f"{own_folder(Path(_own(place, self._unique)), mode=self._mode)}/{_LINK}"
             with suppress(FileExistsError):

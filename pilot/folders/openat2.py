@@ -1,5 +1,7 @@
-"""Opening what lies below a folder in one step of the kernel's, which leaves neither the folder nor
-passes a link: openat2(2), of Linux 5.6, which Python has no function for."""
+"""Opening of a path below a folder in one system call that follows no links.
+
+The call is openat2(2) of Linux 5.6, which Python has no function for.
+"""
 
 import ctypes
 import errno
@@ -31,10 +33,16 @@ _SIZE = ctypes.sizeof(_How)
 
 
 def look_beneath(folder: int, path: str) -> int | None:
-    """A descriptor for looking only at ``path`` below an open folder. None where it has a link in
-    it, or leaves the folder, or the kernel has no such call: then it takes another way.
+    """Return an ``O_PATH`` descriptor of ``path`` below an open folder.
 
-    Raises ``FileNotFoundError``, ``NotADirectoryError``."""
+    Returns:
+        None if the path has a link in it or leaves the folder, or if the kernel lacks the call. The
+            caller then needs another way.
+
+    Raises:
+        FileNotFoundError: The path does not exist.
+        NotADirectoryError: A part of the path is no folder.
+    """
     found = _syscall(_NUMBER, folder, os.fsencode(path) or b".", _how, _SIZE)
     if found >= 0:
         return int(found)

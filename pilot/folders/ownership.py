@@ -1,5 +1,7 @@
-"""Folders that only this user can put anything into: what lies in one is believed, sent and
-deleted."""
+"""Folders that only this user can write to.
+
+Files in such a folder are trusted, sent and deleted.
+"""
 
 import os
 import pwd
@@ -7,13 +9,12 @@ import stat
 from pathlib import Path
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-#: Of folders that nobody else can enter, and of those that others can go through without seeing
-#: what is in them.
+#: Modes: closed to others, and open to pass through without listing the content.
 PRIVATE, PASSAGE = 0o700, 0o711
 
 
 class UnsafeFolderError(Exception):
-    """Somebody else could have put something there, or it cannot be made."""
+    """The folder cannot be made, or others could have written to it."""
 
     def __init__(self, path: Path | str, why: str) -> None:
         super().__init__(
@@ -24,12 +25,13 @@ class UnsafeFolderError(Exception):
 
 
 def own_folder(path: Path, *, mode: int | None = None) -> Path:
-    """The folder, without links in its path; made where there is none, closed to all others.
-    ``mode``: the folder's, also where it is there already.
+    """Return the path of a folder that only this user writes to, with links resolved.
 
-    Raises ``UnsafeFolderError`` unless it is this user's, only this user writes to it, and nobody
-    else can put something in its place. Who may write to a folder above it by its group, and who
-    owns one, is taken to be trusted.
+    A missing folder is created, closed to others. ``mode`` is set on an existing folder too. The
+    owners and groups of folders above are trusted.
+
+    Raises:
+        UnsafeFolderError: Another user owns the folder, or can write to it or replace it.
     """
     place = Path(os.path.abspath(path))
     try:
@@ -45,8 +47,10 @@ def own_folder(path: Path, *, mode: int | None = None) -> Path:
 
 
 def _make(path: Path) -> None:
-    """What is missing of it belongs to nobody else. A link that leads nowhere is not made to lead
-    somewhere."""
+    """Create a folder and its missing parents, open to this user only.
+
+    A dangling link is left as it is.
+    """
     if not os.path.lexists(path):
         _make(path.parent)
         try:
@@ -56,8 +60,11 @@ def _make(path: Path) -> None:
 
 
 def _check_way(path: str) -> None:
-    """Where everybody may write, what is this user's must be safe from being renamed, and what is
-    not this user's was put there by somebody."""
+    """Check that nobody else can replace a part of the path.
+
+    A folder that everybody may write to needs a sticky bit, and its entry must belong to this user
+    or root.
+    """
     above, name = os.path.split(path)
     if not name:
         return

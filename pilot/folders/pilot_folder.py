@@ -1,4 +1,4 @@
-"""The folder of all pilots of a name on their node, one after the other."""
+"""The folder of all pilots with the same name on a node, which run one after the other."""
 
 import fcntl
 import os
@@ -25,23 +25,28 @@ class FolderInUseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PilotFolder:
-    """``lock``: file descriptor, to be inherited by the processes of the slots: as long as one of
-    them lives, it is held."""
+    """The locked folder of a pilot.
+
+    ``lock`` is a file descriptor that the slot processes inherit. The lock is held while any of
+    them lives.
+    """
 
     path: Path
     lock: int
 
     @property
     def key(self) -> Path:
-        """By which the pilots of this folder show the WMS that they are the ones they were."""
+        """Return the path of the key by which the WMS recognizes the pilots of this folder."""
         return self.path / "key"
 
     def run(self, uid: UUID) -> RunFolder:
+        """Create the folder of a run."""
         run = RunFolder(self.path / "runs" / str(uid))
         run.make()
         return run
 
     def earlier_runs(self, uid: UUID) -> list[RunFolder]:
+        """Return the folders of all other runs."""
         runs = self.path / "runs"
         return (
             [RunFolder(path) for path in sorted(runs.iterdir()) if path.name != str(uid)]
@@ -50,8 +55,13 @@ class PilotFolder:
         )
 
     def let_users_pass(self, run: RunFolder) -> None:
-        """To the folders of the run's jobs, where other users than this process's work: they see
-        nothing on their way. Raises ``OSError``."""
+        """Let the users of slots reach the folders of the run's jobs.
+
+        They cannot list the folders on the way.
+
+        Raises:
+            OSError: A mode could not be changed.
+        """
         for other in self.earlier_runs(run.uid):
             other.path.chmod(PRIVATE)
         run.let_users_pass()
@@ -61,18 +71,26 @@ class PilotFolder:
         above.chmod(stat.S_IMODE(above.stat().st_mode) | stat.S_IXGRP | stat.S_IXOTH)
 
     def keep_users_out(self) -> None:
-        """Again. Raises ``OSError``."""
+        """Close the folder to other users again.
+
+        Raises:
+            OSError: The mode could not be changed.
+        """
         self.path.chmod(PRIVATE)
 
     def close(self) -> None:
+        """Release the lock."""
         os.close(self.lock)
 
 
 def open_folder(path: Path, *, patience: float) -> PilotFolder:
-    """Takes the folder for this process alone, waiting ``patience`` seconds for an earlier pilot's
-    processes to end.
+    """Lock the folder for this process.
 
-    Raises ``FolderInUseError``; ``UnsafeFolderError`` where what lies in it may be somebody else's.
+    The function waits up to ``patience`` seconds for the processes of an earlier pilot to end.
+
+    Raises:
+        FolderInUseError: Another pilot of this name still runs.
+        UnsafeFolderError: Others may have written to the folder.
     """
     path = own_folder(own_folder(path.parent) / path.name, mode=PRIVATE)
     lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)

@@ -1,6 +1,8 @@
-"""Copies of inputs that have had their job. The next jobs' are written over them: a disk on which
-files come and go looks long for a place for each new one (ext4 passes over whatever was freed
-within the last minutes), as long as small jobs take."""
+"""Reuse of input files of ended jobs for the inputs of the next jobs.
+
+Creating files is slow on a disk on which many files come and go. Ext4, for example, avoids blocks
+freed within the last minutes. For small jobs the search takes as long as the job.
+"""
 
 import os
 import stat
@@ -8,15 +10,20 @@ import stat
 from pilot.folders.attributes import attributes
 from pilot.folders.ownership import PRIVATE
 
-#: Bytes on disk that a file counts at least: there are not too many of them, empty ones either.
+#: Bytes on disk that each file counts at least. This limits the number of empty files too.
 _LEAST = 4096
 #: Bytes on disk of the largest file that is kept, and of all of them.
 _MOST, _MOST_TOGETHER = 1 << 18, 64 << 20
 
 
 class SpareFiles:
-    """``folder``: where they are kept, on the disk that the jobs' folders are on; it is made.
-    ``OSError`` where it cannot be."""
+    """Files kept for reuse.
+
+    ``folder`` must lie on the disk of the jobs' folders. It is created.
+
+    Raises:
+        OSError: The folder could not be created.
+    """
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -27,8 +34,10 @@ class SpareFiles:
         os.makedirs(folder, PRIVATE, exist_ok=True)
 
     def take(self, entry: os.DirEntry[str]) -> bool:
-        """Takes a file of a job that is over; False: not that one. Only the plainest, that nobody
-        else can have a hold on."""
+        """Move a file of an ended job to the spare files and return whether it was taken.
+
+        Only small plain files without other links, attributes or owners are taken.
+        """
         found = entry.stat(follow_symlinks=False)
         plain = found.st_mode == self._mode and found.st_nlink == 1 and found.st_uid == os.geteuid()
         size = max(_LEAST, found.st_size, found.st_blocks * 512)
@@ -47,8 +56,13 @@ class SpareFiles:
         return True
 
     def give(self, path: str) -> bool:
-        """Puts one at ``path``, where nothing is yet; what is in it is of no meaning. False: there
-        is none."""
+        """Move a spare file to ``path``, which must not exist.
+
+        The content of the file is arbitrary.
+
+        Returns:
+            Whether a spare file was available.
+        """
         if not self._kept:
             return False
         kept, size = self._kept.pop()

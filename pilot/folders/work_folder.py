@@ -11,24 +11,28 @@ from pilot.folders.ownership import PRIVATE
 from pilot.folders.spare_files import SpareFiles
 from pilot.users.slot_user import SlotUser, let_pass
 
-#: A job's own folders: its inputs, where it runs and writes, its temporary files, and what it sees
-#: as the system's folder for such.
+#: Folders of a job: inputs, outputs and working directory, temporary files, and its ``/tmp``.
 IN, OUT, TMP, SYSTEM_TMP = _OWN = "in", "out", "tmp", "system-tmp"
 
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
 class OpenFolder(NamedTuple):
-    """``descriptor``: of the folder itself, whatever its path leads to later."""
+    """A folder with an open descriptor.
+
+    The descriptor stays valid if the path later leads elsewhere.
+    """
 
     path: str
     descriptor: int
 
 
 class _FolderState(NamedTuple):
-    """What a folder has beside its files, when it is new. ``blocks``: that it takes itself. Some
-    file systems never take them back from one that has had many files: it would stay slow, and tell
-    of them."""
+    """Mode, owner, attributes and own size of a new folder.
+
+    ``blocks`` is the size on disk of the folder itself. Some file systems never shrink a folder
+    that has had many files. Such a folder stays slow, and its size reveals the earlier files.
+    """
 
     mode: int
     owner: tuple[int, int]
@@ -42,8 +46,13 @@ class _FolderState(NamedTuple):
         return cls(stat.S_IMODE(found.st_mode), owner, attributes(path), found.st_blocks)
 
     def restore(self, path: str, *, stays: bool) -> None:
-        """With the time of now; one that has grown is made anew, unless it ``stays``. Raises
-        ``OSError``."""
+        """Restore the state of an emptied folder and set its time to now.
+
+        A folder that has grown is created again unless it ``stays``.
+
+        Raises:
+            OSError: The folder could not be restored.
+        """
         for name in attributes(path):
             if name not in self.attributes:
                 os.removexattr(path, name)
@@ -56,10 +65,15 @@ class _FolderState(NamedTuple):
 
 
 class WorkFolder:
-    """The folder that the jobs of one slot work in. It is emptied between jobs, not made anew: new
-    folders are dear on a disk. ``base``: without links in it, as are the paths here then.
-    ``plain``: of the folder that it lies in, what it is called without a dot. ``user``: that the
-    jobs' tools run as, and who can go through it; None: this process's."""
+    """The folder that the jobs of one slot work in.
+
+    It is emptied between jobs and not created again, as new folders are expensive on a disk.
+    ``base`` has no links in it, so the paths here have none either. ``plain`` gives the parent
+    folder a name without a dot.
+
+    ``user`` is the user of the jobs' tools, who can pass through the folder. None stands for this
+    process's user.
+    """
 
     def __init__(self, base: str, plain: DotlessName, user: SlotUser | None = None) -> None:
         self._user = user
@@ -67,28 +81,33 @@ class WorkFolder:
         self._base = base
         self._plain = plain
         self._number = 0
-        #: A program stays that works in it: no folder is made anew, and in the system's folder for
-        #: temporary files these stay.
+        #: Names in the system's temporary folder that stay while a program works in the folder. If
+        #: it is not None, no folder is created again.
         self.kept_for: frozenset[str] | None = None
-        #: The job's, and after it what was kept of earlier ones.
+        #: The job's folder, followed by the folder with kept files of earlier runs.
         self.folders: list[OpenFolder] = []
         self._open_next()
 
     @property
     def path(self) -> str:
+        """Return the path of the job's folder."""
         return self.folders[0].path
 
     def known(self, *, plain: bool) -> list[OpenFolder]:
-        """The folders by all their names, first the one by which the job is to know its own.
-        ``plain``: without a dot, where that can be; not for engines of containers, which may see no
-        other than its real name."""
+        """Return the folders under all their names, first the name that the job uses.
+
+        ``plain`` asks for a name without a dot. Container engines need the real name instead, as
+        they may see no other.
+        """
         own = self.folders[0]
         name = f"{self._plain.now()}/{os.path.basename(own.path)}" if plain else own.path
         return [*([] if name == own.path else [OpenFolder(name, own.descriptor)]), *self.folders]
 
     def open_stream(self, name: str) -> int:
-        """``stdout`` or ``stderr``: an empty file to append to, as a descriptor; the file itself is
-        used again and again, unless something else stands there, which an earlier tool has left."""
+        """Open ``stdout`` or ``stderr`` as an empty file to append to, and return the descriptor.
+
+        The file is reused unless an earlier tool has replaced it.
+        """
         root = self.folders[0].descriptor
         try:
             descriptor = os.open(name, _APPEND | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=root)
@@ -103,7 +122,11 @@ class WorkFolder:
         return descriptor
 
     def forget_streams(self) -> None:
-        """Nothing of what the last job wrote to them is left. Raises ``OSError``."""
+        """Delete what the last job wrote to its streams.
+
+        Raises:
+            OSError: A file could not be deleted.
+        """
         for name in ("stdout", "stderr"):
             delete_tree(f"{self.path}/{name}")
 
@@ -112,21 +135,31 @@ class WorkFolder:
         return os.open(name, _APPEND | os.O_EXCL, 0o600, dir_fd=self.folders[0].descriptor)
 
     def identity(self) -> list[tuple[int, int]]:
-        """Device and number of the folders that a job works in, and of its standard error. Raises
-        ``OSError``."""
+        """Return device and inode of the job's folders and of its standard error.
+
+        Raises:
+            OSError: A folder or file is missing.
+        """
         found = [os.stat(f"{self.path}/{name}") for name in (*_OWN, "stderr")]
         return [(one.st_dev, one.st_ino) for one in found]
 
     def keep(self) -> str:
-        """Where a job keeps what is not to be seen by what it runs next. Raises ``OSError``."""
+        """Return a folder for files that the next program of the job must not see.
+
+        Raises:
+            OSError: The folder could not be created.
+        """
         if len(self.folders) == 1:
             os.mkdir(f"{self._base}-kept", PRIVATE)
             self.folders.append(_opened(f"{self._base}-kept"))
         return self.folders[1].path
 
     def clear(self) -> None:
-        """Nothing of the last job is left for the next. Raises ``OSError`` where not even a new
-        folder can be made."""
+        """Delete everything of the last job.
+
+        Raises:
+            OSError: A new folder could not be created either.
+        """
         for folder in self.folders[1:]:
             delete_tree(folder.path)
             os.close(folder.descriptor)
@@ -134,9 +167,13 @@ class WorkFolder:
         self.empty()
 
     def empty(self) -> None:
-        """Nothing but what is kept is left of what ran last. Raises as ``clear``."""
+        """Delete everything that the last program left, except kept files.
+
+        Raises:
+            OSError: A new folder could not be created either.
+        """
         try:
-            # What a program that stays loaded has open, or mapped, is never used for another file.
+            # A warm worker may have files open or mapped, so these files must not be reused.
             take = self.spares.take if self.kept_for is None else None
             empty_folder(f"{self.path}/{IN}", take=take)
             for name in (OUT, TMP):
@@ -146,7 +183,7 @@ class WorkFolder:
             empty_folder(f"{self.path}/{SYSTEM_TMP}", keep=ways)
             for name in _OWN:
                 self._new.restore(f"{self.path}/{name}", stays=self.kept_for is not None)
-        except OSError:  # the tool has taken away our rights in it
+        except OSError:  # The tool has removed this user's permissions.
             delete_tree(self.path)
             self._open_next()
 
@@ -164,8 +201,10 @@ class WorkFolder:
 
 
 def _first_in_tmp(path: str) -> set[str]:
-    """What the way to a path begins with in /tmp. A sandbox for several jobs, of which each has a
-    /tmp of its own, has it there."""
+    """Return the first name below ``/tmp`` on the way to a path.
+
+    In a sandbox for several jobs, each job has its own ``/tmp``, and this name must exist in it.
+    """
     return {path.split("/")[2]} if path.startswith("/tmp/") else set()  # noqa: S108
 
 

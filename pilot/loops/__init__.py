@@ -1,1 +1,1 @@
-"""What a pilot does all the time: ask for jobs, renew leases, send reports, watch deadlines."""
+"""Background loops of a pilot: leasing, heartbeats, reports and deadlines."""

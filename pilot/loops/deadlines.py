@@ -1,16 +1,16 @@
-"""Looks at the leases when the core wants it: a job is stopped before its lease ends, whatever the
-network does."""
+"""Loop that stops jobs before their leases end, independent of the network."""
 
 import asyncio
 
 from pilot.agent import Agent, now
 from pilot.domain.model import TimePassed
 
-#: Longest pause, seconds: jobs leased meanwhile may have earlier deadlines.
+#: Maximum pause in seconds: jobs leased in the meantime may have earlier deadlines.
 _LONGEST = 1.0
 
 
 async def watch_deadlines(agent: Agent) -> None:
+    """Tell the core whenever one of its deadlines has passed."""
     while True:
         check = agent.core.next_check()
         tick = now().tick

@@ -1,4 +1,4 @@
-"""Renews the leases, brings commands back."""
+"""Loop that renews the leases and receives commands."""
 
 import asyncio
 
@@ -17,8 +17,8 @@ log = structlog.get_logger(__name__)
 async def send_heartbeats(agent: Agent, session: WmsSession) -> None:
     """Send a heartbeat every ``Registration.heartbeat`` seconds.
 
-    The next one comes sooner after one that did not get through, while leases still run, and after
-    a job has started, so that the counts of running jobs are current.
+    The next heartbeat comes sooner after a failure, as leases still run. It also comes sooner after
+    the start of a job, so that the counts of running jobs are current.
     """
     while True:
         period = session.registration.heartbeat
@@ -42,9 +42,9 @@ async def send_heartbeats(agent: Agent, session: WmsSession) -> None:
 
 
 async def _wait_for_next(agent: Agent, told: Heartbeat, *, sent: float, period: float) -> None:
-    """Wait until ``period`` seconds after ``sent`` (tick).
+    """Wait until ``period`` seconds after the tick ``sent``.
 
-    Return after at most 2 seconds if a job has started that ``told`` did not name as running.
+    The wait ends within 2 seconds if a job has started that ``told`` does not list as running.
     """
     early = min(period / 5, 2.0)
     await asyncio.sleep(max(0.0, sent + early - now().tick))

@@ -1,4 +1,4 @@
-"""Asks for jobs whenever the core wants some."""
+"""Loop that requests jobs whenever the core wants some."""
 
 import asyncio
 
@@ -13,15 +13,18 @@ from sluice.contracts.problems import ServiceError
 
 log = structlog.get_logger(__name__)
 
-#: Seconds between two calls where the WMS has nothing and does not wait either.
+#: Minimum seconds between two requests when the WMS answers at once without jobs.
 _SHORTEST_WAIT = 0.1
-#: Seconds that a call may wait while jobs run: when they have ended, there is more room than it
-#: says.
+#: Maximum seconds that a request may wait while jobs run. When they end, the room in the request is
+#: out of date.
 _WAIT_AT_WORK = 2.0
 
 
 async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> None:
-    """Until the pilot drains. ``wait``: seconds that one call may wait for work."""
+    """Request jobs until the pilot drains.
+
+    ``wait`` is the maximum number of seconds that one request waits for jobs.
+    """
     backoff = Backoff()
     while not agent.core.draining:
         agent.changed.clear()

@@ -1,4 +1,4 @@
-"""Sends reports: at once when there is little to do, in batches while short jobs stream through."""
+"""Loop that sends reports: at once under low load, in batches while jobs are short."""
 
 import asyncio
 import contextlib
@@ -16,14 +16,15 @@ from sluice.contracts.problems import ServiceError, Unprocessable
 log = structlog.get_logger(__name__)
 
 
-#: Seconds between the begins of two calls …
+#: Minimum seconds between the starts of two requests.
 _SPACING = 0.02
-#: … and while every slot has its next job at hand: nobody waits for the reports, and a call costs
-#: much the same for any number.
+#: Minimum while every slot has a next job. Nobody waits for the reports then, and the cost of a
+#: request hardly depends on their number.
 _BUSY_SPACING = 0.2
 
 
 async def send_reports(agent: Agent, outbox: Outbox, session: WmsSession) -> None:
+    """Send the reports of the outbox until the task is canceled."""
     backoff = Backoff()
     last = 0.0
     while True:
@@ -47,7 +48,10 @@ async def send_reports(agent: Agent, outbox: Outbox, session: WmsSession) -> Non
 
 
 async def send_batch(batch: list[AttemptReport], outbox: Outbox, session: WmsSession) -> None:
-    """One report that cannot be understood must not hold up the others: it is found by halving."""
+    """Send a batch of reports.
+
+    An invalid report must not block the others: it is found by splitting the batch in halves.
+    """
     try:
         answers = await session.client.report(session.pilot.uid, Report(reports=batch))
     except Unprocessable as error:
@@ -57,7 +61,7 @@ async def send_batch(batch: list[AttemptReport], outbox: Outbox, session: WmsSes
             )
             if plain == batch[0]:
                 outbox.refused(batch[0], error.detail)
-            else:  # a WMS of the release before does not know these fields
+            else:  # Version fallback: the WMS of the previous release does not know these fields.
                 await send_batch([plain], outbox, session)
             return
         middle = len(batch) // 2

@@ -1,5 +1,4 @@
-"""What earlier starts of a pilot of this name left behind: their files, their unsent reports, their
-leases."""
+"""Takeover of files, unsent reports and leases that earlier runs of this pilot left."""
 
 import asyncio
 from collections.abc import Mapping
@@ -32,10 +31,10 @@ _MOST_A_CALL = 256
 
 
 async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: Leftovers) -> None:
-    """For each earlier run: reports are sent in its name, its leases given back; then files that
-    nobody reports are removed.
+    """Send the reports and give back the leases of each earlier run, then remove its files.
 
-    The caller holds the pilot's folder, so no process of those runs is alive.
+    Files on storages are removed if no accepted report names them. The caller holds the lock on the
+    pilot's folder, so no process of those runs is alive.
     """
     left: list[tuple[RunFolder, list[str]]] = []
     ended: list[tuple[list[AttemptReport], ReportAnswers]] = []
@@ -61,10 +60,10 @@ async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: Lefto
 def _files_of_nobody(
     traces: Mapping[Token, Trace], answers: Mapping[Token, AnsweredReport]
 ) -> list[str]:
-    """Of attempts whose reports came too late, and of those of which no report was ever accepted.
+    """Return the files of attempts whose reports were late or never accepted.
 
-    Where none is found although one was accepted (the disk was full when it was to be kept), the
-    files are the catalogue's.
+    If a report was accepted but is missing here, because the disk was full, its files belong to the
+    catalogue.
     """
     urls: list[str] = []
     for token, trace in traces.items():
@@ -86,7 +85,7 @@ def _delete(run: RunFolder) -> None:
 async def _send(
     reports: list[AttemptReport], run: RunFolder, session: WmsSession
 ) -> dict[Token, AnsweredReport]:
-    """Waits for the WMS as long as it takes."""
+    """Send the reports of a run, and retry until the WMS answers."""
     backoff = Backoff(longest=10.0)
     while True:
         try:
@@ -99,8 +98,10 @@ async def _send(
 
 
 def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
-    """Jobs it had and never began. Some may have been reported long ago: the WMS knows, and leaves
-    those as they are."""
+    """Return the jobs that the run had and never started.
+
+    The list may name jobs that were reported long ago: the WMS ignores them.
+    """
     reported = {(report.id, report.attempt) for report in reports}
     return [
         JobToken(id=token[0], attempt=token[1]) for token in run.held() if token not in reported
@@ -110,8 +111,13 @@ def _unstarted(run: RunFolder, reports: list[AttemptReport]) -> list[JobToken]:
 async def _send_all(
     reports: list[AttemptReport], run: RunFolder, session: WmsSession
 ) -> dict[Token, AnsweredReport]:
-    """Repeating it is fine: the WMS answers "already" to what it has. Empty: it does not know the
-    run."""
+    """Send the reports of a run and sign it off.
+
+    The call can be repeated: the WMS answers "already" to a known report.
+
+    Returns:
+        The answers by token, empty if the WMS does not know the run.
+    """
     answered: dict[Token, AnsweredReport] = {}
     try:
         async with session.in_the_name_of(run.uid) as client:

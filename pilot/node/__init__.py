@@ -1,1 +1,1 @@
-"""What the node has: cores, memory, disk, GPUs, engines of containers, groups limiting memory."""
+"""Resources of the node: cores, memory, disk, GPUs, container engines and control groups."""

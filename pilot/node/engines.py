@@ -1,4 +1,4 @@
-"""What runs containers on this node: found by asking, not by looking for files."""
+"""Container engines of this node, found by calling them."""
 
 import json
 import os
@@ -14,8 +14,7 @@ from sluice.contracts.states import ContainerEngine
 
 log = structlog.get_logger(__name__)
 
-#: Variables by which engines find their daemon, their images and their settings. Tools never see
-#: any of them.
+#: Variables by which engines find their daemon, images and settings. Tools never see them.
 ENGINE_VARIABLES = (
     "APPTAINER_CACHEDIR",
     "APPTAINER_TMPDIR",
@@ -35,17 +34,20 @@ ENGINE_VARIABLES = (
     "XDG_RUNTIME_DIR",
 )
 
-#: cwltool calls it by its old name, which Apptainer has, too.
+#: cwltool uses the old name, which Apptainer provides too.
 _PROGRAMS = {ContainerEngine.APPTAINER: "singularity"}
 _PATIENCE = 30.0
-#: Exit status of an engine that could make the container, and found no such program in it.
+#: Exit status of an engine that created the container but did not find the program.
 _NO_PROGRAM = 127
 
 RUN_LABEL, SLOT_LABEL = "sluice.run", "sluice.slot"
 
 
 class Engine(Contract):
-    """``program``: its path. ``limits_memory``: it can keep a container within some memory."""
+    """A container engine.
+
+    ``program`` is its path. ``limits_memory`` says whether it can limit the memory of a container.
+    """
 
     kind: ContainerEngine
     program: str
@@ -54,19 +56,24 @@ class Engine(Contract):
 
     @property
     def apart(self) -> bool:
-        """Containers are not among the descendants of the process that starts them: they have to be
-        named to be ended."""
+        """Return whether a daemon or monitor runs the containers outside the caller's process tree.
+
+        Such containers have to be ended by name.
+        """
         return self.kind in {ContainerEngine.DOCKER, ContainerEngine.PODMAN}
 
 
 def engine_environment() -> dict[str, str]:
-    """Of a process that calls an engine."""
+    """Return the environment of a process that calls an engine."""
     names = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", *ENGINE_VARIABLES)
     return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def find_engines(wanted: Sequence[ContainerEngine]) -> list[Engine]:
-    """Those of ``wanted`` that work, in that order; why others do not stands in the log."""
+    """Return the wanted engines that work, in the given order.
+
+    The reason why an engine does not work is logged.
+    """
     found = []
     for kind in wanted:
         name = _PROGRAMS.get(kind, kind.value)
@@ -87,8 +94,10 @@ def find_engines(wanted: Sequence[ContainerEngine]) -> list[Engine]:
 
 
 def remove_containers(engine: Engine, label: str) -> None:
-    """Ends and removes all containers that have the label ``name=value``. What goes wrong is
-    logged."""
+    """End and remove all containers with the label ``name=value``.
+
+    Errors are logged.
+    """
     if not engine.apart:
         return
     try:
@@ -103,7 +112,7 @@ def remove_containers(engine: Engine, label: str) -> None:
 
 
 def removal(engine: Engine) -> list[str]:
-    """The command that ends and removes containers at once, but for their names."""
+    """Return the command that ends and removes containers at once, without their names."""
     return ["rm", "--force", *(["--time", "0"] if engine.kind is ContainerEngine.PODMAN else [])]
 
 
@@ -119,8 +128,11 @@ def _docker(program: str) -> Engine:
 
 
 def _podman(program: str) -> Engine:
-    """It works by itself, without a daemon, so a container is tried: of an empty folder, where a
-    program cannot be found."""
+    """Return Podman if it can run a container.
+
+    Podman has no daemon to ask, so a container with an empty root folder is tried. Success is the
+    exit status for a missing program.
+    """
     info = json.loads(_said(program, "info", "--format", "json"))
     engine = Engine(
         kind=ContainerEngine.PODMAN,

@@ -1,4 +1,4 @@
-"""GPUs of this node, as NVIDIA's management library (NVML) tells of them."""
+"""GPUs of this node, as NVIDIA's management library (NVML) reports them."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -14,13 +14,16 @@ from sluice.contracts.gpus import Gpu
 log = structlog.get_logger(__name__)
 
 _MIB = 1 << 20
-#: By which batch systems say which of a node's devices are a job's.
+#: Variable by which batch systems name the devices of a job.
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 @dataclass(frozen=True, slots=True)
 class NodeGpu:
-    """``path``: of its device file."""
+    """A GPU of this node.
+
+    ``path`` is the path of its device file.
+    """
 
     gpu: Gpu
     path: str
@@ -29,8 +32,10 @@ class NodeGpu:
 def find_gpus(
     environment: Mapping[str, str] = os.environ, nvml: ModuleType | Any = pynvml
 ) -> list[NodeGpu]:
-    """Those that this process may use; none where there is no driver. Of one that is divided (MIG),
-    its instances."""
+    """Return the GPUs that this process may use.
+
+    The list is empty without a driver. A divided GPU (MIG) is replaced by its instances.
+    """
     try:
         nvml.nvmlInit()
     except nvml.NVMLError:
@@ -50,12 +55,16 @@ def find_gpus(
 
 
 def _is_named(name: str, number: int, gpu: NodeGpu) -> bool:
-    """As CUDA has it: a number, or the beginning of a uuid."""
+    """Return whether ``name`` is the number or the start of the uuid of a GPU, as in CUDA."""
     return name == str(number) or (name[:4] in {"GPU-", "MIG-"} and gpu.gpu.uuid.startswith(name))
 
 
 def _devices(nvml: Any) -> Iterator[tuple[int, NodeGpu]]:
-    """Each with the number of the device that it is, or a part of. Raises ``NVMLError``."""
+    """Yield each GPU with the number of its device.
+
+    Raises:
+        NVMLError: The driver could not be queried.
+    """
     driver = _text(nvml.nvmlSystemGetDriverVersion())
     cuda = nvml.nvmlSystemGetCudaDriverVersion_v2()
     for number in range(nvml.nvmlDeviceGetCount()):
@@ -73,12 +82,16 @@ def _devices(nvml: Any) -> Iterator[tuple[int, NodeGpu]]:
                     cuda=f"{cuda // 1000}.{cuda % 1000 // 10}",
                 )
                 yield number, NodeGpu(gpu, path)
-        except nvml.NVMLError as error:  # the others may work
+        except nvml.NVMLError as error:  # The other devices may work.
             log.warning("gpu.broken", number=number, reason=str(error))
 
 
 def _instances(nvml: Any, device: Any) -> list[Any]:
-    """The device itself where it is not divided. Raises ``NVMLError``."""
+    """Return the MIG instances of a device, or the device itself if it is not divided.
+
+    Raises:
+        NVMLError: The device could not be queried.
+    """
     try:
         divided = nvml.nvmlDeviceGetMigMode(device)[0] == nvml.NVML_DEVICE_MIG_ENABLE
     except nvml.NVMLError_NotSupported:
@@ -95,5 +108,5 @@ def _instances(nvml: Any, device: Any) -> list[Any]:
 
 
 def _text(value: str | bytes) -> str:
-    """Which of the two depends on the version of the library."""
+    """Return a string that NVML gives as str or bytes, depending on its version."""
     return value.decode() if isinstance(value, bytes) else value

@@ -1,5 +1,4 @@
-"""The kernel's groups of processes with a common limit of memory (control groups): which this pilot
-may make, and their end."""
+"""Control groups of the pilot and its slots, which limit memory, processes and cores."""
 
 import fcntl
 import os
@@ -19,16 +18,18 @@ log = structlog.get_logger(__name__)
 
 _MOUNTS, _OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
 _NAMED = "sluice-"
-#: Limits that would not hold for processes that leave the group which has them.
+#: Files of limits that would not apply to processes that leave the group.
 _HELD_BY = ("memory.max", "memory.high", "cpu.max")
-#: Seconds within which the processes of a group that were killed have gone.
+#: Seconds for killed processes to leave their group.
 _PATIENCE = 2.0
 
 
 class MemoryGroups(Contract):
-    """``folder``: a group in which there can be one for each slot. ``version``: of the kernel's
-    interface. ``processes``, ``cores``: such groups by which the number of processes can be limited
-    and cores shared out; None: not here."""
+    """Control groups in which each slot can have a group.
+
+    ``folder`` is the group for memory. ``version`` is the version of cgroups. ``processes`` and
+    ``cores`` are groups that limit processes and divide cores, or None.
+    """
 
     folder: str
     version: Literal[1, 2]
@@ -38,15 +39,18 @@ class MemoryGroups(Contract):
 
 @dataclass(frozen=True, slots=True)
 class OwnGroups:
-    """``locks``: on the folders, held while this process lives. ``left``: the group that it was in
-    before it moved beside its slots'."""
+    """The control groups of this pilot.
+
+    ``locks`` are locks on the folders, held while this process lives. ``left`` is the group that
+    this process left to create them.
+    """
 
     groups: MemoryGroups
     locks: list[int]
     left: Path | None
 
     def remove(self) -> None:
-        """After the slots have ended."""
+        """Remove the groups after the slots have ended."""
         known = (self.groups.folder, self.groups.processes, self.groups.cores)
         for folder in dict.fromkeys(filter(None, known)):
             _remove_all(Path(folder))
@@ -56,12 +60,15 @@ class OwnGroups:
 
 
 class NoGroups(Exception):
-    """Why none can be made here."""
+    """This process cannot create control groups here."""
 
 
 def find_memory_groups(name: str) -> OwnGroups | None:
-    """Makes groups for this pilot; ``name`` is its only one. What there is, and why no better,
-    stands in the log. What pilots that were killed have left in the same place is removed."""
+    """Create the control groups of this pilot.
+
+    ``name`` must be unique. The kind of the groups, or the reason for their absence, is logged.
+    Groups that killed pilots left in the same place are removed.
+    """
     reasons = []
     for version, make in ((2, _make_second), (1, _make_first)):
         try:
@@ -77,24 +84,24 @@ def find_memory_groups(name: str) -> OwnGroups | None:
 
 
 def remove_groups(folder: str) -> None:
-    """Those of a pilot that has gone, as far as nothing runs in them, wherever this process is
-    itself."""
+    """Remove the groups of an earlier pilot, unless processes run in them."""
     _remove_if_left(Path(folder))
     _remove_if_left(_beside(Path(folder)))
 
 
 def remove_slot_groups(groups: MemoryGroups, pid: int) -> None:
-    """Of a slot whose process has ended."""
+    """Remove the groups of a slot whose process has ended."""
     for folder in dict.fromkeys(filter(None, (groups.folder, groups.processes, groups.cores))):
         _remove(Path(folder) / slot_group(pid))
 
 
 def slot_group(pid: int | str) -> str:
-    """The name of a slot's group, by the number of its process."""
+    """Return the name of a slot's group. ``pid`` is the id of its process."""
     return f"slot-{pid}"
 
 
 def limit_file(groups: MemoryGroups) -> str:
+    """Return the name of the file that sets the memory limit."""
     return "memory.max" if groups.version == 2 else "memory.limit_in_bytes"
 
 
@@ -103,7 +110,7 @@ def _make_first(name: str) -> OwnGroups:
     if (own / "memory.use_hierarchy").read_text().strip() != "1":
         raise NoGroups(f"{own} does not count what is in groups below it")
     made = _made(own / name, version=1, left=None)
-    # Each controller has a tree of its own.
+    # In version 1, each controller has its own tree.
     others = {
         kind: _made_beside(controller, name, made.locks)
         for kind, controller in (("processes", "pids"), ("cores", "cpu"))
@@ -112,7 +119,7 @@ def _make_first(name: str) -> OwnGroups:
 
 
 def _made_beside(controller: str, name: str, locks: list[int]) -> str | None:
-    """A group in the tree of another controller; None where none can be made."""
+    """Create a group in the tree of another controller, or return None on failure."""
     try:
         own = _own_group(
             lambda kind, options: kind == "cgroup" and controller in options, controller
@@ -125,14 +132,17 @@ def _made_beside(controller: str, name: str, locks: list[int]) -> str | None:
 
 
 def _make_second(name: str) -> OwnGroups:
-    """In the pilot's own group where it is alone there; then it moves to one beside its slots', as
-    a group that shares memory out has no processes itself. Else beside its own, where that has no
-    limit which would not hold there."""
+    """Create groups of version 2.
+
+    If the pilot is alone in its group, the groups are created in this group, and the pilot moves to
+    a sibling of them. A group that divides memory may not have processes itself. Otherwise the
+    groups are created beside the pilot's group, unless it has a limit that would not apply there.
+    """
     own = _own_group(lambda kind, options: kind == "cgroup2", "")
     if "memory" not in (own / "cgroup.controllers").read_text().split():
         raise NoGroups("it does not look after memory here")
     left = None
-    # That of the whole machine is the only one that may have processes all the same.
+    # Only the root group may divide memory and have processes too.
     if not (own / "memory.max").exists():
         place = own
     elif set((own / "cgroup.procs").read_text().split()) == {str(os.getpid())}:
@@ -147,7 +157,11 @@ def _make_second(name: str) -> OwnGroups:
 
 
 def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGroups:
-    """Raises ``OSError`` where a slot could not have its group in it, with a limit."""
+    """Create the group for the slots' groups and check that a slot's group works in it.
+
+    Raises:
+        OSError: A slot could not have a group with a limit.
+    """
     try:
         _remove_left(folder.parent)
         lock = _made_and_locked(folder)
@@ -171,10 +185,10 @@ def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGrou
 
 
 def _made_and_locked(folder: Path) -> int:
-    """Make a folder, lock it, and return the descriptor that holds the lock.
+    """Create a folder, lock it, and return the descriptor that holds the lock.
 
-    Until the folder is locked, another pilot may remove it as one that a killed pilot left. The
-    folder is made again then.
+    Until the folder is locked, another pilot may remove it as a leftover. It is created again in
+    that case.
     """
     while True:
         folder.mkdir(exist_ok=True)
@@ -187,9 +201,9 @@ def _made_and_locked(folder: Path) -> int:
 
 
 def _is_at(descriptor: int, folder: Path) -> bool:
-    """Return whether the open folder is still the one at this path.
+    """Return whether the open folder is still the folder at this path.
 
-    A folder that was removed and made again has the same path and another lock.
+    A folder that was removed and created again has the same path and another lock.
     """
     try:
         return os.path.samestat(os.fstat(descriptor), folder.stat())
@@ -208,7 +222,11 @@ def _limits(file: Path) -> bool:
 
 
 def _move_aside(own: Path, beside: Path) -> None:
-    """This process leaves ``own`` for ``beside``. Raises ``OSError``; it is where it was then."""
+    """Move this process from ``own`` to ``beside``.
+
+    Raises:
+        OSError: The move failed. The process is back in ``own``.
+    """
     beside.mkdir()
     try:
         (beside / "cgroup.procs").write_text(str(os.getpid()))
@@ -221,7 +239,7 @@ def _move_aside(own: Path, beside: Path) -> None:
 
 
 def _move_back(left: Path | None, folder: Path) -> None:
-    """Where this process has left a group to make ``folder``, which is gone now."""
+    """Move this process back to the group that it left to create ``folder``, now removed."""
     if left is not None:
         with suppress(OSError):
             (left / "cgroup.subtree_control").write_text("-memory")
@@ -235,7 +253,7 @@ def _share_memory(place: Path) -> None:
 
 
 def _shared_more(folder: Path) -> dict[str, str]:
-    """What a group shares out beside memory, as far as it may: processes, cores."""
+    """Enable the controllers for processes and cores as far as possible, and return them."""
     found = {}
     for kind, controller in (("processes", "pids"), ("cores", "cpu")):
         with suppress(OSError):
@@ -250,7 +268,11 @@ def _beside(folder: Path) -> Path:
 
 
 def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path:
-    """Where the group of this process is to be seen. Raises ``NoGroups``."""
+    """Return the folder of this process's control group.
+
+    Raises:
+        NoGroups: There is no such group here.
+    """
     lines = [line.split(":", 2) for line in _OWN.read_text().splitlines()]
     paths = [path for _, controllers, path in lines if controller in controllers.split(",")]
     for line in _MOUNTS.read_text().splitlines():
@@ -267,13 +289,16 @@ def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path
 
 
 def _remove_left(place: Path) -> None:
-    """Groups of pilots that have gone."""
+    """Remove the groups of pilots that have ended."""
     for folder in place.glob(f"{_NAMED}*"):
         _remove_if_left(folder)
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove a group that no living pilot holds a lock on. The kernel keeps one with processes."""
+    """Remove a group on which no living pilot holds a lock.
+
+    The kernel keeps a group that has processes.
+    """
     with suppress(OSError):
         descriptor = _opened(folder)
         try:
@@ -300,7 +325,7 @@ def _remove(folder: Path) -> None:
             folder.rmdir()
         except FileNotFoundError:
             return
-        except OSError as error:  # processes that have just been killed are still in it
+        except OSError as error:  # Processes that were just killed are still in the group.
             if time.monotonic() > deadline:
                 log.warning("memory.group_not_removed", group=str(folder), reason=error.strerror)
                 return

@@ -1,15 +1,19 @@
-"""Whether this node lets the pilot's user make the namespaces that a sandbox consists of."""
+"""Check whether the node lets the pilot's user create the namespaces of a sandbox."""
 
 import shutil
 import subprocess
 
 _LIMIT = 20.0
-#: All kinds that the sandbox has, with a /proc of its own.
+#: The kinds of namespaces that a sandbox has, with its own /proc.
 _NAMESPACES = ("--user", "--map-root-user", "--mount", "--pid", "--ipc", "--uts", "--net", "--fork")
 
 
 def why_no_namespaces() -> str | None:
-    """Return why this node lets nobody make namespaces, None where it does, or nobody can tell."""
+    """Return why this user cannot create namespaces.
+
+    Returns:
+        None if it can, or if the check is not possible.
+    """
     program = shutil.which("unshare")
     if program is None:
         return None

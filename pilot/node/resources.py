@@ -1,4 +1,4 @@
-"""What this node has: cores, memory, disk, GPUs."""
+"""Resources of this node: cores, memory, disk, GPUs."""
 
 import contextlib
 import math
@@ -19,8 +19,10 @@ _SLOTS_A_CORE, _FEWEST_SLOTS, _MOST_SLOTS = 10, 16, 4096
 
 
 def detect(work_dir: Path, *, gpus: Sequence[Gpu] = (), root: Path = Path("/")) -> NodeResources:
-    """Cores and memory that this process may use, disk free where jobs work. ``root``: of the
-    kernel's files."""
+    """Return the resources that this process may use.
+
+    Disk is the free space where jobs work. ``root`` is the folder with the kernel's files.
+    """
     cores, ram = _limits(root)
     return NodeResources(
         cores=min(len(os.sched_getaffinity(0)), cores),
@@ -32,8 +34,11 @@ def detect(work_dir: Path, *, gpus: Sequence[Gpu] = (), root: Path = Path("/")) 
 
 
 def _limits(root: Path) -> tuple[float, float]:
-    """Cores (one at the least) and bytes of memory that a container or a batch system leaves to
-    this process, by cgroup v2; infinite: all there is."""
+    """Return the limits of cores and memory (bytes) that cgroup v2 sets for this process.
+
+    Containers and batch systems set such limits. Without a limit, the value is infinite. At least
+    one core is returned.
+    """
     cores, ram = math.inf, math.inf
     for folder in _groups(root):
         with contextlib.suppress(OSError, ValueError, ZeroDivisionError):
@@ -46,7 +51,7 @@ def _limits(root: Path) -> tuple[float, float]:
 
 
 def _groups(root: Path) -> Iterator[Path]:
-    """Folders of this process's control group and of those that it is in."""
+    """Yield the folders of this process's control group and of its parents."""
     top = root / "sys/fs/cgroup"
     with contextlib.suppress(OSError):
         for line in (root / "proc/self/cgroup").read_text().splitlines():
@@ -60,7 +65,10 @@ def _groups(root: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a pilot's operator says of its node; None: nothing. ``part``: that is this pilot's."""
+    """Settings that declare the resources of the node, None where nothing is set.
+
+    ``part`` is the part of the node that this pilot may use.
+    """
 
     cores: float | None = None
     memory: int | None = None
@@ -71,7 +79,10 @@ class Told:
 
 
 def offered(node: NodeResources, told: Told) -> NodeResources:
-    """What a pilot's jobs may take of the node. ``node``: with its own GPUs alone."""
+    """Return the capacity that the pilot offers to jobs.
+
+    ``node`` lists only the pilot's own GPUs.
+    """
     part = NodePart.of(told.part)
     named = {name: part.named(amount) for name, amount in told.named.items()}
     return node.model_copy(
@@ -87,5 +98,5 @@ def offered(node: NodeResources, told: Told) -> NodeResources:
 
 
 def most_slots(cores: float) -> int:
-    """Where nobody has said: for jobs of a tenth of a core."""
+    """Return the default maximum of slots: enough for jobs of a tenth of a core."""
     return min(_MOST_SLOTS, max(_FEWEST_SLOTS, math.ceil(_SLOTS_A_CORE * cores)))

@@ -1,4 +1,4 @@
-"""The sandbox that this node has for tools, found by trying it."""
+"""The sandbox for tools on this node, found by trying it."""
 
 import os
 import shutil
@@ -24,29 +24,30 @@ from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
-#: What they tell of keys is of all of the user's. Nobody can open them then.
+#: These files list all keys of the user. They are hidden from everybody.
 _KEYS = ("/proc/keys", "/proc/key-users")
-#: Settings, which only change with rights that no tool has, and what comes and goes with devices:
-#: folders of /proc where nothing can be masked for good.
+#: Folders of /proc that are not masked. Settings change only with rights that no tool has, and the
+#: entries of devices come and go.
 _UNMASKED = ("sys", "irq")
-#: What is run in a sandbox to see that it works: it prints the first of its arguments that cannot
-#: be read.
+#: Program that checks a sandbox: it prints the first of its arguments that it cannot read.
 _PROBE = (
     *("sh", "-c", 'for path; do test -r "$path" || { printf %s "$path"; break; }; done'),
     "sh",
 )
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the program's own
-#: Where each job has files of its own: what is visible there is put there for each of them.
+#: Folders in which each job has its own files. Visible paths in them are mounted for each job.
 _OWN_OF_JOBS = ("/tmp", _SHARED_MEMORY)  # noqa: S108
 
 
 class NoSandboxError(Exception):
-    """The pilot is to have a sandbox, and this node has none: a sentence."""
+    """The pilot needs a sandbox and this node has none. The message is a sentence."""
 
 
 def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> Sandbox:
-    """The sandbox, with a network for tools that ask for one, if it can be had. ``allowed``: see
-    ``UserNetwork``."""
+    """Return the sandbox with a network for tools that ask for one, if possible.
+
+    ``allowed`` is described in ``UserNetwork``.
+    """
     program = shutil.which("slirp4netns")
     why = "there is no slirp4netns on this node's PATH: install it"
     if program is not None:
@@ -63,17 +64,17 @@ def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> S
 def find_sandbox(
     use: SandboxUse, folder: Path, more: Sequence[Path], *, hidden: Sequence[Path]
 ) -> Sandbox | str:
-    """Return the sandbox, or a sentence why there is none.
+    """Return the sandbox, or a sentence that says why there is none.
 
     Args:
-        use: Whether there has to be one.
-        folder: Made for files that all tools see.
-        more: Paths that tools see besides what this node's system, search path and Sluice need.
-        hidden: Files and folders that tools do not see, wherever they lie.
+        use: Whether a sandbox is required.
+        folder: Folder for files that all tools see. It is created.
+        more: Paths that tools see besides those of the system, the search path and Sluice.
+        hidden: Files and folders that tools never see.
 
     Raises:
-        NoSandboxError: It is required, or this node could have one and it does not work.
-        OSError: The folder cannot be made.
+        NoSandboxError: A sandbox is required, or possible on this node but broken.
+        OSError: The folder could not be created.
     """
     if use == "off":
         return "the pilot's sandbox is switched off"
@@ -92,7 +93,11 @@ def find_sandbox(
 
 
 def _tried(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> Sandbox | str:
-    """Return the sandbox; or a sentence that says why this node can have none."""
+    """Return the sandbox, or a sentence that says why this node cannot have one.
+
+    Raises:
+        NoSandboxError: This node can have a sandbox, but it does not work.
+    """
     bubblewrap = shutil.which("bwrap")
     if bubblewrap is None:
         return "there is no bubblewrap (bwrap) on this node's PATH"
@@ -121,8 +126,10 @@ def _tried(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> Sandbox
 
 
 def _hindering(make: Callable[[VisiblePaths], Sandbox], visible: VisiblePaths) -> dict[str, str]:
-    """Return those of the visible paths with which no sandbox can be made, or that cannot be read
-    in it, with the reason; none where it does not work without them either."""
+    """Return the visible paths that break the sandbox or cannot be read in it, with the reasons.
+
+    The result is empty if the sandbox does not work without these paths either.
+    """
     paths = [path for path in visible.sources if path not in SYSTEM]
     alone = visible.without(dict.fromkeys(paths, ""))
     needed = {
@@ -143,7 +150,7 @@ def _hindering(make: Callable[[VisiblePaths], Sandbox], visible: VisiblePaths) -
 
 
 def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
-    """Return why nothing can be run in the sandbox, None where it works."""
+    """Return why no program runs in the sandbox, or None if it works."""
     with tempfile.TemporaryDirectory(prefix="sluice-") as out, open(os.devnull, "r+b") as nothing:
         held = HeldSandbox(sandbox, [out], Extras(network=network))
         said = os.open(out, os.O_TMPFILE | os.O_RDWR)
@@ -189,7 +196,7 @@ def _sandbox(
 
 
 def _system(settings: str, sources: Mapping[str, str]) -> list[MountPoint]:
-    """Return what every program sees beside its job's files."""
+    """Return the mount points that every program sees besides the files of its job."""
     seen = [_to_read(path, sources[path]) for path in sorted(sources)]
     in_memory = [point for point in seen if within(point.path, _SHARED_MEMORY)]
     return [
@@ -208,14 +215,20 @@ def _system(settings: str, sources: Mapping[str, str]) -> list[MountPoint]:
 
 
 def _to_read(path: str, source: str) -> MountPoint:
-    """Return how a path becomes visible; links to other folders of the system stay links."""
+    """Return the mount point that makes a path visible.
+
+    Links between folders of the system stay links.
+    """
     if path in SYSTEM and os.path.islink(path):
         return MountPoint(kind=MountKind.LINK, path=path, source=os.readlink(path))
     return MountPoint(kind=MountKind.READ, path=path, source=source)
 
 
 def _of_root_alone() -> Iterator[str]:
-    """Paths in /proc, beside those of processes. Tools of a pilot that is root could read them."""
+    """Yield the paths in /proc that only root can read, except those of processes.
+
+    Tools of a pilot that runs as root could read them.
+    """
     for folder, folders, files in os.walk("/proc"):
         if folder == "/proc":
             folders[:] = [n for n in folders if not n.isdigit() and n not in _UNMASKED]
@@ -225,13 +238,13 @@ def _of_root_alone() -> Iterator[str]:
 
 
 def _is_private(path: str) -> bool:
-    """Can it be read, but not by everybody?"""
+    """Return whether the owner can read a file that others cannot read."""
     mode = os.lstat(path).st_mode
     return bool(mode & stat.S_IRUSR) and not mode & stat.S_IROTH
 
 
 def _masks(path: str) -> list[MountPoint]:
-    """What hides a file or folder, if it is there."""
+    """Return the mount points that hide a file or folder, none if it does not exist."""
     if os.path.isdir(path):
         return [MountPoint(kind=kind, path=path) for kind in (MountKind.MEMORY, MountKind.CLOSED)]
     if os.path.exists(path):

@@ -1,4 +1,4 @@
-"""Users of the node's for the tools of a pilot's slots, found by trying them."""
+"""Users of the node for the tools of slots, checked by running a program as each."""
 
 import contextlib
 import os
@@ -15,11 +15,11 @@ from pilot.users.slot_user import SlotUser, give, let_pass, let_read
 from sluice.os_errors import sentence_of
 from sluice.visible_text import quoted
 
-#: Expressions of templates are evaluated as this user, and other services may run as it.
+#: Uid of the user that evaluates expressions of templates. Other services may use it too.
 NOBODY = 65534
 
-#: What is run as each user, in a folder as jobs have them, with a file of the pilot's that is none
-#: of its business as its argument. What it says last is why the user is not good enough.
+#: Program run as each user in a folder like a job's. Its argument is a file that it must not read.
+#: Its last line says why the user is not suitable.
 _PROBE = """
 exec 2>&1
 cat in/file > /dev/null && echo more > out/file || exit 1
@@ -38,15 +38,21 @@ done < /proc/self/status
 
 
 class WrongUsersError(Exception):
-    """The users that the pilot is given for its slots cannot be had as such: a sentence."""
+    """The users named for the slots cannot be used. The message is a sentence."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"SLUICE_PILOT_SLOT_USERS: {why}")
 
 
 def named_users(names: Sequence[str], least: int) -> list[SlotUser]:
-    """In order. ``names``: or numbers, which need no entry among the node's users. ``least``: so
-    many slots there are to be. Raises ``WrongUsersError``."""
+    """Return the users for the slots, in order.
+
+    ``names`` may hold numeric ids, which need no entry in the user database. ``least`` is the
+    number of slots.
+
+    Raises:
+        WrongUsersError: A user is unknown or not suitable, or there are too few users.
+    """
     users = [_user(name) for name in names]
     if len(users) < least:
         raise WrongUsersError(
@@ -87,8 +93,11 @@ def _user(name: str) -> SlotUser:
 
 
 def claim(users: Sequence[SlotUser]) -> list[socket.socket]:
-    """What keeps other pilots of the node from these users, for as long as this process has it.
-    Raises ``WrongUsersError`` where one of them has them already."""
+    """Reserve the users for this process and return the sockets that hold the reservation.
+
+    Raises:
+        WrongUsersError: Another pilot of the node has one of the users.
+    """
     claims = []
     for user in users:
         name = socket.socket(socket.AF_UNIX)
@@ -105,8 +114,11 @@ def claim(users: Sequence[SlotUser]) -> list[socket.socket]:
 
 
 def why_not(users: Sequence[SlotUser], folder: Path, closed: Path) -> str | None:
-    """Why tools cannot run as these users; None: they can. ``folder``: where jobs have theirs.
-    ``closed``: one that they must not get into. This process has to adopt orphans."""
+    """Return why tools cannot run as these users, or None if they can.
+
+    ``folder`` is the parent of the jobs' folders. ``closed`` is a folder that the users must not
+    enter. This process must be a subreaper, which adopts orphans.
+    """
     if os.geteuid() != 0:
         return "tools cannot run as users of their own: the pilot is not root"
     for user in users:
@@ -146,7 +158,12 @@ def _failure(user: SlotUser, folder: Path, closed: Path) -> str | None:
 
 
 def _run(programs: UserPrograms, arguments: Sequence[str], folder: str, said: int) -> int:
-    """The exit status. Raises ``OSError``, ``UserError``."""
+    """Run a program and return its exit status.
+
+    Raises:
+        OSError: The program could not be started or signaled.
+        UserError: The program could not be run as the user.
+    """
     with open(os.devnull, "rb") as nothing:
         pid = programs.start(
             arguments,
@@ -155,5 +172,5 @@ def _run(programs: UserPrograms, arguments: Sequence[str], folder: str, said: in
             streams=[nothing.fileno(), said, said],
             limits=ProcessLimits(),
         )
-    os.kill(pid, 0)  # who may not could not end a tool
+    os.kill(pid, 0)  # Check that this process may signal, and so end, the user's programs.
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -1,4 +1,4 @@
-"""The node's settings that every tool may read, copied."""
+"""Copies of the node's settings that every tool may read."""
 
 import os
 import shutil
@@ -10,8 +10,8 @@ from pathlib import Path
 from pilot.sandbox.network import name_servers
 from sluice.visible_paths import SYSTEM, within
 
-#: Of the folder with the node's settings, what programs of all kinds look at: names of users and
-#: hosts, libraries, fonts, languages, certificates, time. Nothing else of it is a tool's business.
+#: Names in /etc that programs commonly read: users, hosts, libraries, fonts, languages,
+#: certificates, time. Tools do not see the rest.
 _ETC = (
     "alternatives",
     "bash.bashrc",
@@ -68,8 +68,13 @@ _ETC = (
 
 
 def copy_settings(folder: Path, more: Iterable[str]) -> None:
-    """The node's settings that tools may look at, as far as everybody may read them, are copied to
-    ``folder``. ``more``: further ones, with their paths. Raises ``OSError``."""
+    """Copy the node's settings that tools may see, if everybody may read them, to ``folder``.
+
+    ``more`` lists further paths, of which those in /etc are copied.
+
+    Raises:
+        OSError: The folder could not be written.
+    """
     chosen = [path for name in _ETC for path in Path("/etc").glob(name)]
     chosen += [Path(path) for path in more if within(path, "/etc")]
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,7 +87,7 @@ def copy_settings(folder: Path, more: Iterable[str]) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    with suppress(OSError):  # gone meanwhile, or not for everybody
+    with suppress(OSError):  # The file has gone, or not everybody may read it.
         found = source.lstat()
         if stat.S_ISLNK(found.st_mode):
             _copy_link(source, target)
@@ -96,7 +101,10 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _copy_link(source: Path, target: Path) -> None:
-    """As it is where it leads to the system or the settings themselves, else what it leads to."""
+    """Copy a link to the system or the settings as a link.
+
+    Other links are replaced by their targets.
+    """
     end = os.path.realpath(source)
     if any(within(end, folder) for folder in (*SYSTEM, "/etc")):
         target.parent.mkdir(parents=True, exist_ok=True)

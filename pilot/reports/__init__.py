@@ -1,1 +1,1 @@
-"""Reports of attempts on their way to the WMS, and the files that nobody reports."""
+"""Reports of attempts for the WMS, and files that no report names."""

@@ -1,16 +1,15 @@
-"""What attempts have done, on disk before anybody hears of it. A file is only appended to, so that
-a job costs no new one.
+"""Journals of attempts on disk.
 
-Lines of a journal, each ``<kind> <JSON>``:
+A journal is only appended to, so that a job does not create files. Each line is ``<kind> <JSON>``::
 
-    begun [id, attempt]             the attempt has started
-    placing [[id, attempt], [url]]  it is about to put these files on storages
-    report {…}                      its report: its files are accounted for from here on
-    gone [id, attempt]              it ended without a report, and its files are removed
+    begun [id, attempt]              the attempt has started
+    placing [[id, attempt], [url]]   it is about to write these files to storages
+    report {…}                       its report, which accounts for its files
+    gone [id, attempt]               it ended without a report, and its files are removed
 
 ``<journal>.answered`` holds a line ``[id, attempt]`` for every report that the WMS has answered.
-Wherever a kill strikes, what is left says which reports are still to be sent, and which files
-nobody will ever report.
+After a kill, the journals tell which reports still have to be sent and which files nobody will
+report.
 """
 
 import json
@@ -27,13 +26,15 @@ from sluice.contracts.pilots import AttemptReport
 _SUFFIX = ".journal"
 _ANSWERED = ".answered"
 
-#: Bytes after which a journal is closed and the next begun.
+#: Bytes after which a new journal is started.
 _LARGE = 4 << 20
 
 
 class Journal:
-    """Written by one process. ``name`` changes when a new file is begun; an attempt's lines are all
-    in one file."""
+    """A journal that one process writes.
+
+    ``name`` changes when a new file is started. All lines of one attempt are in one file.
+    """
 
     def __init__(self, folder: Path, writer: str) -> None:
         self._folder = folder
@@ -44,9 +45,11 @@ class Journal:
 
     @property
     def name(self) -> str:
+        """Return the name of the current file."""
         return f"{self._writer}.{self._number}{_SUFFIX}"
 
     def begun(self, token: Token) -> None:
+        """Record that an attempt has started."""
         if self._size >= _LARGE:
             self.close()
             self._number += 1
@@ -54,21 +57,29 @@ class Journal:
         self._append("begun", json.dumps(token))
 
     def placing(self, token: Token, urls: list[str]) -> None:
+        """Record the URLs that an attempt is about to write."""
         self._append("placing", json.dumps([token, urls]))
 
     def report(self, report: AttemptReport) -> None:
+        """Record the report of an attempt."""
         self._append("report", report.model_dump_json(exclude_defaults=True))
 
     def gone(self, token: Token) -> None:
+        """Record that an attempt ended without a report and its files are removed."""
         self._append("gone", json.dumps(token))
 
     def close(self) -> None:
+        """Close the current file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def _append(self, kind: str, body: str) -> None:
-        """Raises ``OSError``, for example on a full disk."""
+        """Append a line.
+
+        Raises:
+            OSError: The line could not be written, for example on a full disk.
+        """
         if self._file is None:
             self._file = os.open(
                 self._folder / self.name,
@@ -83,7 +94,7 @@ class Journal:
 
 @dataclass(slots=True)
 class Trace:
-    """What journals say of one attempt."""
+    """What the journals record of one attempt."""
 
     journal: str
     urls: list[str] = field(default_factory=list)
@@ -91,7 +102,7 @@ class Trace:
 
 
 def read_journals(folder: Path, *, writer: str = "*") -> dict[Token, Trace]:
-    """Attempts that begun and are not gone, in order of time; those answered are left out."""
+    """Return the attempts that have started and are neither gone nor answered, in order of time."""
     traces: dict[Token, Trace] = {}
     answered: set[Token] = set()
     for path in sorted(folder.glob(f"{writer}.*{_SUFFIX}")):
@@ -102,8 +113,10 @@ def read_journals(folder: Path, *, writer: str = "*") -> dict[Token, Trace]:
 
 
 class Ledger:
-    """The reports of each journal that wait for an answer; a journal is removed when it is closed
-    and has none left."""
+    """The unanswered reports of each journal.
+
+    A journal is removed once it is complete and all its reports are answered.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -111,8 +124,10 @@ class Ledger:
         self._latest: dict[str, str] = {}
 
     def expect(self, journal: str, token: Token) -> None:
-        """A report in ``journal`` is to be sent. Journals of the same writer with lower numbers are
-        complete."""
+        """Record that a report in ``journal`` needs an answer.
+
+        Earlier journals of the same writer are complete from now on.
+        """
         writer = journal.split(".", 1)[0]
         before = self._latest.get(writer)
         self._latest[writer] = journal
@@ -121,6 +136,7 @@ class Ledger:
             self._remove_if_done(before)
 
     def answered(self, journal: str, tokens: list[Token]) -> None:
+        """Record that the WMS has answered reports of a journal."""
         waiting = self._waiting.get(journal)
         if waiting is None:
             return
@@ -139,7 +155,10 @@ class Ledger:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Complete lines; the last one may have been cut off by a kill."""
+    """Yield the complete lines of a journal.
+
+    A kill may have cut off the last line.
+    """
     with open(path, errors="replace") as file:
         for line in file:
             if line.endswith("\n"):
@@ -162,7 +181,7 @@ def _apply(traces: dict[Token, Trace], journal: str, kind: str, body: str) -> No
             case "gone":
                 traces.pop(_token(json.loads(body)), None)
     except (ValueError, ValidationError):
-        return  # a line damaged by a full disk
+        return  # A full disk has damaged this line.
 
 
 def _answered(path: Path) -> set[Token]:

@@ -1,4 +1,4 @@
-"""What attempts left behind on storages, and nobody will report, is removed."""
+"""Removal of files that attempts left on storages and no report names."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -16,18 +16,21 @@ log = structlog.get_logger(__name__)
 
 
 class Leftovers:
-    """Removes files of registered storages, and nothing else, whatever a journal or a report names.
-    ``ask``: which storages there are; raises ``ServiceError``."""
+    """Removes files from registered storages.
+
+    Files elsewhere are never removed, whatever a journal or report names. ``ask`` returns the
+    registered storages. It raises ``ServiceError``.
+    """
 
     def __init__(self, ask: Callable[[], Awaitable[StorageUrls]]) -> None:
         self._ask = ask
         self._storages: Sequence[str] = ()
 
     async def remove(self, urls: Sequence[str]) -> bool:
-        """False where it cannot be learnt now which storages there are; nothing is removed then.
+        """Remove files and return whether the registered storages are known.
 
-        A storage that does not answer keeps its file, for its auditor to find; so does all that
-        lies in no storage.
+        If they are not known, nothing is removed. If a storage does not answer, its file stays for
+        its auditor. A file outside all storages stays too.
         """
         if not await self._know(urls):
             return False
@@ -37,8 +40,11 @@ class Leftovers:
     async def remove_checkpoints(
         self, reports: Iterable[AttemptReport], answers: ReportAnswers
     ) -> bool:
-        """Of the jobs that have ended, those of all attempts up to the reported one. False: as
-        ``remove``."""
+        """Remove the checkpoints of ended jobs, of all attempts up to the reported one.
+
+        Returns:
+            False if the registered storages are not known. Nothing is removed then.
+        """
         ended = {(answer.id, answer.attempt) for answer in answers.answers if answer.ended}
         logs = [
             report.log.url
@@ -52,7 +58,11 @@ class Leftovers:
         return True
 
     async def _know(self, urls: Sequence[str]) -> bool:
-        """Of which storages the URLs are; False: it cannot be learnt now."""
+        """Request the registered storages if a URL is in none of the known ones.
+
+        Returns:
+            False if the WMS cannot answer now.
+        """
         if not all(map(self._storage_of, urls)):
             try:
                 self._storages = (await self._ask()).urls
@@ -93,7 +103,7 @@ class Leftovers:
 
 
 def files_of(reports: Iterable[AttemptReport]) -> list[str]:
-    """What the reports say that their attempts wrote."""
+    """Return the URLs of the files that the reports name."""
     return [
         url
         for report in reports

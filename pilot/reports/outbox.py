@@ -1,4 +1,4 @@
-"""Reports on their way to the WMS: in a journal first, sent in batches, done with when answered."""
+"""Outbox of reports: journaled first, sent in batches, kept until answered."""
 
 import asyncio
 from collections import defaultdict
@@ -16,21 +16,26 @@ from sluice.contracts.states import ReportAnswer
 
 log = structlog.get_logger(__name__)
 
-#: Reports in one call.
+#: Maximum number of reports in one request.
 _MOST_A_CALL = 512
 
 
 @dataclass(frozen=True, slots=True)
 class _Unanswered:
-    """``journal``: name of the one that the report is in; None: in none."""
+    """A report that the WMS has not answered.
+
+    ``journal`` is the name of its journal, or None.
+    """
 
     report: AttemptReport
     journal: str | None
 
 
 class Outbox:
-    """Keeps the order of arrival. ``waiting`` is set while there is something to send, ``empty``
-    while there is not."""
+    """Reports for the WMS in the order of their arrival.
+
+    ``waiting`` is set while there are reports, ``empty`` while there are none.
+    """
 
     def __init__(self, journals: Path, leftovers: Leftovers) -> None:
         self.leftovers = leftovers
@@ -42,7 +47,11 @@ class Outbox:
         self._unanswered: dict[Token, _Unanswered] = {}
 
     def add(self, report: AttemptReport, journal: str | None = None) -> None:
-        """``journal``: name of the one that the report is in already."""
+        """Add a report.
+
+        ``journal`` names the journal that already has the report. Otherwise the report is journaled
+        here.
+        """
         token = (report.id, report.attempt)
         if journal is None:
             try:
@@ -50,7 +59,7 @@ class Outbox:
                 self._journal.report(report)
                 journal = self._journal.name
             except OSError as error:
-                # A full disk: it is sent all the same, only a kill would lose it.
+                # The disk is full: the report is sent anyway, and only a kill would lose it.
                 log.error(
                     "report.not_kept", job=report.id, attempt=report.attempt, error=str(error)
                 )
@@ -60,11 +69,14 @@ class Outbox:
         self._signal()
 
     def next_batch(self) -> list[AttemptReport]:
+        """Return the next reports to send."""
         return [kept.report for kept in islice(self._unanswered.values(), _MOST_A_CALL)]
 
     async def answered(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
-        """Files of attempts that are no longer their job's are removed, and checkpoints of jobs
-        that have ended; then the reports are done with."""
+        """Process the answers to a batch and drop the answered reports.
+
+        Files of stale attempts and checkpoints of ended jobs are removed first.
+        """
         by_token = {(answer.id, answer.attempt): answer.answer for answer in answers.answers}
         done: list[Token] = []
         for report in batch:
@@ -82,7 +94,10 @@ class Outbox:
         self._done(done)
 
     def refused(self, report: AttemptReport, reason: str) -> None:
-        """The WMS cannot understand it: a person is told, and it no longer holds up the others."""
+        """Log and drop a report that the WMS cannot process.
+
+        The report would block the others.
+        """
         log.error("report.refused", job=report.id, attempt=report.attempt, reason=reason)
         self._done([(report.id, report.attempt)])
 
@@ -96,7 +111,8 @@ class Outbox:
             try:
                 self._ledger.answered(journal, answered)
             except OSError as error:
-                # A full disk: after a kill they are sent once more, and answered "already".
+                # The disk is full: after a kill these reports are sent again and answered
+                # "already".
                 log.error("report.answer_not_kept", reports=len(answered), error=str(error))
         self._signal()
 

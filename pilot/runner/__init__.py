@@ -1,2 +1,4 @@
-"""The processes that run jobs: one that loads cwltool once and forks the others, and one for each
-slot."""
+"""Processes that run jobs.
+
+One process loads cwltool once and forks a process for each slot.
+"""

@@ -1,4 +1,4 @@
-"""How an attempt fails: its class and a sentence that a person understands."""
+"""Failures of an attempt: their class and a sentence for people."""
 
 from pilot.sandbox.held_sandbox import SandboxError
 from pilot.users.programs import UserError
@@ -9,8 +9,11 @@ from sluice.visible_text import quoted
 
 
 class AttemptError(Exception):
-    """Ends the attempt as failed. ``exit_code``: the tool's, where it ended by itself.
-    ``gpu_full``: its GPU had no memory left. ``no_room``: the storage that was full."""
+    """The attempt has failed.
+
+    ``exit_code`` is the tool's, if it ended by itself. ``gpu_full`` says that its GPU had no memory
+    left. ``no_room`` is the storage that was full.
+    """
 
     def __init__(
         self,
@@ -30,22 +33,23 @@ class AttemptError(Exception):
 
 
 class StoppedError(Exception):
-    """The pilot wants this attempt stopped."""
+    """The pilot wants this attempt to stop."""
 
 
 def sandbox_error(error: SandboxError) -> AttemptError:
-    """Another node may do better."""
+    """Return the failure for a broken sandbox. Another node may succeed."""
     sentence = f"the sandbox could not be prepared: {error}"
     return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
 
 
 def user_error(error: UserError) -> AttemptError:
-    """Another node may do better."""
+    """Return the failure for a user that does not work. Another node may succeed."""
     sentence = f"the tool could not be started as a user of its own: {error}"
     return AttemptError(ErrorClass.STAGE_IN_FAILED, sentence)
 
 
 def stage_in_error(name: str, error: StorageError) -> AttemptError:
+    """Return the failure for an input file that could not be staged in."""
     if isinstance(error, FileMissing):
         return AttemptError(
             ErrorClass.STAGE_IN_FAILED, f"input file {quoted(name)} is no longer there: {error.url}"
@@ -66,7 +70,10 @@ def stage_in_error(name: str, error: StorageError) -> AttemptError:
 
 
 def stage_out_error(name: str, error: StorageError, *, needed: int = 0) -> AttemptError:
-    """``needed``: bytes of all outputs of the job."""
+    """Return the failure for an output file that could not be staged out.
+
+    ``needed`` is the size of all outputs of the job in bytes.
+    """
     if isinstance(error, StorageFull):
         return AttemptError(
             ErrorClass.NO_ROOM,
@@ -79,7 +86,7 @@ def stage_out_error(name: str, error: StorageError, *, needed: int = 0) -> Attem
 
 
 def node_error(error: OSError) -> AttemptError:
-    """The node itself failed the job: its disk is full, its folder is gone."""
+    """Return the failure for an error of the node, such as a full disk or a missing folder."""
     place = f" ({error.filename})" if error.filename else ""
     error_class = ErrorClass.NO_ROOM if is_full(error) else ErrorClass.STAGE_IN_FAILED
     return AttemptError(

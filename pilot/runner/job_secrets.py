@@ -1,5 +1,7 @@
-"""The secrets of one job: cwltool has placeholders in their place, and gives the values to the
-tool alone."""
+"""Secrets of one job.
+
+cwltool works with placeholders and only the tool gets the values.
+"""
 
 from collections.abc import Mapping
 
@@ -11,15 +13,18 @@ from sluice.contracts.secrets import HoldsSecrets, SecretRef, SecretText
 
 
 class HandedOn(HoldsSecrets):
-    """``values``: by placeholder. ``names``: of the secrets, by placeholder."""
+    """Values and names of secrets by placeholder, for a process inside the job."""
 
     values: dict[str, SecretText]
     names: dict[str, str]
 
 
 class JobSecrets:
-    """``placeholders``: by port, what stands in the job order. ``store``: what cwltool finds the
-    values in."""
+    """Secrets of one job.
+
+    ``placeholders`` maps ports to the placeholders in the job order. ``store`` holds the values for
+    cwltool.
+    """
 
     def __init__(self, refs: Mapping[str, SecretRef], values: Mapping[str, SecretStr]) -> None:
         self.store = SecretStore()
@@ -30,7 +35,7 @@ class JobSecrets:
         self.redaction = _redaction(self.store, self._names)
 
     def handed_on(self) -> bytes:
-        """For a process inside the job; empty where there are none."""
+        """Return the secrets for a process inside the job, or empty bytes if there are none."""
         if not self._names:
             return b""
         values = {key: SecretStr(value) for key, value in self.store.secrets.items()}
@@ -38,7 +43,7 @@ class JobSecrets:
 
 
 def taken(handed: bytes) -> tuple[SecretStore, Redaction]:
-    """Of what ``handed_on`` gave."""
+    """Return the store and the redaction for the secrets that ``handed_on`` returned."""
     store = SecretStore()
     if not handed:
         return store, NOTHING
@@ -54,5 +59,5 @@ def _redaction(store: SecretStore, names: Mapping[str, str]) -> Redaction:
     )
 
 
-#: Of a job that has none.
+#: The secrets of a job without any.
 NO_SECRETS = JobSecrets({}, {})

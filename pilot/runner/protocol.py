@@ -21,23 +21,29 @@ from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
 from sluice.contracts.secrets import HoldsSecrets, SecretText
 
 _LENGTH = struct.Struct(">I")
-#: What comes with the connection of a slot: its number.
+#: The number of a slot, which is sent with its connection.
 SLOT_NUMBER = struct.Struct(">H")
 
 
 class RunnerSettings(Contract):
-    """What a slot has to know of its pilot. ``grace``: seconds between SIGTERM and SIGKILL. A job
-    may use ``memory_factor`` times the memory it asked for, but at least ``memory_floor`` MiB; one
-    that asked for none, ``memory_unasked`` (0: no limit). ``log_limit``: bytes kept of each of a
-    tool's two streams. ``live_logs``: seconds between two looks at what a tool that runs has
-    written, 0: none. ``checkpoint_limit``: bytes of all files of a job's checkpoint, 0: none are
-    kept. ``sandbox_required``: no JavaScript outside of bubblewrap.
-    ``expression_limit``: seconds for each expression. ``engine``: what containers are run with;
-    ``images``: folder for what it needs beside. ``memory_groups``: where the kernel keeps the tools
-    of each slot within their memory. ``assets``: folder for files of assets, of at most
-    ``asset_cache`` bytes (0: none are kept). ``sandbox``: what tools run in; where there is none,
-    ``no_sandbox`` says why. ``users``: of each slot, where tools run as those instead. ``gpus``:
-    the node's: paths of their device files by their uuid."""
+    """Settings that a slot needs from its pilot.
+
+    - ``grace``: seconds between SIGTERM and SIGKILL
+    - ``memory_factor``: a job may use this many times the memory that it requested
+    - ``memory_floor``: MiB that a job with a request may use at least
+    - ``memory_unasked``: MiB that a job without a request may use; 0 means no limit
+    - ``log_limit``: bytes kept of each of a tool's two streams
+    - ``live_logs``: seconds between two live logs of a running tool; 0 disables them
+    - ``checkpoint_limit``: bytes of all files of a checkpoint; 0 disables checkpoints
+    - ``sandbox_required``: no JavaScript outside bubblewrap
+    - ``expression_limit``: seconds for each expression
+    - ``engine``, ``images``: container engine and the folder that it needs
+    - ``assets``, ``asset_cache``: folder for files of assets and its size in bytes; 0 disables it
+    - ``memory_groups``: control groups for the tools of each slot
+    - ``sandbox``, ``no_sandbox``: sandbox of tools, or the reason why there is none
+    - ``users``: the user of each slot, if tools run as users
+    - ``gpus``: paths of the node's GPU device files by uuid
+    """
 
     pilot: str
     run_folder: str
@@ -62,19 +68,26 @@ class RunnerSettings(Contract):
 
 
 class TaskFrame(Contract):
+    """Describes a task to the slot."""
+
     kind: Literal["task"] = "task"
     task: PilotTask
 
 
 class ForgetFrame(Contract):
+    """Lets the slot forget a task."""
+
     kind: Literal["forget"] = "forget"
     uid: UUID
 
 
 class JobFrame(HoldsSecrets):
-    """``secrets``: values by port of the tool. ``trouble``: why there are none though the job needs
-    them. ``stop``: it is to be stopped already. ``gpus``: by uuid, that it may use. ``deadline``:
-    see ``RenewFrame``; None: there is none."""
+    """Gives a job to the slot.
+
+    ``secrets`` are values by port of the tool. ``trouble`` is why required secrets are missing.
+    ``stop`` says that the job must stop already. ``gpus`` are the uuids of GPUs that the job may
+    use. ``deadline`` is described in ``RenewFrame``; None means none.
+    """
 
     kind: Literal["job"] = "job"
     job: LeasedJob
@@ -86,8 +99,11 @@ class JobFrame(HoldsSecrets):
 
 
 class RenewFrame(Contract):
-    """The slot stops the attempt by itself at the tick ``deadline`` (``pilot.ticks``), as does a
-    pilot that is not itself stopped then."""
+    """Renews the deadline of an attempt.
+
+    The slot stops the attempt by itself at the tick ``deadline`` (``pilot.ticks``), even if the
+    pilot hangs.
+    """
 
     kind: Literal["renew"] = "renew"
     id: int
@@ -96,12 +112,14 @@ class RenewFrame(Contract):
 
 
 class UnloadFrame(Contract):
-    """The tool that has stayed loaded is to end, unless a job of its kind is there already."""
+    """Ends the warm worker, unless a job of its kind has already arrived."""
 
     kind: Literal["unload"] = "unload"
 
 
 class StopFrame(Contract):
+    """Stops an attempt."""
+
     kind: Literal["stop"] = "stop"
     id: int
     attempt: int
@@ -116,8 +134,11 @@ class ReadyFrame(Contract):
 
 
 class EndedFrame(Contract):
-    """An attempt has ended. ``journal``: name of the one that its report is in; None: in none.
-    ``loaded``: the tool that stays loaded afterwards."""
+    """An attempt has ended.
+
+    ``journal`` is the name of the journal with its report, or None. ``loaded`` is the warm worker
+    that stays.
+    """
 
     kind: Literal["ended"] = "ended"
     report: AttemptReport
@@ -127,7 +148,7 @@ class EndedFrame(Contract):
 
 
 class UnloadedFrame(Contract):
-    """No tool is loaded any more."""
+    """The slot no longer has a warm worker."""
 
     kind: Literal["unloaded"] = "unloaded"
 
@@ -139,12 +160,13 @@ from_slot: TypeAdapter[FromSlot] = TypeAdapter(Annotated[FromSlot, Field(discrim
 
 
 def frame_bytes(frame: ToSlot | FromSlot) -> bytes:
+    """Return the bytes of a frame for the connection."""
     body = frame.model_dump_json().encode()
     return _LENGTH.pack(len(body)) + body
 
 
 async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
-    """The next frame's JSON; None at the end."""
+    """Return the JSON of the next frame, or None at the end."""
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         return await reader.readexactly(length)
@@ -153,7 +175,7 @@ async def read_frame(reader: asyncio.StreamReader) -> bytes | None:
 
 
 class FrameReader:
-    """The frames that come in over a connection, for one who has something else to do meanwhile."""
+    """Reads frames from a connection and does other work between them."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -162,8 +184,10 @@ class FrameReader:
         self._read = bytearray()
 
     def receive(self, meanwhile: Callable[[], float | None] = lambda: None) -> bytes | None:
-        """The next frame's JSON, blocking; None at the end. ``meanwhile`` is called as long as
-        there is none, again after as many seconds as it says."""
+        """Wait for the next frame and return its JSON, or None at the end.
+
+        ``meanwhile`` is called while there is none, and again after the seconds that it returns.
+        """
         while (frame := self._taken()) is None:
             seconds = meanwhile()
             if self._poll.poll(None if seconds is None else seconds * 1000):

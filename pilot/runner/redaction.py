@@ -1,5 +1,7 @@
-"""Values of secrets taken out of what tools say, before anybody else reads it: exactly as they are,
-in no other spelling."""
+"""Redaction of secrets in the output of tools.
+
+Only the exact values are found, and no other spelling of them.
+"""
 
 import os
 import re
@@ -7,8 +9,11 @@ from collections.abc import Mapping
 
 
 class Redaction:
-    """``shown``: what stands in place of each value. A value that ends with a newline is found
-    without it: so a shell hands it on."""
+    """Replaces values of secrets.
+
+    ``shown`` maps each value to its replacement. Values are searched without surrounding
+    whitespace, as a shell removes a final newline.
+    """
 
     def __init__(self, shown: Mapping[str, str]) -> None:
         self._shown = {
@@ -19,21 +24,33 @@ class Redaction:
         self._pattern = re.compile(b"|".join(map(re.escape, longest_first)))
 
     def text(self, said: str) -> str:
+        """Return a text without values of secrets."""
         return self.data(said.encode(errors="surrogatepass")).decode(errors="surrogatepass")
 
     def data(self, said: bytes) -> bytes:
+        """Return bytes without values of secrets."""
         return self._between(said, 0, len(said))
 
     def read(self, file: int, start: int, end: int) -> bytes:
-        """Bytes of a file from ``start`` up to ``end``; a value that only begins or ends there is
-        taken out whole. Raises ``OSError``."""
+        """Return the bytes of a file from ``start`` to ``end`` without values of secrets.
+
+        A value that only starts or ends in this range is removed as a whole.
+
+        Raises:
+            OSError: The file could not be read.
+        """
         first, said = self._around(file, start, end)
         return self._between(said, start - first, end - first)
 
     def read_in_place(self, file: int, start: int, end: int) -> bytes:
-        """As ``read``, with an asterisk for each byte of a value, so that all else stays where it
-        is; without what may be the beginning of a value that is not written yet. Raises
-        ``OSError``."""
+        """Return bytes of a file with an asterisk for each byte of a value, so offsets stay valid.
+
+        The start of a value at the end of the range is left out, as its rest may not be written
+        yet.
+
+        Raises:
+            OSError: The file could not be read.
+        """
         first, said = self._around(file, start, end)
         if not self._shown:
             return said
@@ -41,7 +58,14 @@ class Redaction:
         return said[start - first : max(start, end - self._begun(said)) - first]
 
     def _around(self, file: int, start: int, end: int) -> tuple[int, bytes]:
-        """With as much before and behind as a value may reach; from where on."""
+        """Return the bytes of a range and around it, as far as a value may reach.
+
+        Returns:
+            The offset of the first byte, and the bytes.
+
+        Raises:
+            OSError: The file could not be read.
+        """
         more = max(0, self._longest - 1)
         first = max(0, start - more)
         return first, os.pread(file, end + more - first, first)
@@ -57,7 +81,7 @@ class Redaction:
         return b"".join([*parts, said[at : max(at, end)]])
 
     def _begun(self, said: bytes) -> int:
-        """Bytes at the end with which a value may begin."""
+        """Return the number of bytes at the end that may be the start of a value."""
         return max(
             (
                 size
@@ -69,5 +93,5 @@ class Redaction:
         )
 
 
-#: Where there is no secret.
+#: Redaction without any secret.
 NOTHING = Redaction({})

@@ -1,7 +1,6 @@
-"""The processes of a pilot's slots: this one loads cwltool once and forks a process for every
-connection that it is handed.
+"""Server of slot processes: ``python -m pilot.runner <fd of its connection> <settings as JSON>``.
 
-``python -m pilot.runner <fd of its connection to the pilot> <settings as JSON>``
+It loads cwltool once and forks a process for each connection that the pilot sends.
 """
 
 import os
@@ -26,20 +25,21 @@ log = structlog.get_logger(__name__)
 
 
 def main() -> None:
+    """Fork slot processes until the pilot closes the connection."""
     control = socket.socket(fileno=int(sys.argv[1]))
     settings = RunnerSettings.model_validate_json(sys.argv[2])
     configure_logging("pilot")
     leave_ending_to_the_pilot()
-    # Programs of pipeline packs are installed beside ours; last, so that no other of the user's is
-    # hidden by one of ours.
+    # Programs of pipeline packs are installed beside this Python. The folder comes last, so that it
+    # hides no program of the user.
     os.environ["PATH"] = (
         os.environ.get("PATH", os.defpath) + os.pathsep + os.path.dirname(sys.executable)
     )
     warm_up(str(RunFolder(Path(settings.run_folder)).documents))
     _install_javascript(settings)
-    # The pilot sees a slot's end by its connection; nobody waits for it here.
+    # The pilot notices the end of a slot by its connection, so nobody waits for it here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    keep_what_is_loaded()  # the forked processes go on sharing its pages
+    keep_what_is_loaded()  # forks keep sharing its pages
     while True:
         data, descriptors, _, _ = socket.recv_fds(control, SLOT_NUMBER.size, 1)
         if not data:

@@ -1,14 +1,13 @@
-"""Signals to the processes of the slots, and to what they run."""
+"""Signals for slot processes and the programs that they run."""
 
 import signal
 
 
 def leave_ending_to_the_pilot() -> None:
-    """SIGTERM and SIGINT do nothing to this process: the pilot decides what becomes of running
-    jobs.
+    """Make SIGTERM and SIGINT have no effect on this process.
 
-    A handler that does nothing, because programs inherit what is ignored, and a tool has to end
-    when it is told.
+    The pilot decides what happens to running jobs. The handler does nothing: if the signals were
+    ignored, tools would inherit this, and they have to end on them.
     """
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: None)

@@ -1,4 +1,4 @@
-"""The process of one slot: jobs come in over its connection, one runs at a time."""
+"""The process of one slot, which receives jobs over its connection and runs one at a time."""
 
 import os
 import queue
@@ -48,7 +48,10 @@ log = structlog.get_logger(__name__)
 
 
 class SlotProcess:
-    """``number``: of the slot, which the next process has as well if this one is lost."""
+    """The process of a slot.
+
+    ``number`` is the number of the slot. A process that replaces a lost one has the same number.
+    """
 
     def __init__(self, connection: socket.socket, settings: RunnerSettings, number: int) -> None:
         self._connection = connection
@@ -58,11 +61,11 @@ class SlotProcess:
         self._tools: dict[UUID, Loaded] = {}
 
     def serve(self) -> None:
-        """Runs jobs until the pilot closes the connection; does not return then."""
+        """Run jobs until the pilot closes the connection, which ends this process."""
         leave_ending_to_the_pilot()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         adopt_orphans()
-        # Before there is a process that does not come along.
+        # Processes that exist before would not move to the group.
         memory = memory_of(self._settings.memory_groups)
         most = most_processes(self._settings, self._number)
         group = SlotGroup(self._settings.memory_groups, most)
@@ -109,7 +112,7 @@ class SlotProcess:
     def _next_frame(
         self, context: SlotContext
     ) -> TaskFrame | ForgetFrame | JobFrame | UnloadFrame | None:
-        """None: the tool that stays loaded has been idle for too long."""
+        """Return the next frame, or None if the warm worker has been idle for too long."""
         try:
             return context.control.frames.get(timeout=context.warm.idle_for())
         except queue.Empty:

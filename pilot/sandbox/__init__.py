@@ -1,1 +1,1 @@
-"""Rooms that programs run in: each sees its own files, and reaches nothing else."""
+"""Sandboxes of programs: each program sees its own files and reaches nothing else."""

@@ -1,4 +1,4 @@
-"""Paths of a node that an operator lets tools see as well: can they be seen?"""
+"""Checks of paths that an operator makes visible to tools."""
 
 from pathlib import Path
 
@@ -6,8 +6,10 @@ from sluice.visible_paths import why_invisible
 
 
 def why_hidden(path: Path, work_dir: Path) -> str | None:
-    """Return why tools would not see ``path``, and what to do; None where they see it.
-    ``work_dir``: the pilot's, which they never see."""
+    """Return why tools would not see ``path`` and what to do, or None if they see it.
+
+    ``work_dir`` is the pilot's work folder, which tools never see.
+    """
     if not path.is_absolute():
         return "it is no absolute path: give one"
     try:

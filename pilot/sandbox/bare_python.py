@@ -1,15 +1,17 @@
-"""Python processes that start a slot's programs: they have nothing of the pilot but its code."""
+"""Python processes that start a slot's programs, with nothing of the pilot except its code."""
 
 import os
 import sys
 
-#: Without which Python may not start.
+#: Variables without which Python may not start.
 _VARIABLES = ("LD_LIBRARY_PATH",)
 
 
 def bare_python(module: str, descriptor: int, *, found_in: str) -> list[str]:
-    """The command that calls ``main(descriptor)`` of one of our modules. ``found_in``: folder of
-    our packages."""
+    """Return the command that calls ``main(descriptor)`` of a module of the pilot.
+
+    ``found_in`` is the folder of the pilot's packages.
+    """
     code = (
         f"import sys; sys.path.append({found_in!r}); import {module} as it; it.main({descriptor})"
     )
@@ -17,4 +19,5 @@ def bare_python(module: str, descriptor: int, *, found_in: str) -> list[str]:
 
 
 def bare_environment() -> dict[str, str]:
+    """Return the environment of such a process."""
     return {name: os.environ[name] for name in _VARIABLES if name in os.environ}

@@ -1,5 +1,4 @@
-"""bubblewrap: starts a program in namespaces of its own, where it sees, has and may do what is said
-here, and nothing else."""
+"""Use of bubblewrap, which starts a program in namespaces with the given files and rights only."""
 
 import os
 import subprocess
@@ -13,32 +12,42 @@ from sluice.contracts.base import Contract
 
 
 class MountKind(StrEnum):
-    """What is seen at a path; the values are names of bubblewrap's options."""
+    """What is visible at a path.
 
-    READ = "ro-bind"  #: a file or folder of the node's, to read
-    WRITE = "bind"  #: a file or folder of the node's, to read and write
+    The values are names of bubblewrap's options.
+    """
+
+    READ = "ro-bind"  # a file or folder of the node, read-only
+    WRITE = "bind"  # a file or folder of the node, to read and write
     LINK = "symlink"
-    FOLDER = "dir"  #: an empty one
-    MEMORY = "tmpfs"  #: an empty file system in memory
-    DEVICES = "dev"  #: those that all programs have: null, urandom, terminals …
-    DEVICE = "dev-bind"  #: one of the node's; who owns it there can change it: see ``keep_devices``
-    PROCESSES = "proc"  #: what the kernel tells about the namespaces' processes
-    CLOSED = "remount-ro"  #: what is mounted there already, from here on only to read
+    FOLDER = "dir"  # an empty folder
+    MEMORY = "tmpfs"  # an empty file system in memory
+    DEVICES = "dev"  # the devices that all programs have: null, urandom, terminals …
+    DEVICE = "dev-bind"  # a device of the node, whose owner can change it: see ``keep_devices``
+    PROCESSES = "proc"  # /proc of the namespaces
+    CLOSED = "remount-ro"  # what is mounted there already, read-only from now on
 
 
 class MountPoint(Contract):
-    """``source``: path of the node's file, or where the link leads to."""
+    """A mount point.
+
+    ``source`` is the path of the node's file, or the target of the link.
+    """
 
     kind: MountKind
     path: str
     source: str = ""
 
     def options(self) -> list[str]:
+        """Return bubblewrap's options for it."""
         return [f"--{self.kind}", *filter(None, [self.source]), self.path]
 
 
 def to_read(paths: Iterable[str]) -> list[MountPoint]:
-    """Where they are on the node. Links stay links."""
+    """Return mount points that show paths read-only at their own places.
+
+    Links stay links.
+    """
     return [
         MountPoint(kind=MountKind.LINK, path=path, source=os.readlink(path))
         if os.path.islink(path)
@@ -48,12 +57,18 @@ def to_read(paths: Iterable[str]) -> list[MountPoint]:
 
 
 class Namespaces(Contract):
-    """What bubblewrap makes for a program. ``bubblewrap``: its path. ``mounts``: what the program
-    sees, in the order in which it is put there. ``user``: number of its user and group; None: as
-    outside. ``rights``: it has all over its namespaces, else none. ``nested``: it may make others
-    in them, as far as the kernel lets it. ``network``: the node's, else a loopback alone.
-    ``first``: it is their first process, else bubblewrap is. ``calls``: what it may ask of the
-    kernel; None: anything. ``limits``: of resources of each process, as prlimit(1) names them."""
+    """Namespaces that bubblewrap creates for a program.
+
+    - ``bubblewrap``: its path
+    - ``mounts``: what the program sees, in the order of mounting
+    - ``user``: uid and gid of the program; None keeps those of this process
+    - ``rights``: the program has all capabilities in its namespaces, otherwise none
+    - ``nested``: the program may create further user namespaces, as far as the kernel allows it
+    - ``network``: the node's network, otherwise a loopback only
+    - ``first``: the program is process 1 of its namespace, otherwise bubblewrap is
+    - ``calls``: filter for system calls, or None
+    - ``limits``: resource limits of each process by the names of prlimit(1)
+    """
 
     bubblewrap: str
     mounts: list[MountPoint]
@@ -73,9 +88,15 @@ class Namespaces(Contract):
         environment: Mapping[str, str] | None = None,
         descriptors: Sequence[int] = (),
     ) -> "subprocess.Popen[bytes]":
-        """bubblewrap's process, with which all others end, as they do when this process ends.
-        ``streams``: standard input, output and error, as ``subprocess`` has them. ``environment``:
-        all of it. ``descriptors``: what the program gets beside. Raises ``OSError``."""
+        """Start a program and return bubblewrap's process.
+
+        All processes end with it, and it ends with this process. ``streams`` are standard input,
+        output and error as in ``subprocess``. ``environment`` is the whole environment.
+        ``descriptors`` are further descriptors for the program.
+
+        Raises:
+            OSError: bubblewrap could not be started.
+        """
         calls = self._filter()
         try:
             return subprocess.Popen(
@@ -114,7 +135,10 @@ class Namespaces(Contract):
             yield from mount.options()
 
     def _filter(self) -> list[int]:
-        """A descriptor to read it from; none where there is none for this kind of processor."""
+        """Return a descriptor with the filter for system calls.
+
+        The list is empty if there is no filter for this architecture.
+        """
         program = None if self.calls is None else filter_program(self.calls)
         if program is None:
             return []
@@ -125,6 +149,6 @@ class Namespaces(Contract):
 
 
 def limited(limits: Mapping[str, int]) -> list[str]:
-    """What stands before a command to give it limits of resources, as prlimit(1) names them."""
+    """Return a command prefix that sets resource limits by the names of prlimit(1)."""
     options = [f"--{name}={most}" for name, most in limits.items()]
     return ["prlimit", *options, "--"] if options else []

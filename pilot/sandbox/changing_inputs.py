@@ -1,8 +1,8 @@
-"""Files that a program sees which stays while its inputs change: one set after the other is put
-into folders that it sees already.
+"""Changing inputs of a warm worker in a sandbox.
 
-What the process that holds the sandbox mounts there, it sees as well: its namespace follows this
-one's. Nothing that is mounted in its own comes back here.
+Each set of files is mounted into folders that the program already sees. Mounts of the sandbox's
+holder propagate to the namespace of the program, as it follows the holder's. Mounts of the program
+do not come back.
 """
 
 import os
@@ -11,17 +11,24 @@ from collections.abc import Sequence
 
 from pilot.sandbox.kernel import bind, bind_again, follow, hide, mount_memory, pass_on, unmount
 
-#: In it lie the folders, by number; no program sees it here.
+#: Place of the numbered folders, which no program sees here.
 PLACE = "/.changing"
-#: What is about to be put there, made so that it can only be read.
+#: A mount that is made read-only before it is shown.
 _STAGED = "/.staged"
 
 
 class ChangingInputs:
-    """Of one program. ``entered`` is called in its namespace."""
+    """Changing inputs of one program.
+
+    The program calls ``entered`` in its namespace.
+    """
 
     def __init__(self, folders: int) -> None:
-        """Raises ``OSError``."""
+        """Create the folders.
+
+        Raises:
+            OSError: A folder could not be created or mounted.
+        """
         self._shown: list[str] = []
         self._folders = folders
         os.mkdir(PLACE)
@@ -31,8 +38,13 @@ class ChangingInputs:
             os.mkdir(f"{PLACE}/{number}")
 
     def show(self, files: Sequence[tuple[str, int, str]]) -> None:
-        """In place of what was shown before. ``files``: each with where it is found, the number of
-        the folder that it is to be seen in, and its path there. Raises ``OSError``."""
+        """Show files in place of those shown before.
+
+        Each file has its source, the number of a folder and its path there.
+
+        Raises:
+            OSError: A file could not be mounted.
+        """
         for place in reversed(self._shown):
             unmount(place)
         for place in reversed(self._shown):
@@ -42,7 +54,11 @@ class ChangingInputs:
             self._put(source, f"{PLACE}/{number}/{path}")
 
     def close(self) -> None:
-        """Raises ``OSError``."""
+        """Remove the folders.
+
+        Raises:
+            OSError: A folder could not be unmounted.
+        """
         self.show([])
         unmount(PLACE)
         os.rmdir(PLACE)
@@ -57,8 +73,7 @@ class ChangingInputs:
                 os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         self._shown.append(place)
         try:
-            # What is mounted is passed on at once, so that it has to be as it is meant to be by
-            # then.
+            # A mount propagates at once, so it must already be read-only.
             bind(source, _STAGED, writable=False)
             try:
                 bind_again(_STAGED, place)
@@ -68,7 +83,7 @@ class ChangingInputs:
             _delete(_STAGED)
 
     def _remove(self, place: str) -> None:
-        """With the folders that were made for it, and that nothing else needs."""
+        """Remove a place and the empty folders above it."""
         _delete(place)
         folder = os.path.dirname(place)
         while folder.count("/") > PLACE.count("/") + 1 and not os.listdir(folder):
@@ -77,12 +92,12 @@ class ChangingInputs:
 
 
 def entered() -> None:
-    """In the program's namespace, before its folders are put in their places."""
+    """Follow the holder's mounts, in the program's namespace before its folders are placed."""
     follow(PLACE)
 
 
 def hidden() -> None:
-    """In the program's namespace, once they are."""
+    """Hide the numbered folders, in the program's namespace after its folders are placed."""
     hide(PLACE)
 
 

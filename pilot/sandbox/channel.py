@@ -1,5 +1,7 @@
-"""What the holder of a sandbox and the process that it works for say to each other: messages of
-four bytes of length (big-endian) and JSON, some of which come with descriptors."""
+"""Messages between the holder of a sandbox and the process that it works for.
+
+Each message has four bytes of length (big-endian) and JSON. Some messages carry descriptors.
+"""
 
 import json
 import os
@@ -13,34 +15,43 @@ _MOST_DESCRIPTORS = 3
 
 
 class Channel:
-    """Between a holder and who has it run programs: messages, some of which come with
-    descriptors."""
+    """A connection for messages, some of which carry descriptors."""
 
     def __init__(self, ours: socket.socket) -> None:
         self._socket = ours
 
     def fileno(self) -> int:
+        """Return the descriptor of the connection."""
         return self._socket.fileno()
 
     def send(self, message: dict[str, Any], descriptors: Sequence[int] = ()) -> None:
-        """Raises ``OSError``."""
+        """Send a message.
+
+        Raises:
+            OSError: The connection is broken.
+        """
         body = json.dumps(message).encode()
         data = _LENGTH.pack(len(body)) + body
         sent = socket.send_fds(self._socket, [data], descriptors) if descriptors else 0
         self._socket.sendall(data[sent:])
 
     def receive(self) -> tuple[dict[str, Any], list[int]]:
-        """The next message, and the descriptors that came with it. Raises ``EOFError``,
-        ``OSError``."""
+        """Return the next message and its descriptors.
+
+        Raises:
+            EOFError: The other side has closed the connection.
+            OSError: The connection is broken.
+        """
         length, descriptors = self._take(_LENGTH.size)
         body, more = self._take(_LENGTH.unpack(length)[0])
         return json.loads(body), descriptors + more
 
     def close(self) -> None:
+        """Close the connection."""
         self._socket.close()
 
     def _take(self, size: int) -> tuple[bytes, list[int]]:
-        """No more than that: what is left is seen by who waits for more."""
+        """Read exactly ``size`` bytes, so that further data still wakes a poll."""
         taken, found = b"", list[int]()
         while len(taken) < size:
             piece, descriptors, _, _ = socket.recv_fds(

@@ -1,13 +1,13 @@
-"""Sets where the programs of a network namespace may send to, as a program of its own, with the
-library of Python alone: ``egress.py USER NETWORK RULES``
+"""Rules for where the programs of a network namespace may send: ``egress.py USER NETWORK RULES``.
 
-USER, NETWORK: descriptors of the namespace for users that has the say, and of the network's; RULES:
-JSON ``{NETWORK: MAY_BE_SENT_TO, …}`` of IPv4. The first that fits decides; where none does, packets
-are sent.
+This is a program of its own and uses only Python's standard library. USER and NETWORK are
+descriptors of the owning user namespace and of the network namespace. RULES is JSON ``{NETWORK:
+MAY_BE_SENT_TO, …}`` of IPv4. The first rule that matches decides. Without a match, packets are
+sent.
 
-The rules are the kernel's IPsec policies. It asks them of each packet that a program sends, but for
-those to the loopback interface, however the program chose the way: one that names an interface
-(``SO_BINDTODEVICE``, ``IP_PKTINFO`` …) passes all routes, those that refuse among them.
+The rules are IPsec policies of the kernel. They apply to each packet of a program, except those to
+the loopback interface. Routes would not be enough: a program that names an interface
+(``SO_BINDTODEVICE``, ``IP_PKTINFO`` …) bypasses them.
 """
 
 import ctypes
@@ -19,14 +19,18 @@ import sys
 
 _XFRM_MSG_NEWPOLICY, _NEW_AND_ANSWERED = 0x13, 0x605
 _XFRM_POLICY_OUT, _XFRM_POLICY_ALLOW, _XFRM_POLICY_BLOCK = 1, 0, 1
-#: Bytes and packets, soft and hard: as many as there are.
+#: Soft and hard limits of bytes and packets: none.
 _NO_LIMITS = (2**64 - 1,) * 4
 _SELECTOR = struct.Struct("=16s24xHB13x")
 _POLICY = struct.Struct("=56s4Q64xI4xBB6x")
 
 
 def _enter(namespace: int) -> None:
-    """Raises ``OSError``."""
+    """Enter a namespace.
+
+    Raises:
+        OSError: The namespace could not be entered.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.setns(namespace, 0) != 0:
         number = ctypes.get_errno()
@@ -34,8 +38,13 @@ def _enter(namespace: int) -> None:
 
 
 def _rule(network: str, priority: int, *, allowed: bool) -> None:
-    """Of rules that fit, the least ``priority`` decides. See ``xfrm_userpolicy_info`` in the
-    kernel's ``linux/xfrm.h``. Raises ``OSError``."""
+    """Add a rule. Of matching rules, the one with the lowest ``priority`` decides.
+
+    See ``xfrm_userpolicy_info`` in the kernel's ``linux/xfrm.h``.
+
+    Raises:
+        OSError: The kernel refused the rule.
+    """
     address, _, bits = network.partition("/")
     selector = _SELECTOR.pack(socket.inet_aton(address), socket.AF_INET, int(bits))
     action = _XFRM_POLICY_ALLOW if allowed else _XFRM_POLICY_BLOCK
@@ -50,6 +59,7 @@ def _rule(network: str, priority: int, *, allowed: bool) -> None:
 
 
 def main() -> None:
+    """Enter the namespaces and add the rules."""
     user, network, rules = sys.argv[1:]
     _enter(int(user))
     _enter(int(network))

@@ -1,4 +1,4 @@
-"""A sandbox that a process holds: in it, programs are started one after the other."""
+"""A sandbox with a holder process, in which programs are started one after the other."""
 
 import contextlib
 import os
@@ -19,21 +19,24 @@ from pilot.sandbox.sandbox import Extras, Sandbox
 from pilot.sandbox.seccomp import Filter, filter_program
 from pilot.sandbox.view import SeenFile, View
 
-#: Folders, beside those it is made with, from which a holder gives files; with one more, others are
-#: forgotten.
+#: Number of source folders besides the initial ones. Beyond it, the holder forgets folders.
 _MOST_SOURCES = 32
-#: Seconds within which a holder ends by itself.
+#: Seconds for a holder to end by itself.
 _PATIENCE = 5.0
 
 
 class SandboxError(Exception):
-    """A program could not be started in its sandbox, for a reason that has nothing to do with the
-    program: a sentence."""
+    """The sandbox has failed to start a program. The program is not at fault.
+
+    The message is a sentence.
+    """
 
 
 class Sandboxes:
-    """A node's sandbox as a process holds it: once for programs of each kind, as they come.
-    ``sources``: folders from which they get files."""
+    """The sandboxes of a process, one for each set of extras.
+
+    ``sources`` are folders with files for programs.
+    """
 
     def __init__(self, sandbox: Sandbox, sources: Sequence[str]) -> None:
         self.sandbox = sandbox
@@ -42,25 +45,29 @@ class Sandboxes:
 
     @property
     def pids(self) -> frozenset[int]:
-        """Of this process's children that belong to them."""
+        """Return the children of this process that belong to the sandboxes."""
         return frozenset().union(*(held.pids for held in self._held.values()))
 
     def of(self, gets: Extras) -> "HeldSandbox":
+        """Return the sandbox for programs with these extras."""
         if gets not in self._held:
             self._held[gets] = HeldSandbox(self.sandbox, self._sources, gets)
         return self._held[gets]
 
     def close(self) -> None:
+        """End all sandboxes."""
         for held in self._held.values():
             held.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """How a program ended, and what it and all that it started has used. ``status``: as wait(2)
-    gives it. ``cpu``: seconds. ``memory``: KiB of its largest process; ``floor``: at or below it,
-    it says nothing. ``read``, ``written``: bytes that it asked the kernel for, or handed to it;
-    None: not counted."""
+    """Exit status and resource usage of a program and its descendants.
+
+    ``status`` is as in wait(2). ``cpu`` is in seconds. ``memory`` is the peak of its largest
+    process in KiB; values up to ``floor`` say nothing. ``read`` and ``written`` are bytes of I/O
+    calls, or None.
+    """
 
     status: int
     cpu: float
@@ -71,8 +78,10 @@ class Usage:
 
 
 class HeldSandbox:
-    """A sandbox with its holder, which is started when there is something to run. ``sources``:
-    folders from which programs get files. ``gets``: what programs get beside."""
+    """A sandbox whose holder starts when it is needed.
+
+    ``sources`` are folders with files for programs. ``gets`` are the extras of programs.
+    """
 
     def __init__(self, sandbox: Sandbox, sources: Sequence[str], gets: Extras) -> None:
         self._sandbox = sandbox
@@ -86,7 +95,7 @@ class HeldSandbox:
 
     @property
     def pids(self) -> frozenset[int]:
-        """Of this process's children that hold the sandbox."""
+        """Return the children of this process that hold the sandbox."""
         known = (self._process, self._carrier)
         return frozenset(process.pid for process in known if process is not None)
 
@@ -101,10 +110,16 @@ class HeldSandbox:
         view: View,
         stdin: str | None = os.devnull,
     ) -> "Contained":
-        """``streams``: descriptors of standard output and error. ``stdin``: path of its standard
-        input, which is opened where the program sees it: what is opened outside could be written
-        to through its descriptor. (None: the first of ``streams``, a pipe.) One at a time. Raises
-        ``OSError`` where there is no such program, ``SandboxError``."""
+        """Start a program. Only one program may run at a time.
+
+        ``streams`` are descriptors of standard output and error. ``stdin`` is a path that is opened
+        inside the sandbox, as a descriptor from outside could be used to write. If it is None, the
+        first of ``streams`` is the standard input, a pipe.
+
+        Raises:
+            OSError: The program does not exist or is not executable.
+            SandboxError: The sandbox has failed.
+        """
         program = {
             "arguments": list(arguments),
             "environment": dict(environment),
@@ -114,7 +129,7 @@ class HeldSandbox:
         new = self._process is None
         answer = self._asked(program, self._room(view, limits), streams)
         if "room" in answer and not new:
-            # A folder may have been made anew since the holder got to see it.
+            # A folder may have been created again since the holder got it.
             self.close()
             answer = self._asked(program, self._room(view, limits), streams)
         match answer:
@@ -126,8 +141,11 @@ class HeldSandbox:
         raise SandboxError(answer.get("room", "the process that holds it did not say why"))
 
     def _room(self, view: View, limits: ProcessLimits) -> dict[str, Any]:
-        """What is asked of the holder, which can see the files from here on. Raises
-        ``SandboxError``."""
+        """Return the request for a room, and make its files visible to the holder.
+
+        Raises:
+            SandboxError: A file does not exist.
+        """
         self._make_visible([seen.source for seen in view.files])
         return {
             "limits": limits.as_numbers(),
@@ -141,7 +159,7 @@ class HeldSandbox:
     def _asked(
         self, program: dict[str, Any], room: dict[str, Any], streams: Sequence[int]
     ) -> dict[str, Any]:
-        """The holder's answer; ``room``: why it could not do it."""
+        """Send a request and return the answer. The key ``room`` is the reason of a failure."""
         _, connection = self._opened()
         try:
             connection.send({**program, "room": room}, streams)
@@ -151,7 +169,7 @@ class HeldSandbox:
             return {"room": f"the process that holds it has ended{said and ': '}{said}"}
 
     def close(self) -> str:
-        """Ends it, with all that runs in it. Gives what it has said last, if anything."""
+        """End the holder and everything in the sandbox, and return its last message."""
         process, self._process = self._process, None
         connection, self._connection = self._connection, None
         if connection is not None:
@@ -170,16 +188,17 @@ class HeldSandbox:
         return said[-1][:300] if said else ""
 
     def leave_network(self) -> None:
-        """Ends it where it has a network of its own: answers to what a program has sent would come
-        to the next one."""
+        """End the sandbox if it has a network of its own.
+
+        Otherwise answers to packets of one program could reach the next.
+        """
         if self._carrier is not None:
             self.close()
 
     def _make_visible(self, paths: Sequence[str]) -> None:
-        """Where the holder does not see all of these files, it starts anew, with the folders that
-        they lie in."""
+        """Restart the holder with more folders if it does not see all of these files."""
         if self._process is None:
-            # Folders of data sets go with these.
+            # Folders of data sets may have been deleted.
             self._sources = [path for path in self._sources if path in self._own or isdir(path)]
         missing = dict.fromkeys(
             os.path.dirname(path) for path in paths if self.inside(path) is None
@@ -191,8 +210,10 @@ class HeldSandbox:
             self._sources = [*self._own, *missing, *kept]
 
     def _file(self, seen: SeenFile) -> tuple[str | None, str, bool, int, int]:
-        """Where the holder has it from, where it is seen, whether it can be written, and which one
-        it is: what is seen already may have got another in its place."""
+        """Return the holder's path, the program's path, whether it is writable, device and inode.
+
+        Device and inode tell whether another file has taken the place.
+        """
         try:
             found = os.stat(seen.source)
         except OSError as error:
@@ -200,14 +221,18 @@ class HeldSandbox:
         return self.inside(seen.source), seen.path, seen.writable, found.st_dev, found.st_ino
 
     def inside(self, path: str) -> str | None:
-        """Where the holder sees a file of the node; None: it does not."""
+        """Return the holder's path of a file of the node, or None."""
         for number, source in enumerate(self._sources):
             if path == source or path.startswith(f"{source.rstrip('/')}/"):
                 return f"{SOURCES}/{number}/{path[len(source) :].lstrip('/')}"
         return None
 
     def _opened(self) -> tuple["subprocess.Popen[bytes]", Channel]:
-        """Raises ``SandboxError``."""
+        """Return the holder and its connection, and start the holder if necessary.
+
+        Raises:
+            SandboxError: The holder could not be started.
+        """
         if self._process is not None and self._connection is not None:
             return self._process, self._connection
         ours, theirs = socket.socketpair()
@@ -227,7 +252,7 @@ class HeldSandbox:
         self._process = process
         calls = filter_program(Filter.TOOL)
         try:
-            connection.receive()  # bubblewrap is done
+            connection.receive()  # bubblewrap has finished
             self._give_network(process.pid)
             connection.send(
                 {
@@ -245,7 +270,11 @@ class HeldSandbox:
         return process, connection
 
     def _give_network(self, bubblewrap: int) -> None:
-        """Raises ``OSError``."""
+        """Start the network of the sandbox, if programs get one.
+
+        Raises:
+            OSError: There is no network, or it could not be started.
+        """
         network = self._sandbox.network
         if not self._gets.network or (network is None and self._sandbox.node_network):
             return
@@ -258,16 +287,23 @@ class HeldSandbox:
 
 
 def _first_child(pid: int) -> int:
-    """Raises ``OSError``."""
+    """Return the pid of the first child of a process.
+
+    Raises:
+        OSError: The process has ended.
+    """
     with open(f"/proc/{pid}/task/{pid}/children") as file:
         return int(file.read().split()[0])
 
 
 class Contained:
-    """A program in a sandbox. ``root``: pid of the process that holds the sandbox; ``beside``:
-    MiB of memory that this takes."""
+    """A program in a sandbox.
 
-    #: Its end says more.
+    ``root`` is the pid of the process that holds the sandbox. ``beside`` is the memory of the
+    holder in MiB.
+    """
+
+    #: Not known before the end.
     used = 0.0
 
     def __init__(
@@ -281,24 +317,25 @@ class Contained:
 
     @property
     def descriptor(self) -> int:
-        """Readable once it has ended."""
+        """Return a descriptor that is readable once the program has ended."""
         return self._connection.fileno()
 
     def has_ended(self) -> bool:
+        """Return True, as ``descriptor`` becomes readable only at the end."""
         return True
 
     def signal(self, number: int) -> None:
-        """To its process group; SIGKILL to all of its processes."""
+        """Send a signal to the process group, or SIGKILL to all processes of the program."""
         with contextlib.suppress(OSError):
             self._connection.send({"signal": number})
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Something else than a signal."""
+        """Send a message that needs no answer."""
         with contextlib.suppress(OSError):
             self._connection.send(message)
 
     def asked(self, message: dict[str, Any]) -> dict[str, Any]:
-        """The answer, of a program that runs; where it has ended, an empty one."""
+        """Send a message and return the answer, which is empty if the program has ended."""
         try:
             self._connection.send(message)
             answer, _ = self._connection.receive()
@@ -310,17 +347,20 @@ class Contained:
         return answer
 
     def kill(self) -> None:
-        """At once, with the sandbox, from any thread, which waits until that is dead."""
+        """Kill the sandbox with the program and wait until it is dead.
+
+        Any thread may call this.
+        """
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.root, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
             os.waitid(os.P_PID, self.root, os.WEXITED | os.WNOWAIT)
 
     def end(self) -> Usage:
-        """Waits for its end. Nothing of it is left then."""
+        """Wait for the end of the program with all its processes and return the resource usage."""
         try:
             answer = self._usage or self._connection.receive()[0]
-        except (EOFError, OSError):  # what holds the sandbox was killed, and all with it
+        except (EOFError, OSError):  # The holder was killed, and with it everything in the sandbox.
             self._sandbox.close()
             return Usage(status=signal.SIGKILL, cpu=0.0, memory=0, floor=0)
         self._sandbox.leave_network()

@@ -1,10 +1,11 @@
-"""Holds the namespaces of a sandbox, and starts one program after the other in them: the first
-process that bubblewrap starts. ``main(DESCRIPTOR)``
+"""Holder of a sandbox: ``main(DESCRIPTOR)``.
 
-It and what it imports need nothing but Python's own library, and see what the sandbox sees. For
-each view a thread makes a room (``pilot.sandbox.room``) and starts the programs that come with this
-view, without ever copying this process. When a program has ended, all that is left in this PID
-namespace is killed: nothing of it meets the next one.
+It is the first process that bubblewrap starts. It holds the namespaces and starts one program after
+the other. It uses only Python's standard library and sees what the sandbox sees.
+
+For each view, a thread creates a room (``pilot.sandbox.room``) and starts the programs with this
+view. The holder is never forked. When a program has ended, all other processes in the PID namespace
+are killed, so that the next program meets none of them.
 """
 
 import contextlib
@@ -33,23 +34,29 @@ from pilot.sandbox.room import RoomError, ToolRoom
 from pilot.sandbox.shares import take_share
 
 _MOST_CHUNK = 1 << 12
-#: States of a thread that has stopped, or ended; see proc(5).
+#: States of a thread that is stopped or has ended; see proc(5).
 _STANDING = "TtZX"
 #: Seconds for processes to stop.
 _STOPPING = 0.5
 
 
 class _Request(NamedTuple):
-    """``descriptors``: of the program's streams."""
+    """A request to run a program.
+
+    ``descriptors`` are those of its streams.
+    """
 
     message: dict[str, Any]
     descriptors: list[int]
 
 
 class Holder:
-    """``ends``: descriptor that can be read when a child has ended; ``io``: of what the kernel
-    counts for this process. ``calls``: the filter on system calls. ``loopback``: None: there is
-    another network, which is not made anew."""
+    """Runs programs in the namespaces.
+
+    ``ends`` is a descriptor that is readable when a child has ended. ``io`` is open on the I/O
+    counts of this process. ``calls`` is the filter for system calls. ``loopback`` is None if
+    programs have another network, which is not renewed.
+    """
 
     def __init__(
         self,
@@ -70,21 +77,21 @@ class Holder:
         self._poll.register(ends, select.POLLIN)
         self._io = io
         self._cpu, self._memory = 0.0, 0
-        #: Files that a program is to see from now on (None: it has ended), and why they cannot be.
+        #: Files to show to the program, or None once it has ended, and the results.
         self._to_show: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._shown: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def serve(self) -> None:
-        """Until the other side has gone."""
+        """Run programs until the other side has closed the connection."""
         while (request := self._next or self._received()) is not None:
             self._next = request
             room = ToolRoom(request.message["room"], self._calls)
             folders = request.message["room"].get("changing", [])
             changing = ChangingInputs(len(folders)) if folders else None
-            # What the kernel keeps for each thread is what gives each room namespaces of its own.
+            # Namespaces belong to a thread, so that each room can have its own.
             thread = threading.Thread(target=self._serve_in, args=(room,))
             thread.start()
-            # A room's thread has not the right to mount anything any more.
+            # The thread of a room may no longer mount anything.
             while (files := self._to_show.get()) is not None:
                 self._shown.put(_shown(changing, files))
             thread.join()
@@ -101,7 +108,7 @@ class Holder:
             self._to_show.put(None)
 
     def _serve_all_in(self, room: ToolRoom) -> None:
-        """Programs, until one comes that has another view."""
+        """Run programs in a room until a request has another view."""
         request, self._next = self._next, None
         try:
             room.enter()
@@ -118,7 +125,10 @@ class Holder:
         self._next = request
 
     def _received(self) -> _Request | None:
-        """The next program; None: the other side has gone. Signals come too late."""
+        """Return the next request, or None if the other side has closed the connection.
+
+        Other messages are too late and are dropped.
+        """
         with contextlib.suppress(EOFError, ConnectionError):
             while True:
                 message, descriptors = self._connection.receive()
@@ -132,7 +142,12 @@ class Holder:
         self._connection.send(answer)
 
     def _run(self, room: ToolRoom, request: _Request) -> None:
-        """To its end, with all that it has started. Raises ``EOFError``, ``OSError``."""
+        """Run a program until all its processes have ended.
+
+        Raises:
+            EOFError: The other side has closed the connection.
+            OSError: The connection is broken.
+        """
         read, written = self._bytes_moved()
         try:
             pid = room.start(request.message, request.descriptors)
@@ -163,8 +178,10 @@ class Holder:
         )
 
     def _status(self, pid: int, room: ToolRoom) -> int:
-        """Of the program, once it has ended. Until then it gets signals, and what it has left to
-        this process is buried."""
+        """Return the status of the program once it has ended.
+
+        Until then, messages are processed and orphans are reaped.
+        """
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor != self._ends:
@@ -177,7 +194,7 @@ class Holder:
                         return ended[1]
 
     def _obey(self, message: dict[str, Any], pid: int, room: ToolRoom) -> None:
-        """What is asked for while a program runs, whose number is ``pid``."""
+        """Process a message for the running program with this pid."""
         match message:
             case {"signal": number}:
                 _signal(pid, number)
@@ -189,14 +206,14 @@ class Holder:
                 for orphan in _children() - {pid}:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(orphan, signal.SIGKILL)
-                with contextlib.suppress(OSError):  # then the next job finds it
+                with contextlib.suppress(OSError):  # The next job notices a failure.
                     room.empty_shared_memory()
                 self._connection.send({"paused": True})
             case {"pause": False}:
                 _signal_all(signal.SIGCONT)
 
     def _waited(self, options: int) -> tuple[int, int] | None:
-        """Pid and status of a child that has ended; None: there is none."""
+        """Return pid and status of a child that has ended, or None."""
         while True:
             try:
                 pid, status, usage = os.wait4(-1, options)
@@ -208,17 +225,17 @@ class Holder:
                 self._cpu += usage.ru_utime + usage.ru_stime
                 self._memory = max(self._memory, usage.ru_maxrss)
                 return pid, status
-            # It has asked to be traced by who started it.
+            # The child has asked to be traced by its starter.
             os.kill(pid, signal.SIGKILL)
 
     def _bytes_moved(self) -> tuple[int, int]:
-        """Read and written by this process and by those that it has buried; see proc(5)."""
+        """Return the bytes read and written by this process and reaped children; see proc(5)."""
         lines = os.pread(self._io, _MOST_CHUNK, 0).split(b"\n", 2)
         return int(lines[0].split()[1]), int(lines[1].split()[1])
 
 
 def _signal(pid: int, number: int) -> None:
-    """To the program's group; all of its processes are killed."""
+    """Send a signal to the group of the program, or SIGKILL to all its processes."""
     if number == signal.SIGKILL:
         _signal_all(number)
         return
@@ -227,14 +244,17 @@ def _signal(pid: int, number: int) -> None:
 
 
 def _signal_all(number: int) -> None:
-    """To all processes but this one."""
+    """Send a signal to all processes except this one."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(-1, number)
 
 
 def _stop_all() -> None:
-    """All processes but this one stand still afterwards: one that runs on another processor goes on
-    for a moment when it is told to stop. One that waits for a disk stops when it has been there."""
+    """Stop all processes except this one and wait until they have stopped.
+
+    A process on another processor runs for a moment after the signal. A process that waits for a
+    disk stops later.
+    """
     _signal_all(signal.SIGSTOP)
     end = time.monotonic() + _STOPPING
     while any(map(_runs, filter(str.isdigit, os.listdir("/proc")))) and time.monotonic() < end:
@@ -242,7 +262,7 @@ def _stop_all() -> None:
 
 
 def _runs(pid: str) -> bool:
-    """Has the process a thread that does not stand still?"""
+    """Return whether a process has a thread that is not stopped."""
     if int(pid) == os.getpid():
         return False
     try:
@@ -257,7 +277,7 @@ def _runs(pid: str) -> bool:
 
 
 def _children() -> set[int]:
-    """Of all threads of this process."""
+    """Return the children of all threads of this process."""
     found: set[int] = set()
     for thread in os.listdir("/proc/self/task"):
         with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children") as file:
@@ -266,7 +286,7 @@ def _children() -> set[int]:
 
 
 def _shown(changing: ChangingInputs | None, files: list[Any]) -> str:
-    """Why the files cannot be seen; empty: they are."""
+    """Show files and return an error message, empty for success."""
     if changing is None:
         return "this program's files do not change"
     try:
@@ -277,24 +297,26 @@ def _shown(changing: ChangingInputs | None, files: list[Any]) -> str:
 
 
 def _end(failure: threading.ExceptHookArgs) -> None:
-    """Of a thread that failed, and of all: who waits for an answer sees that there will be none."""
+    """End the process when a thread fails, so that the other side does not wait for an answer."""
     sys.excepthook(failure.exc_type, failure.exc_value or failure.exc_type(), failure.exc_traceback)
     os._exit(1)
 
 
 def main(descriptor: int) -> None:
+    """Prepare the namespaces and run programs."""
     threading.excepthook = _end
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which no program can send the first process then
+    # The first process of a namespace gets no signal with a default action from a program in it.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     ends = ends_of_children()
     connection = Channel(socket.socket(fileno=descriptor))
     with contextlib.suppress(EOFError, ConnectionError):
         connection.send({"made": True})
         settings, _ = connection.receive()
-        own_mounts()  # those that bubblewrap has made may belong to a user that this one is not
+        own_mounts()  # The mounts of bubblewrap may belong to another user namespace.
         take_share(settings["slots"])
         keep_devices()
         keep_settings()
-        io = os.open("/proc/self/io", os.O_RDONLY)  # afterwards it is no more this user's
+        io = os.open("/proc/self/io", os.O_RDONLY)  # It cannot be opened later.
         shut_off(settings["limits"])
         connection.send({"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss})
         calls = settings["calls"]

@@ -1,5 +1,7 @@
-"""What the kernel is asked for to make a program's sandbox: calls for which Python has no function.
-All raise ``OSError``."""
+"""System calls for sandboxes that Python has no functions for.
+
+All functions raise ``OSError``.
+"""
 
 import contextlib
 import ctypes
@@ -39,59 +41,64 @@ class _Filter(ctypes.Structure):
 
 
 def own_mounts() -> None:
-    """Of this thread, from here on."""
+    """Give this thread its own mount namespace."""
     _called(_libc.unshare(_CLONE_NEWNS))
 
 
 def own_shared_memory() -> None:
-    """Of this thread, from here on: System V's and POSIX's message queues, and System V's memory
-    and semaphores."""
+    """Give this thread its own IPC namespace.
+
+    It contains message queues of System V and POSIX, and shared memory and semaphores of System V.
+    """
     _called(_libc.unshare(CLONE_NEWIPC))
 
 
 def own_network() -> None:
-    """Of this thread, from here on, with nothing but a loopback interface, which is down."""
+    """Give this thread its own network namespace, with a loopback interface that is down."""
     _called(_libc.unshare(_CLONE_NEWNET))
 
 
 def bind(source: str, place: str, *, writable: bool) -> None:
-    """The file or folder ``source`` is seen at ``place``, which is there."""
+    """Show the file or folder ``source`` at the existing path ``place``."""
     _mount(place, _MS_BIND, source=source)
     flags = _flags(place) | _MS_NOSUID | _MS_NODEV
     _mount(place, _MS_REMOUNT | _MS_BIND | flags | (0 if writable else _MS_RDONLY))
 
 
 def bind_all(source: str, place: str) -> None:
-    """The file or folder ``source``, with all that is mounted in it, is seen at ``place`` with the
-    same rights."""
+    """Show ``source`` with everything mounted in it at ``place``, with the same rights."""
     _mount(place, _MS_BIND | _MS_RECURSIVE, source=source)
 
 
 def bind_again(source: str, place: str) -> None:
-    """What is mounted at ``source`` is seen at ``place`` as well, with the same rights."""
+    """Show what is mounted at ``source`` at ``place`` as well, with the same rights."""
     _mount(place, _MS_BIND, source=source)
 
 
 def pass_on(place: str) -> None:
-    """What is mounted below it from here on is seen in the namespaces that are copied of this
-    one."""
+    """Propagate later mounts below ``place`` to namespaces that are copies of this one."""
     _mount(place, _MS_SHARED)
 
 
 def follow(place: str) -> None:
-    """What is mounted below it in the namespace that this one is a copy of is seen here, and
-    nothing the other way round."""
+    """Receive mounts below ``place`` from the namespace that this one was copied from.
+
+    Mounts here do not propagate back.
+    """
     _mount(place, _MS_SLAVE)
 
 
 def unmount(place: str) -> None:
-    """At once; who has it open keeps that."""
+    """Unmount ``place`` at once. Open files stay open."""
     _called(_libc.umount2(os.fsencode(place), _MNT_DETACH))
 
 
 def keep_devices() -> None:
-    """As they are: what can be read from them and written to them still can, but their modes and
-    times, which are the node's, cannot be changed by a program that owns them."""
+    """Protect the modes and times of devices, which belong to the node.
+
+    Reading and writing the devices stays possible. Without this, a program that owns them could
+    change them.
+    """
     for folder, _, names in os.walk("/dev"):
         for place in (folder, *(os.path.join(folder, name) for name in names)):
             if os.path.ismount(place):
@@ -99,55 +106,68 @@ def keep_devices() -> None:
 
 
 def keep_settings() -> None:
-    """Of the kernel's, in /proc, as they are: some belong to root's programs, some to these
-    namespaces."""
+    """Make the kernel's settings in /proc read-only.
+
+    Some belong to programs of root, some to these namespaces.
+    """
     _mount("/proc", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | _flags("/proc"))
 
 
 def mount_terminals(most: int) -> None:
-    """The terminals that programs make are counted apart from all others."""
+    """Mount a separate set of at most ``most`` pseudoterminals."""
     options = f"newinstance,ptmxmode=0666,mode=620,max={most}"
     _mount("/dev/pts", _MS_NOSUID | _MS_NOEXEC, source="devpts", kind=f"devpts {options}")
 
 
 def mount_memory(place: str, options: str) -> None:
-    """A file system in memory. Nobody has read its folders who has only looked into them."""
+    """Mount a file system in memory.
+
+    Access times are off, so looking into a folder does not change it.
+    """
     _mount(place, _MS_NOSUID | _MS_NODEV | _MS_NOATIME, source="tmpfs", kind=f"tmpfs {options}")
 
 
 def hide(place: str) -> None:
-    """What is in a folder. (It cannot be taken away where the pilot's user has no rights.)"""
+    """Hide the content of a folder by an empty mount.
+
+    Unmounting the content is not possible if the pilot's user has no rights.
+    """
     _mount(place, _NOTHING, source="tmpfs", kind="tmpfs mode=0,size=4k")
 
 
 def only_read(place: str) -> None:
-    """Of what is mounted there, nothing can be written any more."""
+    """Make a mount read-only."""
     _mount(place, _MS_REMOUNT | _MS_BIND | _NOTHING)
 
 
 def give_up_rights() -> None:
-    """Of this thread, but to renew shared memory and to end processes. What it starts has none at
-    all (see ``shut_off``), so that the kernel lets no program touch this thread's priority or
-    cores, which the next program will have."""
+    """Drop most capabilities of this thread.
+
+    It keeps those for new shared memory and for ending processes. Programs that it starts have none
+    at all (see ``shut_off``). The kernel therefore lets no program change the priority or cores of
+    this thread, which the next program inherits.
+    """
     header, kept = _CapabilityHeader(_CAPABILITY_VERSION, 0), (_Capabilities * 2)()
     kept[0].effective = kept[0].permitted = 1 << _CAP_KILL | 1 << _CAP_SYS_ADMIN
     _called(_libc.capset(ctypes.byref(header), ctypes.byref(kept)))
 
 
 def gain_nothing() -> None:
-    """This thread, and what it starts: no program that it becomes gives it more rights."""
+    """Prevent this thread and its programs from gaining rights by executing a program."""
     _called(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
 def filter_calls(program: bytes) -> None:
-    """Of this thread, by a program of ``pilot.sandbox.seccomp``."""
+    """Install a filter of ``pilot.sandbox.seccomp`` for this thread."""
     known = _Filter(len(program) // 8, program)
     _called(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(known), 0, 0))
 
 
 def ends_of_children() -> int:
-    """A descriptor that can be read when a child has ended, by any thread; see signalfd(2). To be
-    called before any is started."""
+    """Return a descriptor that is readable when a child of any thread has ended.
+
+    See signalfd(2). The function must be called before any thread starts.
+    """
     numbers = (ctypes.c_ulong * (128 // ctypes.sizeof(ctypes.c_ulong)))()
     _libc.sigemptyset(ctypes.byref(numbers))
     _libc.sigaddset(ctypes.byref(numbers), signal.SIGCHLD)
@@ -158,10 +178,13 @@ def ends_of_children() -> int:
 
 
 def shut_off(limits: Sequence[tuple[int, int]]) -> None:
-    """No program reads this process's memory or has its descriptors, and none gets rights back by
-    its user's number, or beyond ``limits``, which are this process's as well."""
+    """Protect this process from programs and set limits.
+
+    No program can read its memory or inherit its descriptors, regain capabilities, or exceed
+    ``limits``, which apply to this process too.
+    """
     for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):  # the list's own
+        with contextlib.suppress(OSError):  # the descriptor of the list itself
             if int(name) > sys.stderr.fileno():
                 os.set_inheritable(int(name), False)
     for number, most in limits:
@@ -171,20 +194,23 @@ def shut_off(limits: Sequence[tuple[int, int]]) -> None:
 
 
 def within_hard(number: int, most: int) -> int:
-    """``most``, or what this process may have at the most of a resource where that is less."""
+    """Return ``most``, or the hard limit of this process if that is lower."""
     _, hard = resource.getrlimit(number)
     return most if hard == resource.RLIM_INFINITY else min(most, hard)
 
 
 def lower_limit(number: int, most: int) -> None:
-    """Of this process, for good. What programs find set stays where it is below that."""
+    """Lower the hard limit of this process for good.
+
+    A soft limit below it stays as it is.
+    """
     soft, _ = resource.getrlimit(number)
     hard = within_hard(number, most)
     resource.setrlimit(number, (hard if soft == resource.RLIM_INFINITY else min(soft, hard), hard))
 
 
 def drop_bounding_set() -> None:
-    """Of this thread: no program that it starts has a right that its user has not."""
+    """Drop the capability bounding set of this thread, so that no program gains capabilities."""
     with open("/proc/sys/kernel/cap_last_cap") as file:
         last = int(file.read())
     for capability in range(last + 1):
@@ -192,13 +218,16 @@ def drop_bounding_set() -> None:
 
 
 def _flags(place: str) -> int:
-    """Of what is mounted there."""
+    """Return the mount flags of ``place``."""
     found = os.statvfs(place).f_flag
     return (found & _SAME_FLAGS) | (_MS_RELATIME if found & _ST_RELATIME else 0)
 
 
 def _mount(place: str, flags: int, *, source: str | None = None, kind: str = "") -> None:
-    """``kind``: of a new file system, and its options, with a blank between."""
+    """Call mount(2).
+
+    ``kind`` is the type of a new file system and, after a space, its options.
+    """
     name, _, options = kind.partition(" ")
     texts = [text and os.fsencode(text) for text in (source, place, name or None)]
     _called(_libc.mount(*texts, ctypes.c_ulong(flags), options.encode() or None))

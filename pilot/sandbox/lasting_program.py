@@ -1,5 +1,7 @@
-"""A program in a sandbox that stays from one job to the next: in a sandbox of its own, where its
-inputs change while it runs, and where it stands still in between."""
+"""Warm worker in a sandbox of its own.
+
+Its inputs change while it runs, and it is stopped between jobs.
+"""
 
 import os
 import signal
@@ -16,8 +18,10 @@ _TMP = "/tmp"  # noqa: S108 - the program's own
 
 
 class LastingProgram:
-    """``inputs``: paths of files elsewhere that the first job sees. Raises ``OSError`` where there
-    is no such program, ``SandboxError``."""
+    """A warm worker in a sandbox.
+
+    ``inputs`` are paths of files elsewhere that the first job sees.
+    """
 
     def __init__(
         self, sandbox: Sandbox, sources: Sequence[str], gets: Extras, inputs: Sequence[str]
@@ -27,27 +31,28 @@ class LastingProgram:
         self._gets = gets
         self._inputs = dict.fromkeys(inputs)
         self._folders: list[str] = []
-        #: Those that lie where nothing else can be seen in their place.
+        #: Inputs that lie where no other files can be shown.
         self._fixed: frozenset[str] = frozenset()
         self._held: HeldSandbox | None = None
         self._running: Contained | None = None
-        #: Its own, once it has been started.
+        #: Pid of the program once it has been started.
         self.pid = 0
 
     @property
     def pids(self) -> frozenset[int]:
-        """Of this process's children that belong to it."""
+        """Return the children of this process that belong to the sandbox."""
         return frozenset() if self._held is None else self._held.pids
 
     @property
     def running(self) -> Contained:
+        """Return the running program."""
         if self._running is None:
             raise SandboxError("the program has not been started")
         return self._running
 
     @property
     def ways(self) -> frozenset[str]:
-        """Names in its /tmp of what its inputs lie in."""
+        """Return the names in its /tmp that lead to folders of inputs."""
         return frozenset(
             folder.split("/")[2] for folder in self._folders if folder.startswith(f"{_TMP}/")
         )
@@ -62,8 +67,15 @@ class LastingProgram:
         limits: ProcessLimits,
         view: View,
     ) -> None:
-        """``streams``: descriptors of standard input, output and error. ``view``: without files
-        elsewhere."""
+        """Start the program.
+
+        ``streams`` are descriptors of standard input, output and error. ``view`` has no files
+        elsewhere.
+
+        Raises:
+            OSError: The program does not exist or is not executable.
+            SandboxError: The sandbox has failed.
+        """
         places = [point.path for point in self._sandbox.system]
         places += [seen.path for seen in view.files] + list(view.links)
         wide = {path: changing_folder(path, places) for path in self._inputs}
@@ -87,8 +99,14 @@ class LastingProgram:
             raise SandboxError("its inputs cannot be seen in it")
 
     def show(self, inputs: Sequence[str]) -> bool:
-        """Files elsewhere that it sees from here on, and no others; False: they lie where it sees
-        nothing, or it has ended. Raises ``SandboxError``."""
+        """Show these files elsewhere and no others.
+
+        Returns:
+            False if a file cannot be shown or the program has ended.
+
+        Raises:
+            SandboxError: A file could not be mounted.
+        """
         held = self._held
         if held is None or {*self._fixed} - {*inputs}:
             return False
@@ -111,28 +129,32 @@ class LastingProgram:
         return trouble == ""
 
     def pause(self) -> None:
-        """It stands still, with all that it has started; what of that it has left to others is
-        ended."""
+        """Stop the program with all its processes, and kill its orphans."""
         self.running.asked({"pause": True})
 
     def resume(self) -> None:
+        """Let the program run again."""
         self.running.tell({"pause": False})
 
     def end(self) -> Usage:
-        """Once it has ended, or to end it: how, and what it has used in all its time."""
+        """End the program, if necessary, and return its total resource usage."""
         self.running.signal(signal.SIGKILL)
         usage = self.running.end()
         self.close()
         return usage
 
     def close(self) -> None:
-        """Ends it, with all that it has started, unless that has been done."""
+        """End the sandbox with all processes, unless that is done."""
         if self._held is not None:
             self._held.close()
 
 
 def _only_program(bubblewrap: int) -> int:
-    """What the process has started that holds the sandbox. Raises ``SandboxError``."""
+    """Return the pid of the program that the holder has started.
+
+    Raises:
+        SandboxError: The program has already ended.
+    """
     try:
         found = [bubblewrap]
         for _ in range(2):
@@ -146,8 +168,13 @@ def _only_program(bubblewrap: int) -> int:
 
 
 def changing_folder(path: str, places: Sequence[str]) -> str | None:
-    """The folder whose files change where ``path`` does: that of data sets that lie side by side,
-    or the file's own. None where anything else is seen in it, or it lies in what is."""
+    """Return the folder whose files can change together with ``path``.
+
+    It is the parent of the data sets' folders, or the file's own folder.
+
+    Returns:
+        None if anything else is visible in the folder, or if it lies in something visible.
+    """
     own = os.path.dirname(path)
     for folder in (os.path.dirname(own), own):
         if folder.count("/") > 1 and not any(_meet(folder, place) for place in places):

@@ -1,4 +1,4 @@
-"""The network of programs that have none: a loopback alone, and what the kernel counts there."""
+"""Network of programs without network access: a loopback interface whose state is checked."""
 
 import fcntl
 import os
@@ -9,28 +9,32 @@ import time
 from pilot.sandbox.kernel import own_network
 
 _SOCKETS = "sockstat"
-#: What tells that a program has used it, below ``/proc/self/net``: what came and went, what was
-#: tried in vain, labels of flows that outlive their sockets, and sockets, also those on their way
-#: from one process to another that both have ended.
+#: Files below ``/proc/self/net`` that change when a program uses the network: counters, errors,
+#: flow labels that outlive sockets, and sockets, including those in transit between ended
+#: processes.
 _TELLING = ("dev", "snmp", "snmp6", "netstat", "ip6_flowlabel", _SOCKETS)
 _MOST = 1 << 16
-#: What it says where there are none, and seconds after which it is taken as it is.
+#: State without sockets, and seconds after which any state is accepted.
 _NO_SOCKETS, _SETTLED = b"sockets: used 0", 0.2
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 
 
 class Loopback:
-    """Of this process, and of the threads that it starts from here on."""
+    """The loopback network of this process and of threads that it starts later."""
 
     def __init__(self) -> None:
         self._open()
 
     def is_as_new(self) -> bool:
-        """Has no program left anything in it that the next one could find?"""
+        """Return whether no program has left a trace that the next one could find."""
         return self._state() == self._new
 
     def renew(self) -> None:
-        """Makes it anew where it is not. Raises ``OSError``."""
+        """Create the network again if it is not as new.
+
+        Raises:
+            OSError: The network could not be created.
+        """
         if self.is_as_new():
             return
         for descriptor in self._files.values():
@@ -44,10 +48,10 @@ class Loopback:
         self._files = {
             name: os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             for name, path in paths.items()
-            if os.path.exists(path)  # not all of them where there is no IPv6
+            if os.path.exists(path)  # some are missing without IPv6
         }
         self._new = self._state()
-        # Sockets that were used to set it up are counted for some milliseconds more.
+        # Sockets that set up the network are still counted for some milliseconds.
         end = time.monotonic() + _SETTLED
         while self._new.get(_SOCKETS) != _NO_SOCKETS and time.monotonic() < end:
             time.sleep(0.001)
@@ -55,12 +59,12 @@ class Loopback:
 
     def _state(self) -> dict[str, bytes]:
         texts = {name: os.pread(descriptor, _MOST, 0) for name, descriptor in self._files.items()}
-        # The lines that follow are of the whole machine.
+        # The following lines count the whole machine.
         texts[_SOCKETS] = texts[_SOCKETS].split(b"\n", 1)[0]
         return texts
 
 
 def _set_up() -> None:
-    """The interface. See netdevice(7)."""
+    """Set the loopback interface up. See netdevice(7)."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", _IFF_UP))

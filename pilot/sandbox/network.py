@@ -1,5 +1,8 @@
-"""The network of tools that ask for it: slirp4netns, which needs no rights, carries what they send
-to where the node itself can reach, but for addresses that are not theirs to reach."""
+"""Network of tools that ask for one.
+
+It is provided by slirp4netns, which needs no rights. Tools reach what the node can reach, except
+forbidden addresses.
+"""
 
 import fcntl
 import ipaddress
@@ -17,12 +20,12 @@ import psutil
 from pilot.sandbox import egress
 from sluice.contracts.base import Contract
 
-#: Who answers for names in the network that slirp4netns makes.
+#: Name server in the network of slirp4netns.
 _NAME_SERVER = "10.0.2.3"
 
-#: What is not the Internet: private networks, those of providers, link-local ones (with services
-#: that tell cloud machines their secrets), documentation's, tests', multicast and broadcast. See
-#: IANA's registry of special-purpose addresses.
+#: Networks that are not the Internet: private, provider, link-local (with services that tell cloud
+#: machines their secrets), documentation, test, multicast and broadcast. See IANA's registry of
+#: special-purpose addresses.
 _REFUSED = (
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -37,7 +40,7 @@ _REFUSED = (
     "203.0.113.0/24",
     "224.0.0.0/3",
 )
-#: slirp4netns hands what comes there to the node's own services.
+#: slirp4netns would forward this network to the node's own services.
 _LOOPBACK = "127.0.0.0/8"
 #: See ioctl_ns(2).
 _NS_GET_USERNS = 0xB701
@@ -45,15 +48,23 @@ _EGRESS = Path(egress.__file__)
 
 
 class UserNetwork(Contract):
-    """``program``: slirp4netns. ``allowed``: networks that tools reach although they are none of
-    the Internet's (such as ``192.168.4.0/24``); the node's loopback is never one."""
+    """Network by slirp4netns.
+
+    ``program`` is its path. ``allowed`` are networks outside the Internet that tools may reach,
+    such as ``192.168.4.0/24``. The node's loopback is never allowed.
+    """
 
     program: str
     allowed: list[str]
 
     def start(self, pid: int) -> "subprocess.Popen[bytes]":
-        """In the network namespace of that process, until its standard input is closed, as it is
-        when this process ends, however it does. Raises ``OSError``."""
+        """Start the network in the network namespace of a process.
+
+        It ends when its standard input is closed, at the latest when this process ends.
+
+        Raises:
+            OSError: The network could not be started or restricted.
+        """
         with _namespaces_of(pid) as (user, network):
             process = self._carry(user, network)
             try:
@@ -65,7 +76,7 @@ class UserNetwork(Contract):
         return process
 
     def _rules(self) -> dict[str, bool]:
-        """Networks → may tools send there; the first that fits decides."""
+        """Return whether tools may send to each network. The first match decides."""
         own = [
             f"{address.address}/32"
             for addresses in psutil.net_if_addrs().values()
@@ -92,7 +103,7 @@ class UserNetwork(Contract):
                     "--mtu=65520",
                     "--disable-host-loopback",
                     "--enable-seccomp",
-                    # It gives up root's rights; another user's it asks for a root of its own.
+                    # It drops root's rights. For another user it would need a root of its own.
                     *(["--enable-sandbox"] if os.geteuid() == 0 else []),
                     f"--ready-fd={writing}",
                     "--exit-fd=0",
@@ -120,8 +131,10 @@ class UserNetwork(Contract):
 
 @contextmanager
 def _namespaces_of(pid: int) -> Iterator[tuple[int, int]]:
-    """Descriptors of a process's network, and of the namespace for users that has the say over it:
-    not always the process's own."""
+    """Yield descriptors of a process's network namespace and of the user namespace that owns it.
+
+    The owner is not always the process's own user namespace.
+    """
     with ExitStack() as opened:
         network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         opened.callback(os.close, network)
@@ -131,8 +144,13 @@ def _namespaces_of(pid: int) -> Iterator[tuple[int, int]]:
 
 
 def _set_rules(user: int, network: int, rules: Mapping[str, bool]) -> None:
-    """By a process of its own: one with several threads enters no namespace for users. Raises
-    ``OSError``."""
+    """Set the rules in a separate process.
+
+    A process with several threads cannot enter a user namespace.
+
+    Raises:
+        OSError: The rules could not be set.
+    """
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(_EGRESS), str(user), str(network), json.dumps(rules)],
         stdin=subprocess.DEVNULL,
@@ -148,13 +166,17 @@ def _set_rules(user: int, network: int, rules: Mapping[str, bool]) -> None:
 
 
 def name_servers(text: str) -> str:
-    """What resolv.conf(5) says to tools: that of the node, ``text``, but for who is asked."""
+    """Return a resolv.conf(5) for tools: the node's ``text`` with another name server."""
     kept = [line for line in text.splitlines() if line.split(" ")[0] in {"search", "options"}]
     return "\n".join([f"nameserver {_NAME_SERVER}", *kept, ""])
 
 
 def usable(networks: Sequence[str]) -> list[str]:
-    """As they are, checked. Raises ``ValueError``."""
+    """Return the networks after a check.
+
+    Raises:
+        ValueError: A network is not IPv4 or is a loopback network.
+    """
     for text in networks:
         network = ipaddress.ip_network(text)
         if network.version != 4 or network.is_loopback:

@@ -1,4 +1,4 @@
-"""The limits that the kernel keeps for each process of a program; see setrlimit(2)."""
+"""Resource limits of each process of a program; see setrlimit(2)."""
 
 import resource
 from dataclasses import dataclass, fields, replace
@@ -14,9 +14,12 @@ _NUMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """None: as it is for who starts the program. ``data``, ``file_size``, ``core``: bytes, of its
-    memory for data, of each file that it writes, and of what the kernel keeps of one that crashed.
-    ``processes``: and threads of its user. ``open_files``: its own."""
+    """Resource limits of each process; None keeps the limit of the process that starts the program.
+
+    ``data``, ``file_size`` and ``core`` are in bytes: memory for data, size of each file, size of a
+    core dump. ``processes`` counts processes and threads of the user, ``open_files`` those of the
+    process.
+    """
 
     data: int | None = None
     file_size: int | None = None
@@ -25,11 +28,11 @@ class ProcessLimits:
     core: int | None = None
 
     def __or__(self, other: "ProcessLimits") -> "ProcessLimits":
-        """Those of ``other``, and these where it has none."""
+        """Return the limits of ``other``, completed by these limits."""
         return replace(self, **other._known())
 
     def as_numbers(self) -> list[tuple[int, int]]:
-        """The kernel's number of each that there is, and the most."""
+        """Return the kernel's number and the value of each limit that is set."""
         return [(_NUMBERS[name], most) for name, most in self._known().items()]
 
     def _known(self) -> dict[str, int]:

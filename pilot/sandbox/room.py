@@ -1,5 +1,8 @@
-"""What programs see in a sandbox, made for a thread of the process that holds it, from which they
-are started one after the other."""
+"""Room: the view of programs in a sandbox.
+
+A thread of the sandbox's holder creates it, and programs start from this thread one after the
+other.
+"""
 
 import contextlib
 import errno
@@ -25,38 +28,47 @@ from pilot.sandbox.kernel import (
     within_hard,
 )
 
-#: Where the folders lie from which programs get their files; no program sees it.
+#: Place of the folders with files for programs, which no program sees.
 SOURCES = "/.sources"
 _SHARED_MEMORY, _TMP = "/dev/shm", "/tmp"  # noqa: S108 - the program's own
 
 
 class RoomError(Exception):
-    """It cannot be made: where, and why."""
+    """A room cannot be created. The message says where and why."""
 
 
 class ToolRoom:
-    """``asked``: as a request has it. ``calls``: the filter on system calls, None: none for this
-    kind of processor."""
+    """The view of programs with the same request.
+
+    ``asked`` is the request. ``calls`` is the filter for system calls, or None if there is none for
+    this architecture.
+    """
 
     def __init__(self, asked: dict[str, Any], calls: bytes | None) -> None:
         self.asked = asked
         self._calls = calls
         #: Folders whose files change while a program runs.
         self._changing: list[str] = asked.get("changing", [])
-        #: Places made in the file system whose root all programs see.
+        #: Paths created in the root file system, which all programs see.
         self._made: list[str] = []
-        #: File systems that nothing but this makes places in: their devices, and the folders where
-        #: those are mounted.
+        #: Devices of file systems in which only this object creates paths, and the folders where
+        #: they are mounted.
         self._own = {os.stat("/").st_dev}
         self._ways: list[str] = []
         self._new: object = None
         self._in_shared_memory = set[str]()
-        #: This process's own.
+        #: Original limits of this process.
         self._limits: list[tuple[int, tuple[int, int]]] = []
 
     def enter(self) -> None:
-        """With this thread, for good: it keeps no rights but those to renew shared memory and to
-        end programs. The limits are this process's as well. Raises ``RoomError``."""
+        """Move this thread into the room for good.
+
+        The thread keeps only the rights to renew shared memory and to end programs. The limits
+        apply to the whole process.
+
+        Raises:
+            RoomError: The room could not be created.
+        """
         place = "the namespaces"
         try:
             own_mounts()
@@ -96,16 +108,22 @@ class ToolRoom:
             raise RoomError(f"{place}: {error.strerror}") from error
 
     def start(self, request: dict[str, Any], streams: Sequence[int]) -> int:
-        """A program, with shared memory of its own, and ``streams`` for standard output and error,
-        before them one for standard input where the request has no path for that: its pid. Raises
-        ``RoomError``; ``OSError`` where there is no such program."""
+        """Start a program with its own shared memory and return its pid.
+
+        ``streams`` are standard output and error. If the request has no path for standard input,
+        its descriptor comes first.
+
+        Raises:
+            RoomError: The folder or the standard input is not accessible.
+            OSError: The program does not exist or is not executable.
+        """
         place = "a namespace for shared memory"
         try:
             own_shared_memory()
             place = request["folder"]
             os.chdir(place)
             place = request["stdin"] or "/"
-            # Whatever it is, nobody waits for who writes to it.
+            # Opening a named pipe must not block.
             stdin = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             raise RoomError(f"{place}: {error.strerror}") from error
@@ -129,13 +147,20 @@ class ToolRoom:
             os.close(stdin)
 
     def is_as_new(self) -> bool:
-        """Has no program left anything in it that the next one could find? (Folders of the job's
-        are emptied outside.)"""
+        """Return whether no program has left anything in the room for the next.
+
+        The job's own folders are emptied outside.
+        """
         return _state(_SHARED_MEMORY) == self._new
 
     def empty_shared_memory(self) -> None:
-        """Between two jobs of a program that stays. What this room has put there stays. Raises
-        ``OSError``."""
+        """Empty shared memory between two jobs of a warm worker.
+
+        What the room itself has put there stays.
+
+        Raises:
+            OSError: A file could not be removed.
+        """
         for name in set(os.listdir(_SHARED_MEMORY)) - self._in_shared_memory:
             path = os.path.join(_SHARED_MEMORY, name)
             if os.path.isdir(path) and not os.path.islink(path):
@@ -144,7 +169,7 @@ class ToolRoom:
                 os.unlink(path)
 
     def fits(self, asked: dict[str, Any]) -> bool:
-        """Is it what is asked for, and do its places still have the files that are asked for?"""
+        """Return whether the room matches a request and its files are still the same."""
         return (
             asked == self.asked
             and all(_is_at(place, number) for _, place, _, *number in asked["files"])
@@ -152,8 +177,11 @@ class ToolRoom:
         )
 
     def clear(self) -> None:
-        """Once the thread has ended: its places in the root are gone, and its limits with them.
-        Raises ``OSError``."""
+        """Remove the room's paths and limits after its thread has ended.
+
+        Raises:
+            OSError: A path could not be removed.
+        """
         for number, known in self._limits:
             resource.setrlimit(number, known)
         for path in reversed(self._made):
@@ -165,13 +193,16 @@ class ToolRoom:
     def _put_file(
         self, source: str, place: str, number: Sequence[int], *, writable: bool = False
     ) -> None:
-        """The file or folder ``source``, with this number, is seen at ``place``."""
+        """Show a file or folder with this device and inode at ``place``."""
         self._put(source, place, writable=writable)
         if not _is_at(place, number):
             raise RoomError(f"{place}: what is there has changed in the meantime")
 
     def _put_system(self, source: str, place: str) -> None:
-        """What all programs see: ``source``, as it is; without one, nothing."""
+        """Show ``source`` to all programs as it is.
+
+        Without a source, hide what is at ``place``.
+        """
         if source:
             self._make_place(source, place)
             bind_all(source, place)
@@ -183,12 +214,12 @@ class ToolRoom:
             bind(os.devnull, place, writable=False)
 
     def _put(self, source: str, place: str, *, writable: bool = False) -> None:
-        """The file or folder ``source`` is seen at ``place``."""
+        """Show the file or folder ``source`` at ``place``."""
         self._make_place(source, place)
         bind(source, place, writable=writable)
 
     def _make_place(self, source: str, place: str) -> None:
-        """An empty file or folder, as ``source`` is one, unless something is there."""
+        """Create an empty file or folder, as ``source`` is, unless something is there."""
         self._make_way(os.path.dirname(place))
         if not os.path.lexists(place):
             if os.path.isdir(source):
@@ -199,14 +230,16 @@ class ToolRoom:
 
     def _link(self, place: str, target: str) -> None:
         self._make_way(os.path.dirname(place))
-        # It may be there from an earlier program of the same job.
+        # An earlier program of the same job may have created it.
         with contextlib.suppress(FileExistsError):
             os.symlink(target, place)
             self._note(place)
 
     def _make_way(self, path: str) -> None:
-        """Folders to a place. Of those that lie in a folder that programs write to, the first is
-        made there, and has a file system of its own for what is below."""
+        """Create the folders above a path.
+
+        In a folder that programs write to, the first such folder gets a file system of its own.
+        """
         left = self._is_left(path)
         if path == "/" or (os.path.isdir(path) and not left):
             return
@@ -220,8 +253,10 @@ class ToolRoom:
             self._ways.append(path)
 
     def _is_left(self, path: str) -> bool:
-        """Is it the first folder of such a way, that another room has made in the same /tmp? What
-        is below it is to have a file system of this one's."""
+        """Return whether another room has created this folder in the same /tmp.
+
+        This room needs its own file system for what is below it.
+        """
         return (
             os.path.dirname(path) == _TMP
             and os.path.isdir(path)
@@ -235,7 +270,10 @@ class ToolRoom:
 
 
 def _is_at(place: str, number: Sequence[int]) -> bool:
-    """``number``: of its device, and its own."""
+    """Return whether the file at ``place`` is the expected one.
+
+    ``number`` is its device and inode.
+    """
     try:
         found = os.stat(place)
     except OSError:
@@ -244,9 +282,11 @@ def _is_at(place: str, number: Sequence[int]) -> bool:
 
 
 def _state(folder: str) -> object:
-    """Of a file system in memory: how much is in it, and all that a program could have written to
-    its first folder. (The time of its last change, which no program sets, would tell as well, but
-    some kernels count that in steps of 4 ms.)"""
+    """Return the state of a file system in memory.
+
+    It covers the usage and everything that a program could change in its top folder. The change
+    time would be enough, but some kernels count it in steps of 4 ms.
+    """
     whole, found = os.statvfs(folder), os.stat(folder)
     times = found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns
     names = os.listxattr(folder), os.listdir(folder)
@@ -254,7 +294,11 @@ def _state(folder: str) -> object:
 
 
 def program_file(name: str, environment: dict[str, str]) -> str:
-    """The file that a program's name means. Raises ``OSError``."""
+    """Return the path of a program.
+
+    Raises:
+        OSError: It is not found or not executable.
+    """
     if "/" in name:
         return name
     wrong = errno.ENOENT

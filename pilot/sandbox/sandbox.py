@@ -1,5 +1,8 @@
-"""A node's sandbox: namespaces that bubblewrap makes once, in which programs are started one after
-the other, each with its own view."""
+"""The sandbox of a node.
+
+bubblewrap creates its namespaces once. Programs are started in them one after the other, each with
+its own view.
+"""
 
 import glob
 import os
@@ -19,42 +22,50 @@ from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.room import SOURCES
 from sluice.contracts.base import Contract
 
-#: Where device files of GPUs are, and what that of a single one is called.
+#: Device files of GPUs, and the pattern for the file of a single GPU.
 _GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*")
 _ONE_GPU = re.compile(r"/dev/nvidia\d+")
-#: User and group of tools of a pilot that is root. What only root does they would try, such as
-#: giving what they unpack to who made it, and there is nobody else in their namespace.
+#: User and group of tools if the pilot runs as root. As root, tools would try things such as
+#: restoring owners of unpacked files, which do not exist in their namespace.
 _NOBODY = 65534
 _OURS = Path(channel.__file__).parent.parent
-#: Is a pilot to have a sandbox for its tools?
+#: Whether a pilot needs a sandbox for its tools.
 SandboxUse = Literal["required", "preferred", "off"]
 
 
 @dataclass(frozen=True, slots=True)
 class Extras:
-    """What a program gets beside its files. ``devices``: files of GPUs."""
+    """What a program gets besides its files.
+
+    ``devices`` are device files of GPUs.
+    """
 
     network: bool = False
     devices: tuple[str, ...] = ()
 
 
 class RoomPath(Contract):
-    """What each tool sees at ``path``, after what lies where jobs have files of their own:
-    ``source``, a file or folder of the node's, to read. Without a source, nothing: it hides what
-    would be visible there otherwise."""
+    """A path that is mounted for each tool after the job's own folders.
+
+    ``source`` is a file or folder of the node to read. Without a source, the path is hidden.
+    """
 
     path: str
     source: str = ""
 
 
 class Sandbox(Contract):
-    """``bubblewrap``: its path. ``system``: what every program sees: of the node's files those that
-    belong to the system, and what the kernel offers. ``processes``, ``open_files``: the most that a
-    program may have of them, open files in each process. ``slots``: of the pilot, which share what
-    the kernel counts for each user. ``network``: of tools that ask for one.
-    Where none can be had, ``no_network`` says why, and they get the node's own if ``node_network``
-    allows it. ``room_paths``: in the order in which they are put there. ``shown``: paths beside the
-    system's that tools see. ``dropped``: what tools do not see of the search path, with the reason.
+    """The sandbox of a node.
+
+    - ``bubblewrap``: its path
+    - ``system``: what each program sees of the node's system and the kernel
+    - ``network``: network of tools that ask for one
+    - ``no_network``, ``node_network``: why there is none, and whether tools get the node's then
+    - ``processes``, ``open_files``: maximum of a program, and of each of its processes
+    - ``slots``: number of slots, which share the kernel's limits for each user
+    - ``room_paths``: paths mounted for each tool, in order
+    - ``shown``: visible paths besides the system's
+    - ``dropped``: paths of the search path that tools do not see, with reasons
     """
 
     bubblewrap: str
@@ -71,10 +82,14 @@ class Sandbox(Contract):
 
     @property
     def limits(self) -> ProcessLimits:
+        """Return the limits of each process."""
         return ProcessLimits(processes=self.processes, open_files=self.open_files, core=0)
 
     def namespaces(self, sources: Sequence[str], gets: Extras) -> Namespaces:
-        """For their holder, with the folders ``sources`` in order in ``SOURCES``."""
+        """Return the namespaces of the holder.
+
+        The folders ``sources`` are mounted in order in ``SOURCES``.
+        """
         folders = {f"{SOURCES}/{number}": source for number, source in enumerate(sources)}
         return Namespaces(
             bubblewrap=self.bubblewrap,
@@ -104,8 +119,10 @@ class Sandbox(Contract):
         )
 
     def room(self) -> list[list[str]]:
-        """Return for each of the room's paths where the holder sees what is put there; empty: it
-        is hidden."""
+        """Return the holder's path and the place of each room path.
+
+        If the holder's path is empty, the place is hidden.
+        """
         inside = {point.path: source for source, point in self._room_sources()}
         return [[inside.get(point.path, ""), point.path] for point in self.room_paths]
 
@@ -115,8 +132,10 @@ class Sandbox(Contract):
 
 
 def gpu_devices(own: Collection[str]) -> tuple[str, ...]:
-    """Device files for who has the GPUs with these files: theirs, and what NVIDIA's driver has for
-    all of them."""
+    """Return the device files for a program with the GPUs of these files.
+
+    They include the files that NVIDIA's driver has for all GPUs.
+    """
     if not own:
         return ()
     found = sorted(path for pattern in _GPUS for path in glob.glob(pattern) if not isdir(path))

@@ -1,7 +1,6 @@
-"""Filters on system calls: what a program in a sandbox may ask of the kernel.
+"""Filters for system calls of programs in a sandbox.
 
-Classic BPF programs, as ``bwrap --seccomp`` and ``prctl(PR_SET_SECCOMP)`` take them: see
-seccomp(2).
+They are classic BPF programs for ``bwrap --seccomp`` and ``prctl(PR_SET_SECCOMP)``. See seccomp(2).
 """
 
 import errno
@@ -22,24 +21,24 @@ _LOAD, _JUMP_EQUAL, _JUMP_GREATER_EQUAL, _JUMP_ANY_BIT, _RETURN = (
 )
 _AND = 0x54
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-#: Places in the kernel's description of a call: its number, the architecture, the low half of its
-#: arguments, which take eight bytes each.
+#: Offsets in seccomp_data: the number of the call, the architecture, and the low half of the first
+#: argument. Arguments take eight bytes each.
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-#: Calls of x86-64's 32-bit pointers have this bit.
+#: Bit of calls with x86-64's 32-bit pointers.
 _X32 = 0x40000000
 
 _CLONE_THREAD = 0x00010000
 #: CLONE_NEWTIME, _NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET.
 _CLONE_NEW = 0x7E020080
-#: Limits of a process: size of files, data, processes; set before a tool starts.
+#: Limits of file size, data and processes, which are set before a tool starts.
 _KEPT_LIMITS = (1, 2, 6)
-#: Requests to a terminal that put words into its user's mouth: TIOCSTI, TIOCLINUX.
+#: Requests that insert input into a terminal: TIOCSTI, TIOCLINUX.
 _TYPING = (0x5412, 0x541C)
-#: Requests to a file system by the group (bits 8 to 15) that they are in: those of ext4 and others
-#: (f), of XFS and others (X), versions of files (v), of btrfs, F2FS, bcachefs, Ceph.
+#: Groups (bits 8 to 15) of requests to file systems: ext4 and others (f), XFS and others (X),
+#: versions of files (v), btrfs, F2FS, bcachefs, Ceph.
 _FILE_GROUPS = tuple(group << 8 for group in (0x66, 0x58, 0x76, 0x94, 0xF5, 0xBC, 0x97))
-#: Those of them that programs need, and that leave nothing on a file but its data: FS_IOC_GETFLAGS
-#: (and with 32 bits), FS_IOC_FSGETXATTR, FS_IOC_FIEMAP; FICLONE, FICLONERANGE, FIDEDUPERANGE.
+#: Requests of these groups that programs need and that change nothing except data: FS_IOC_GETFLAGS
+#: (and with 32 bits), FS_IOC_FSGETXATTR, FS_IOC_FIEMAP, FICLONE, FICLONERANGE, FIDEDUPERANGE.
 _FILE_REQUESTS = (
     0x80086601,
     0x80046601,
@@ -49,17 +48,20 @@ _FILE_REQUESTS = (
     0x4020940D,
     0xC0189436,
 )
-#: Commands of fcntl(2) by which all others wait who open a file, or that tell what others do in a
-#: folder: F_SETLEASE, F_NOTIFY, F_SETDELEG.
+#: Commands of fcntl(2) that delay others who open a file, or report changes in a folder:
+#: F_SETLEASE, F_NOTIFY, F_SETDELEG.
 _LEASES = (1024, 1026, 1040)
-#: Kinds of sockets: local ones, the Internet's, and what asks the kernel about its network.
+#: Socket families: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK.
 _SOCKETS = (1, 2, 10, 16)
 
 
 class Filter(Enum):
-    """What is filtered. ``JAVASCRIPT``: starts no other process, and leaves the kernel's rare
-    corners alone; threads stay possible, node.js needs them. ``TOOL``: what ordinary programs do;
-    no new namespaces and mounts, no keys, no changes to the machine, no way out of its limits."""
+    """Kinds of filters.
+
+    ``JAVASCRIPT`` forbids other processes and rare features of the kernel. Threads stay possible,
+    as node.js needs them. ``TOOL`` allows what ordinary programs do, but no new namespaces, mounts
+    or keys, no changes to the machine, and no change of limits.
+    """
 
     JAVASCRIPT = auto()
     TOOL = auto()
@@ -92,8 +94,11 @@ _REFUSED = {
 
 
 def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
-    """The program for this kind of processor (or ``machine``); None for one whose numbers of calls
-    are not known here."""
+    """Return the filter for an architecture, by default this machine's.
+
+    Returns:
+        None if the numbers of the architecture's calls are not known here.
+    """
     known = ARCHITECTURES.get(machine or platform.machine())
     if known is None:
         return None
@@ -107,7 +112,7 @@ def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
         _refuse(errno.EPERM),
         _step(_JUMP_GREATER_EQUAL, FIRST_UNKNOWN, no=1),
         _refuse(errno.ENOSYS),
-        # No filter can look into what it is given. The C library falls back to clone.
+        # A filter cannot inspect its arguments. The C library falls back to clone.
         *_if_one_of([calls["clone3"]], errno.ENOSYS),
         *_if_one_of(known.numbers(_REFUSED[kind]), errno.EPERM),
     ]
@@ -119,19 +124,19 @@ def filter_program(kind: Filter, machine: str | None = None) -> bytes | None:
 
 
 def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
-    """Calls that a tool may make with some arguments only."""
+    """Return the steps for calls that a tool may make with some arguments only."""
     return [
         *_of_call(
             calls["clone"],
             [_argument(0), _step(_JUMP_ANY_BIT, _CLONE_NEW, no=1), _refuse(errno.EPERM)],
         ),
-        # What starts tools calls this before each; they themselves have no right to it.
+        # The starter of tools makes this call before each tool. Tools have no right to it.
         *_of_call(
             calls["unshare"],
             [_argument(0), _step(_JUMP_EQUAL, CLONE_NEWIPC, yes=1), _refuse(errno.EPERM)],
         ),
         *_of_call(calls["ioctl"], _requests()),
-        # What the kernel answers for files of other users.
+        # The kernel gives this error for files of other users.
         *_of_call(calls["fcntl"], [_argument(1), *_if_one_of(_LEASES, errno.EACCES)]),
         *(
             step
@@ -142,7 +147,8 @@ def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
             )
         ),
         *_of_call(calls["setrlimit"], [_argument(0), *_if_one_of(_KEPT_LIMITS, errno.EPERM)]),
-        # Its third argument, a pointer: to new limits. The first: another process.
+        # A third argument that is no null pointer sets limits. The first argument names another
+        # process.
         *_of_call(
             calls["prlimit64"],
             _with_pointer(
@@ -160,8 +166,10 @@ def _tool_arguments(calls: Mapping[str, int]) -> list[bytes]:
 
 
 def _requests() -> list[bytes]:
-    """Of ioctl(2). A file system answers so as well where it has no such thing, which programs are
-    used to."""
+    """Return the steps for ioctl(2).
+
+    A file system gives the same error for an unsupported request, so programs expect it.
+    """
     refused = _if_one_of(_FILE_GROUPS, errno.EOPNOTSUPP)
     return [
         _argument(1),
@@ -173,22 +181,22 @@ def _requests() -> list[bytes]:
 
 
 def _of_call(number: int, steps: Sequence[bytes]) -> list[bytes]:
-    """``steps`` for that call alone; those that get to their end are let through."""
+    """Return ``steps`` for one call. The call is allowed if they do not refuse it."""
     return [_step(_JUMP_EQUAL, number, no=len(steps) + 1), *steps, _step(_RETURN, _ALLOW)]
 
 
 def _argument(place: int) -> bytes:
-    """Looks at the low half of an argument of the call."""
+    """Return the step that loads the low half of an argument of the call."""
     return _step(_LOAD, _ARGUMENTS + 8 * place)
 
 
 def _unless_bits(bits: int) -> list[bytes]:
-    """Passes over the next step where the call's first argument has any of them."""
+    """Skip the next step if the first argument of the call has any of the bits."""
     return [_argument(0), _step(_JUMP_ANY_BIT, bits, yes=1)]
 
 
 def _unless_one_of(values: Sequence[int], *, over: int = 1) -> list[bytes]:
-    """Passes over the next steps, so many, where what is looked at is one of them."""
+    """Skip the next ``over`` steps if the loaded value is one of these."""
     return [
         _step(_JUMP_EQUAL, value, yes=len(values) - 1 - place + over)
         for place, value in enumerate(values)
@@ -196,7 +204,7 @@ def _unless_one_of(values: Sequence[int], *, over: int = 1) -> list[bytes]:
 
 
 def _if_one_of(values: Sequence[int], number: int) -> list[bytes]:
-    """Refuses, with that error, where what is looked at is one of them."""
+    """Refuse the call with error ``number`` if the loaded value is one of these."""
     *others, last = values
     return [
         *(_step(_JUMP_EQUAL, value, yes=len(others) - place) for place, value in enumerate(others)),
@@ -206,7 +214,7 @@ def _if_one_of(values: Sequence[int], number: int) -> list[bytes]:
 
 
 def _with_pointer(place: int, steps: Sequence[bytes]) -> list[bytes]:
-    """``steps`` where the argument at ``place`` is no null pointer."""
+    """Run ``steps`` only if the argument at ``place`` is no null pointer."""
     return [
         _argument(place),
         _step(_JUMP_EQUAL, 0, no=2),
@@ -221,5 +229,8 @@ def _refuse(number: int) -> bytes:
 
 
 def _step(code: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:
-    """One instruction. ``yes``, ``no``: how many instructions a jump passes over."""
+    """Return one instruction.
+
+    ``yes`` and ``no`` are the numbers of instructions that a jump skips.
+    """
     return struct.pack("=HBBI", code, yes, no, value)

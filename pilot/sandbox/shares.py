@@ -1,32 +1,35 @@
-"""What the kernel counts for a user, whom all slots have in common: no slot takes more than its
-share, so that none is left without.
+"""Shares of the kernel's limits for a user, which all slots have in common.
 
-Raises ``OSError``."""
+No slot can take more than its share. The functions raise ``OSError``.
+"""
 
 import resource
 from contextlib import suppress
 
 from pilot.sandbox.kernel import mount_terminals
 
-#: What the kernel counts for each user in a user namespace, and where the most stands that the user
-#: may have on the node; the least that a slot gets.
+#: Counters for each user of a user namespace, the file with the node's limit for the user, and the
+#: minimum for a slot.
 _COUNTED = (
     ("max_inotify_instances", "fs/inotify/max_user_instances", 4),
     ("max_inotify_watches", "fs/inotify/max_user_watches", 64),
 )
-#: Signals that wait, which each timer needs one of; bytes in POSIX message queues: one as programs
-#: make them, if nothing else is said, takes 82 000.
+#: Limits and their minimum: pending signals, of which each timer needs one, and bytes in POSIX
+#: message queues. A queue of default size takes 82 000 bytes.
 _LIMITS = ((resource.RLIMIT_SIGPENDING, 256), (resource.RLIMIT_MSGQUEUE, 1 << 17))
 _FEWEST_TERMINALS = 4
 
 
 def take_share(slots: int) -> None:
-    """In a user namespace of this process's own that is master of it: limits for all processes in
-    it together, and for this process and those that it starts. ``slots``: as many share it; one
-    more share is left for the user's other processes. Nobody makes further user namespaces."""
+    """Limit this process's user namespace and its processes to a share.
+
+    The process must have full rights in its own user namespace. ``slots`` slots share the limits,
+    and one more share is left for other processes of the user. Further user namespaces are
+    forbidden.
+    """
     shares = slots + 1
     for name, most, least in _COUNTED:
-        with suppress(FileNotFoundError):  # a kernel without it
+        with suppress(FileNotFoundError):  # The kernel lacks this counter.
             _set(f"user/{name}", max(least, _setting(most) // shares))
     _set("user/max_user_namespaces", 0)
     for number, least in _LIMITS:

@@ -1,10 +1,12 @@
-"""Numbers of the kernel's system calls, by name: of those that filters have rules for. They never
-change; see syscalls(2), and unistd.h for each architecture."""
+"""Numbers of the system calls that filters have rules for, by name.
+
+The numbers never change. See syscalls(2), and unistd.h for each architecture.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-#: On x86-64 and on AArch64; None: there is no such call.
+#: Numbers on x86-64 and on AArch64. None means that the call does not exist.
 _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "acct": (163, 89),
     "add_key": (248, 217),
@@ -70,21 +72,27 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "vfork": (58, None),
     "vhangup": (153, 58),
 }
-#: What this and higher numbers stand for nobody has looked at yet; all architectures have the same.
-#: Programs take it for an older kernel's want of them: Linux 6.13 had none.
+#: First number without a call known here; all architectures have the same. A program takes an
+#: unknown call for an older kernel: Linux 6.13 had none from this number on.
 FIRST_UNKNOWN = 467
 
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """``audit``: the kernel's number of it (``AUDIT_ARCH_…``). ``calls``: name → number, of those
-    that it has."""
+    """Calls of an architecture.
+
+    ``audit`` is the kernel's number for it (``AUDIT_ARCH_…``). ``calls`` maps names to numbers.
+    """
 
     audit: int
     calls: Mapping[str, int]
 
     def numbers(self, names: Sequence[str]) -> list[int]:
-        """Of those that it has. Raises ``KeyError`` for a name that stands nowhere here."""
+        """Return the numbers of the calls that the architecture has.
+
+        Raises:
+            KeyError: A name is not known here.
+        """
         unknown = [name for name in names if name not in _NUMBERS]
         if unknown:
             raise KeyError(f"give system_calls.py the numbers of {', '.join(unknown)}")
@@ -96,7 +104,7 @@ def _calls(place: int) -> dict[str, int]:
     return {name: number for name, number in found.items() if number is not None}
 
 
-#: By the names that uname(2) has for them.
+#: Architectures by their names in uname(2).
 ARCHITECTURES = {
     "x86_64": Architecture(0xC000003E, _calls(0)),
     "aarch64": Architecture(0xC00000B7, _calls(1)),

@@ -1,17 +1,19 @@
-"""What a program in a sandbox sees beside the system: its job's files."""
+"""View of a program in a sandbox: the files of its job."""
 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-#: Bytes, where nothing else is said.
+#: Default size of shared memory in bytes.
 SHARED_MEMORY = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A file or folder of the node, ``source`` (without links on the way to it), that a program
-    sees at ``path``. What stands later in a view is put into what stands earlier."""
+    """A file or folder ``source`` of the node that a program sees at ``path``.
+
+    The path of ``source`` has no links. A later file of a view is mounted inside earlier ones.
+    """
 
     path: str
     source: str
@@ -20,8 +22,11 @@ class SeenFile:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """``links``: further names, path → where it leads. ``shared_memory``: bytes that the program
-    may put into ``/dev/shm``. ``changing``: folders whose files change while it runs."""
+    """What a program sees.
+
+    ``links`` maps further names to their targets. ``shared_memory`` is the size of ``/dev/shm`` in
+    bytes. ``changing`` are folders whose files change while it runs.
+    """
 
     files: Sequence[SeenFile]
     links: Mapping[str, str] = field(default_factory=dict)
@@ -30,6 +35,5 @@ class View:
 
 
 def links_to(known: str, real: str) -> dict[str, str]:
-    """Links for a folder that goes by another name as well: in place of the folder that it lies
-    in."""
+    """Return a link for a folder with a second name, in place of its parent folder."""
     return {} if known == real else {os.path.dirname(known): os.path.dirname(real)}

@@ -1,1 +1,1 @@
-"""A user of its own for the tools of each slot, where a node has no better way to contain them."""
+"""Isolation by a user for the tools of each slot, on nodes without a better one."""

@@ -1,9 +1,9 @@
-"""Starts programs as another user, each as a child of the process that this one works for: that has
-to adopt orphans. ``main(DESCRIPTOR)``
+"""Launcher of programs as another user: ``main(DESCRIPTOR)``.
 
-It and what it imports need nothing but Python's own library. It stays root, so that nothing that it
-starts can touch it, and becomes the user in a process of its own for each program, before anything
-that the program's author has chosen comes into play.
+Programs become children of the process that it works for, which must be a subreaper. The launcher
+uses only Python's standard library. It stays root, so that programs cannot affect it. For each
+program, a process of its own changes to the user before anything chosen by the program's author
+runs.
 """
 
 import contextlib
@@ -22,16 +22,20 @@ from pilot.sandbox.room import program_file
 #: Folders of the system that everybody may write to.
 _COMMON = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - what is the user's there is removed
 _NUMBER = struct.Struct("=i")
-#: What Python changes for itself, and this process.
+#: Signals whose actions Python or this process changes.
 _AS_USUAL = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT)
 
 
 def _start(request: Mapping[str, Any], streams: Sequence[int]) -> dict[str, Any]:
-    """``pid``; ``errno``, where it has ended already because it could not become the program."""
+    """Start a program.
+
+    The answer has the ``pid``, and ``errno`` if the program could not be executed and its process
+    has ended.
+    """
     reading, writing = os.pipe()
     between = os.fork()
     if between == 0:
-        # What a process leaves behind is adopted by the one that this one works for.
+        # The process that this one works for adopts orphans.
         try:
             if os.fork() == 0:
                 _become(request, streams, writing)
@@ -45,7 +49,7 @@ def _start(request: Mapping[str, Any], streams: Sequence[int]) -> dict[str, Any]
 
 
 def _become(request: Mapping[str, Any], streams: Sequence[int], told: int) -> NoReturn:
-    """The program; or it tells why not."""
+    """Execute the program, or report the error."""
     try:
         os.write(told, _NUMBER.pack(os.getpid()))
         os.setsid()
@@ -68,17 +72,23 @@ def _become(request: Mapping[str, Any], streams: Sequence[int], told: int) -> No
 
 
 def _change_user(uid: int, gid: int) -> None:
-    """For good. Raises ``OSError``."""
+    """Change the user of this process for good.
+
+    Raises:
+        OSError: The user could not be changed.
+    """
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
 
 
 def _tidy_up(uid: int, gid: int) -> None:
-    """Ends all processes of the user, whoever has started them, and removes what they have left
-    where everybody may write: with no more rights than the user has."""
+    """End all processes of the user and remove its files from folders of the system.
+
+    A child with only the user's rights does this. Processes end whoever has started them.
+    """
     ended = -signal.SIGKILL
-    while ended < 0:  # by one of them
+    while ended < 0:  # The child was killed by one of them.
         child = os.fork()
         if child == 0:
             try:
@@ -105,12 +115,14 @@ def _remove_files(uid: int) -> None:
 
 
 def main(descriptor: int) -> None:
+    """Start programs on request until the connection is closed."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     os.set_inheritable(descriptor, False)
-    # Here, once: it becomes no other program itself.
+    # It is enough once, as the launcher never executes another program itself.
     gain_nothing()
-    with contextlib.suppress(PermissionError):  # nothing is gained of it in any case
+    # Without the permission, nothing can be gained anyway.
+    with contextlib.suppress(PermissionError):
         drop_bounding_set()
     connection = Channel(socket.socket(fileno=descriptor))
     with contextlib.suppress(EOFError, ConnectionError):

@@ -1,4 +1,4 @@
-"""Programs that run as a slot's user."""
+"""Programs that run as the user of a slot."""
 
 import os
 import socket
@@ -19,13 +19,17 @@ _OURS = str(Path(launcher.__file__).parent.parent.parent)
 
 
 class UserError(Exception):
-    """A program could not be started as its user, for a reason that has nothing to do with the
-    program: a sentence."""
+    """A program could not be started as its user. The program is not at fault.
+
+    The message is a sentence.
+    """
 
 
 class UserPrograms:
-    """Starts them by a process of its own, which is started when there is something to run. This
-    process has to adopt orphans."""
+    """Starts programs as a user with a launcher process, which starts when needed.
+
+    This process must be a subreaper.
+    """
 
     def __init__(self, user: SlotUser) -> None:
         self.user = user
@@ -35,7 +39,7 @@ class UserPrograms:
 
     @property
     def pids(self) -> frozenset[int]:
-        """Of this process's children that belong to it."""
+        """Return the pid of the launcher, if it runs."""
         return frozenset() if self._process is None else frozenset({self._process.pid})
 
     def start(
@@ -47,9 +51,14 @@ class UserPrograms:
         streams: Sequence[int],
         limits: ProcessLimits,
     ) -> int:
-        """The pid of the program, a child of this process in a session of its own. ``streams``:
-        descriptors of standard input, output and error. Raises ``OSError`` where it cannot be
-        started, ``UserError``."""
+        """Start a program as a child of this process in a session of its own, and return its pid.
+
+        ``streams`` are descriptors of standard input, output and error.
+
+        Raises:
+            OSError: The program could not be executed.
+            UserError: The launcher has failed.
+        """
         answer = self._asked(
             {
                 "arguments": list(arguments),
@@ -68,11 +77,15 @@ class UserPrograms:
         return int(answer["pid"])
 
     def tidy_up(self) -> None:
-        """All processes of the user end, whoever has started them, and what they have left in the
-        system's folders for all is removed. Raises ``UserError``."""
+        """End all processes of the user and remove its files from the system's shared folders.
+
+        Raises:
+            UserError: The launcher has failed.
+        """
         self._asked({}, ())
 
     def close(self) -> None:
+        """End the launcher."""
         process, self._process = self._process, None
         connection, self._connection = self._connection, None
         if connection is not None:

@@ -1,4 +1,4 @@
-"""The user that a slot's tools run as, and what it can do in the job's folders."""
+"""The user of a slot's tools and its access to the job's folders."""
 
 import os
 import stat
@@ -11,8 +11,11 @@ _OTHERS_READ, _OTHERS_ENTER = stat.S_IROTH, stat.S_IXOTH
 
 
 class SlotUser(Contract):
-    """``gid``: its only group, that no other slot's user has. ``processes``: the most that it may
-    have at a time; ``open_files``: each of them."""
+    """The user of a slot's tools.
+
+    ``gid`` is its only group, which no other slot's user has. ``processes`` is the maximum for the
+    user, ``open_files`` for each of its processes.
+    """
 
     name: str
     uid: int
@@ -22,12 +25,18 @@ class SlotUser(Contract):
 
     @property
     def limits(self) -> ProcessLimits:
+        """Return the limits of each process."""
         return ProcessLimits(processes=self.processes, open_files=self.open_files, core=0)
 
 
 def give(path: str, user: SlotUser) -> None:
-    """The folder is the user's alone, with what lies in it; files that have further names stay
-    whose they are. Raises ``OSError``."""
+    """Give a folder and its content to the user alone.
+
+    Files with several names keep their owners.
+
+    Raises:
+        OSError: An owner or mode could not be changed.
+    """
     os.chown(path, user.uid, user.gid)
     os.chmod(path, stat.S_IRWXU)
     for entry in _below(path):
@@ -37,21 +46,32 @@ def give(path: str, user: SlotUser) -> None:
 
 
 def let_read(path: str, user: SlotUser) -> None:
-    """The user, and no other, reads what is in the folder, and writes nothing there. Raises
-    ``OSError``."""
+    """Let only the user read what is in the folder, and not write there.
+
+    Raises:
+        OSError: An owner or mode could not be changed.
+    """
     _keep(path, user, 0o750)
     let_all_read_below(path)
 
 
 def let_pass(path: str, user: SlotUser) -> None:
-    """The user, and no other, goes through the folder, and does not see what is in it. Raises
-    ``OSError``."""
+    """Let only the user pass through the folder, and not list it.
+
+    Raises:
+        OSError: An owner or mode could not be changed.
+    """
     _keep(path, user, 0o710)
 
 
 def let_all_read_below(path: str) -> None:
-    """Whoever may go through the folder reads what this process's user has made in it. Raises
-    ``OSError``."""
+    """Let everybody who may pass through the folder read what is in it.
+
+    Only files of this process's user are changed.
+
+    Raises:
+        OSError: A mode could not be changed.
+    """
     for entry in _below(path):
         found = entry.stat(follow_symlinks=False)
         own = found.st_uid == os.geteuid() and not stat.S_ISLNK(found.st_mode)
@@ -61,8 +81,13 @@ def let_all_read_below(path: str) -> None:
 
 
 def others_may_read(path: str) -> bool:
-    """Can a file be read by everybody who may enter its folder? One that it is a link to, by
-    everybody. Raises ``OSError``."""
+    """Return whether everybody who may enter its folder can read a file.
+
+    The target of a link must be readable by everybody.
+
+    Raises:
+        OSError: The file does not exist.
+    """
     if not os.stat(path).st_mode & _OTHERS_READ:
         return False
     real = os.path.realpath(path) if os.path.islink(path) else "/"
@@ -79,7 +104,7 @@ def _keep(path: str, user: SlotUser, mode: int) -> None:
 
 
 def _below(path: str) -> Iterator[os.DirEntry[str]]:
-    """What lies in the folder, and in those of its folders that are this process's user's."""
+    """Yield the entries of a folder and of its inner folders that this process's user owns."""
     folders = [path]
     while folders:
         with os.scandir(folders.pop()) as found:

@@ -1,1 +1,1 @@
-"""An attempt at a job: its life, what becomes of it, its report and its logs."""
+"""An attempt at a job: execution, verdict, report and logs."""

@@ -41,8 +41,10 @@ log = structlog.get_logger(__name__)
 
 
 class AttemptRun:
-    """Runs once. Whatever happens to the job becomes a report; only the end of this process is an
-    exception to that."""
+    """Runs one attempt once.
+
+    Each result of the job becomes a report, unless this process ends.
+    """
 
     def __init__(self, task: PilotTask, frame: JobFrame, context: SlotContext) -> None:
         self._task = task
@@ -83,9 +85,9 @@ class AttemptRun:
             self._secrets.redaction,
             has_gpu=task.needs.gpus is not None,
         )
-        #: An engine of containers may see no other name of the folder than its real one.
+        #: A container engine may see only the real name of the folder.
         self._plain_names = task.needs.container is None or context.containers is None
-        #: Of the job, by all the names that they have had.
+        #: All paths that the folders of the job have had.
         self._folders: set[str] = set()
         self._outputs: list[OutputFile] = []
         self._placed = False
@@ -99,8 +101,10 @@ class AttemptRun:
         )
 
     def run(self, load: Callable[[], Loaded]) -> EndedFrame:
-        """``load`` gives the task's tool, loading it where it is the first job's. The report is in
-        the journal afterwards."""
+        """Run the attempt and record its report in the journal.
+
+        ``load`` returns the tool of the task. It loads the tool for the first job.
+        """
         begun = time.monotonic()
         self._context.control.begin(self._token)
         with self._execution:
@@ -119,13 +123,13 @@ class AttemptRun:
         try:
             self._run_entries(load())
             end = FINISHED
-        except Exception as error:  # process boundary: one job must not end its slot
+        except Exception as error:  # Process boundary: a job must not end its slot.
             end = self._end_by(error)
         self._checkpoints.end(last=self._may_go_on(end))
         return self._report(end)
 
     def _may_go_on(self, end: AttemptResult) -> bool:
-        """May another attempt go on where this one was?"""
+        """Return whether another attempt may resume from the checkpoint of this attempt."""
         is_over = end.outcome in (AttemptOutcome.FINISHED, AttemptOutcome.CANCELED)
         return not is_over and self._context.control.stop_reason(self._token) not in (
             StopReason.ABANDON,
@@ -156,7 +160,12 @@ class AttemptRun:
     # --- the job ---
 
     def _run_entries(self, tool: Loaded) -> None:
-        """All outputs go to their storages, or none. Raises where the attempt does not end well."""
+        """Run all entries and store their outputs, either all or none.
+
+        Raises:
+            AttemptError: The attempt has failed.
+            StoppedError: The attempt was stopped.
+        """
         self._stop_if_told()
         if self._trouble:
             sentence = f"the secrets of the job could not be had: {self._trouble}"
@@ -191,7 +200,11 @@ class AttemptRun:
         self._outputs = stage_out(files, job_files, needed=size)
 
     def _require_sandbox(self) -> None:
-        """Raises ``AttemptError`` where the job may not run without, and this node has none."""
+        """Check that there is a sandbox if the job requires one.
+
+        Raises:
+            AttemptError: The node has no sandbox.
+        """
         why = self._context.containment.no_sandbox
         if self._task.needs.sandbox and why:
             asked = "for its secrets" if self._task.needs.secrets else "(sluice:sandbox)"
@@ -206,7 +219,7 @@ class AttemptRun:
     ) -> list[Produced]:
         self._note_phase(AttemptPhase.STAGE_IN)
         prepared = self._prepare(tool, entry, protected, job_files)
-        # A tool that stays may keep what it has written open, or mapped.
+        # A warm worker may keep its output files open or mapped.
         job_files.are_shared = prepared.warm is not None
         self._stop_if_told()
         self._note_phase(AttemptPhase.RUN)
@@ -238,7 +251,7 @@ class AttemptRun:
     def _prepare(
         self, tool: Loaded, entry: JobEntry, protected: ProtectedInputs, job_files: JobFiles
     ) -> PreparedJob:
-        """The inputs in their place, and the command line."""
+        """Stage in the inputs and return the prepared job with its command line."""
         shared = self._context.shared.of(self._task, protected)
         files = entry.files
         values = stage_in(
@@ -267,8 +280,13 @@ class AttemptRun:
         return prepared
 
     def _require_undamaged(self, protected: ProtectedInputs, end: ProgramEnd) -> None:
-        """Raises where a file of a storage that the tool has a link to was written to, however the
-        tool ended; of one that was told to stop, the log says so."""
+        """Check that the tool has not written to a file of a storage that it has a link to.
+
+        If the tool was stopped, the damage is only written to the log.
+
+        Raises:
+            AttemptError: A file was written to.
+        """
         contained = self._context.settings.sandbox is not None
         damage = protected.damage(tool_may_write=not contained)
         if damage is None:
@@ -283,15 +301,18 @@ class AttemptRun:
             raise StoppedError
 
     def _note_phase(self, phase: AttemptPhase, size: int = 0) -> None:
-        """``size``: bytes of the outputs, where they are stored now."""
+        """Record the phase of the attempt.
+
+        ``size`` is the size of the outputs in bytes, once they are being stored.
+        """
         self._context.phase.write(self._token, phase, size)
 
     def _note_placed(self, urls: list[str]) -> None:
-        """Before anything is written to a storage, the journal says where."""
+        """Record in the journal which files are about to be written to storages."""
         self._placed = bool(urls)
         self._context.journal.placing(self._token, [*urls, log_url(self._task, self._job)])
 
-    # --- its end ---
+    # --- the end ---
 
     def _report(self, end: AttemptResult) -> AttemptReport:
         end = replace(end, message=self._secrets.redaction.text(end.message))
@@ -308,14 +329,19 @@ class AttemptRun:
         )
 
     def _without_folders(self, message: str) -> str:
-        """Where the job's files lay on the node helps nobody once they are gone; the log has it."""
+        """Remove paths of the job's folders from a message.
+
+        The folders no longer exist when people read the message. The log keeps the paths.
+        """
         for folder in self._folders:
             message = message.replace(f"file://{folder}/", "").replace(f"{folder}/", "")
         return message
 
     def _store_log(self, end: AttemptResult) -> tuple[LogFile | None, str]:
-        """The log on its storage; or None, and a sentence why not: a job that has its outputs is
-        not lost for want of a log."""
+        """Store the log and return it, or None and a sentence that says why not.
+
+        A missing log does not fail a job that has its outputs.
+        """
         limit = self._context.settings.log_limit
         try:
             if not self._placed:
@@ -326,7 +352,7 @@ class AttemptRun:
             return None, f"its log could not be kept: {reason_of(error)}"
 
     def _keep(self, report: AttemptReport) -> str | None:
-        """Name of the journal that the report is in; None: in none."""
+        """Record the report and return the name of its journal, or None on failure."""
         journal = self._context.journal
         try:
             if report.outcome is AttemptOutcome.RETURNED:
@@ -343,13 +369,15 @@ class AttemptRun:
             self._context.folder.clear()
             if self._task.needs.secrets:
                 self._context.folder.forget_streams()
-        except OSError as error:  # the next job finds out by itself, and says so
+        except OSError as error:  # The next job meets the same error and reports it.
             log.error("attempt.folder_not_cleared", error=str(error))
 
 
 def _bytes_of(files: Sequence[Produced], job_files: JobFiles) -> int:
-    """As far as they are there, and the job's: the others are missed, or refused, when they are
-    stored."""
+    """Return the total size of the files in bytes.
+
+    Missing and foreign files are left out: they raise errors when they are stored.
+    """
     total = 0
     for file in files:
         with suppress(ForeignFileError):

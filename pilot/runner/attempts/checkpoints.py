@@ -1,6 +1,8 @@
-"""Checkpoints of one attempt (``sluice:checkpoint``): what the one before has kept is put in place,
-and what the tool changes from then on is kept again and again. Whatever goes wrong with them, the
-job goes on, and its log says so."""
+"""Checkpoints of one attempt (``sluice:checkpoint``).
+
+The checkpoint of an earlier attempt is restored. Then the files that the tool changes are stored
+periodically. An error with a checkpoint is written to the log and does not stop the job.
+"""
 
 import os
 import threading
@@ -35,26 +37,29 @@ from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
-#: Seconds that the end of an attempt waits for its last checkpoint, or for a storage that hangs.
+#: Seconds that the end of an attempt waits for its last checkpoint or a storage that hangs.
 _LONGEST_WAIT = 10.0
-#: Times that the files are looked at anew where the tool changes some of them meanwhile.
+#: Number of tries to read the files if the tool changes them meanwhile.
 _LOOKS = 3
-#: Of files that match and are none, so many are named in the log.
+#: Maximum number of matching paths named in the log that are not kept.
 _MOST_NAMED = 5
 _MOST_NOTES = 50
-#: Characters of all paths of a checkpoint, as its list has them, which is read up to a length.
+#: Maximum total length of the paths of a checkpoint. The list may not exceed ``MOST_LIST``.
 _MOST_PATHS = MOST_LIST // 2
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class _CutOffError(Exception):
-    """Nobody waits for this checkpoint any more, or a file of it has changed."""
+    """The checkpoint is no longer wanted, or one of its files has changed."""
 
 
 class Checkpoints:
-    """Of one attempt; of a step that keeps none, nothing happens. ``limit``: bytes of all files
-    together; 0: none are kept. ``note``: a line for the job's log, each but once."""
+    """Checkpoints of one attempt. Without ``sluice:checkpoint`` nothing happens.
+
+    ``limit`` is the maximum size of all files in bytes; 0 disables checkpoints. ``note`` adds a
+    line to the job's log. Each line is added once.
+    """
 
     def __init__(
         self, task: PilotTask, job: LeasedJob, *, limit: int, note: Callable[[str], None]
@@ -64,10 +69,10 @@ class Checkpoints:
         self._limit = limit
         self._tell = note
         self._told: set[str] = set()
-        #: What the tool began with, and then what was kept last.
+        #: The states of the restored files, and later of the files stored last.
         self._states: dict[bytes, FileState] = {}
-        #: The files on the storage that the last list names, by what they were here; and the
-        #: numbers of those that the list before names.
+        #: The stored files of the last list, by path and state, and the numbers of the files in the
+        #: list before it.
         self._stored: dict[tuple[bytes, FileState], KeptFile] = {}
         self._before: set[int] = set()
         self._kept: KeptCheckpoint | None = None
@@ -77,24 +82,27 @@ class Checkpoints:
         self._over = False
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        #: One sentence, where the attempt went on from a checkpoint.
+        #: A sentence about the checkpoint that the attempt resumed from, if any.
         self.went_on = ""
 
     @property
     def may_be_there(self) -> bool:
-        """On the storage, of this job."""
+        """Return whether the storage may have a checkpoint of this job."""
         return self._asked is not None and (self._shelf.attempt > 1 or self._next > 0)
 
     # --- before the tool runs ---
 
     def put_in_place(self, folder: str, require: Callable[[], None]) -> None:
-        """The newest that is whole, of the newest attempt that has one. ``folder``: the job's.
-        ``require``: raises where the attempt is to stop. Raises what that raises."""
+        """Restore the newest complete checkpoint of the newest attempt that has one.
+
+        ``folder`` is the job's folder. ``require`` raises an exception if the attempt must stop.
+        The exception passes through.
+        """
         if self._asked is None:
             return
         for shelf in shelves_before(self._shelf):
             tried: set[int] = set()
-            for _ in range(_LOOKS):  # it may still run, and keep newer ones meanwhile
+            for _ in range(_LOOKS):  # The attempt may still run and store newer ones.
                 lists = [kept for kept in shelf.lists(note=self._note) if kept.number not in tried]
                 if any(self._is_placed(shelf, kept, folder, require) for kept in lists):
                     return
@@ -125,10 +133,13 @@ class Checkpoints:
         self._note(self.went_on)
         return True
 
-    # --- while it runs ---
+    # --- while the tool runs ---
 
     def begin(self, folder: OpenFolder) -> None:
-        """``folder``: the job's."""
+        """Start to store checkpoints periodically.
+
+        ``folder`` is the job's folder.
+        """
         if self._asked is None:
             return
         if not self._limit:
@@ -143,7 +154,10 @@ class Checkpoints:
         self._thread.start()
 
     def end(self, *, last: bool) -> None:
-        """Before the folder is emptied. ``last``: once more, as the tool has left its files."""
+        """Stop storing checkpoints before the folder is emptied.
+
+        ``last`` asks for a last checkpoint of the files that the tool has left.
+        """
         if self._thread is None:
             return
         self._last = last
@@ -179,13 +193,16 @@ class Checkpoints:
             self._note(f"no checkpoint was kept: there are {error.what}")
         except (StorageError, OSError) as error:
             self._note(f"a checkpoint could not be kept: {reason_of(error)}")
-        except Exception as error:  # boundary of a thread: the job goes on without
+        except Exception as error:  # Thread boundary: the job goes on without checkpoints.
             log.error("checkpoint.unexpected", exc_info=error)
             self._note(f"a checkpoint could not be kept: {type(error).__name__}")
 
     def _look(self, asked: Checkpoint, out: int, closing: ExitStack) -> MatchingFiles | None:
-        """All files as they were at one moment: opened, and afterwards still the same. A tool that
-        renames leaves alone what is open."""
+        """Open all files in the state of one moment.
+
+        The files are opened and then checked for changes. A tool that replaces files by renaming
+        does not affect open files.
+        """
         for _ in range(_LOOKS):
             self._require_wanted()
             with ExitStack() as tried:
@@ -198,7 +215,11 @@ class Checkpoints:
         return None
 
     def _within_limit(self, found: MatchingFiles) -> MatchingFiles | None:
-        """Raises ``TooManyError``."""
+        """Return the files if their total size is within the limit, and None otherwise.
+
+        Raises:
+            TooManyError: The paths are too long in total.
+        """
         for path, why in list(found.passed.items())[:_MOST_NAMED]:
             self._note(f"{quoted(os.fsdecode(path))} is not kept in checkpoints: {why}")
         if sum(len(quoted_path(path)) for path in found.files) > _MOST_PATHS:
@@ -212,8 +233,10 @@ class Checkpoints:
         return None
 
     def _store(self, found: MatchingFiles) -> None:
-        """What has changed, then the list; then what neither this nor the list before names
-        goes."""
+        """Store the changed files and the list, then remove files that no list needs.
+
+        Files named by the new list or the list before it are kept.
+        """
         stored, first = {}, self._next
         try:
             for path, state in found.states.items():
@@ -273,7 +296,11 @@ class Checkpoints:
 
 
 def _plain(file: KeptFile) -> bytes:
-    """Raises ``NoPlaceError``."""
+    """Return the path of a file.
+
+    Raises:
+        NoPlaceError: The path is not usable.
+    """
     path = file.plain_path
     if path is None:
         raise NoPlaceError(os.fsencode(file.path))

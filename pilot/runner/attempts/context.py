@@ -1,4 +1,4 @@
-"""What the attempts of one slot share, one after the other."""
+"""Objects that the attempts of one slot share."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,10 @@ from pilot.runner.protocol import RunnerSettings
 
 @dataclass(frozen=True, slots=True)
 class SlotContext:
-    """``containers``: None where the node has no engine of them."""
+    """Objects that the attempts of one slot share.
+
+    ``containers`` is None if the node has no container engine.
+    """
 
     settings: RunnerSettings
     folder: WorkFolder
@@ -37,9 +40,10 @@ class SlotContext:
     warm: WarmTools
 
     def lasting(self) -> frozenset[int]:
-        """Children of the slot that serve many jobs."""
+        """Return the child processes of the slot that serve many jobs."""
         return lasting_children(self.zygote, self.containment)
 
 
 def lasting_children(zygote: Zygote, containment: Containment) -> frozenset[int]:
+    """Return the child processes of a slot that serve many jobs."""
     return expression_processes() | zygote.pids | containment.pids

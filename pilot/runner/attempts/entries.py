@@ -1,5 +1,7 @@
-"""Jobs of several entries: the tool is run for one after the other, and what they give goes out
-together."""
+"""Jobs with several entries.
+
+The tool runs for one entry after the other. The outputs are stored together.
+"""
 
 import os
 from collections.abc import Sequence
@@ -16,17 +18,21 @@ from sluice.storage import copy_open, link_open
 
 @dataclass(frozen=True, slots=True)
 class JobEntry:
-    """What the tool is run for once. ``number``: of the entry; None: that of the job."""
+    """Inputs for one run of the tool.
+
+    ``number`` is the number of the entry, or None if the job has one entry.
+    """
 
     number: int | None
     inputs: Sequence[JobInput]
 
     @property
     def files(self) -> list[InputFile]:
+        """Return the input files of the entry."""
         return [given for given in self.inputs if isinstance(given, InputFile)]
 
     def items(self, task: PilotTask) -> dict[str, list[Any]]:
-        """Of the lists of the task, by port, as what is brought in is given."""
+        """Return the list items of the entry by port, each as a list of one value."""
         return {
             given.port: [task.args[given.port][given.place]]
             for given in self.inputs
@@ -35,7 +41,10 @@ class JobEntry:
 
 
 def job_entries(task: PilotTask, job: LeasedJob) -> list[JobEntry]:
-    """In order. Files of several data sets that belong together have the same number."""
+    """Return the entries of a job in order.
+
+    Files of several data sets that belong together have the same number.
+    """
     if task.batch == 1:
         return [JobEntry(None, job.inputs)]
     numbers = dict.fromkeys(file.seq for file in job.inputs)
@@ -45,8 +54,12 @@ def job_entries(task: PilotTask, job: LeasedJob) -> list[JobEntry]:
 
 
 def put_aside(files: Sequence[Produced], folder: str, job_files: JobFiles) -> list[Produced]:
-    """The files in ``folder``, so that the job's own folders can be emptied for the next entry.
-    Raises ``AttemptError``, ``OSError``."""
+    """Move files to ``folder``, so that the job's folders can be emptied for the next entry.
+
+    Raises:
+        AttemptError: A file cannot be taken.
+        OSError: A file cannot be stored.
+    """
     kept: list[Produced] = []
     first = len(os.listdir(folder))
     for number, file in enumerate(files, first):
@@ -58,7 +71,7 @@ def put_aside(files: Sequence[Produced], folder: str, job_files: JobFiles) -> li
 
 
 def keep_open(file: OpenJobFile, path: str) -> None:
-    """Keep an open file under ``path``: by a link where it may be given away, else as a copy."""
+    """Store an open file as ``path``, by a link if the file may be given away, else by a copy."""
     if file.given and link_open(file.descriptor, path):
         return
     with open(path, "xb", buffering=0) as copy:
@@ -67,7 +80,7 @@ def keep_open(file: OpenJobFile, path: str) -> None:
 
 
 def combined(before: ProgramEnd | None, ended: ProgramEnd) -> ProgramEnd:
-    """What runs one after the other used in all."""
+    """Return the combined resource usage of two consecutive runs."""
     if before is None:
         return ended
     memory = max(

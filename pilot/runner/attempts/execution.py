@@ -1,4 +1,4 @@
-"""The tool of an attempt, run: with its streams, its limits, and in its container."""
+"""Execution of an attempt's tool with its streams, limits and container."""
 
 import errno
 import os
@@ -36,13 +36,16 @@ from sluice.contracts.states import ErrorClass
 from sluice.visible_paths import within
 from sluice.visible_text import quoted
 
-#: The program is there, and no program, or not ours to run.
+#: Errors for a program that exists but is not executable.
 _NOT_EXECUTABLE = frozenset({errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR})
 
 
 class Execution:
-    """Of the tool of one attempt, for one of its entries after the other. As a context manager it
-    closes the streams that ``story`` has of the last. ``gpus``: by uuid, that it may use."""
+    """Runs the tool of one attempt for its entries, one after the other.
+
+    As a context manager it closes the streams that ``story`` has of the last run. ``gpus`` lists
+    the uuids of the GPUs that the tool may use.
+    """
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class Execution:
         self._memory_limit = memory_limit
         self._gpus = gpus
         self._live_url = live_url(task, job)
-        #: Closes what is read for the log.
+        #: Closes the descriptors that the log is read from.
         self._streams = ExitStack()
 
     def __enter__(self) -> "Execution":
@@ -70,11 +73,16 @@ class Execution:
         self._streams.close()
 
     def run(self, prepared: PreparedJob) -> ProgramEnd:
-        """To its end. Raises ``AttemptError`` where it cannot be run, ``OSError``."""
+        """Run the prepared tool to its end.
+
+        Raises:
+            AttemptError: The tool could not be run.
+            OSError: The node has failed.
+        """
         self._streams.close()
         self._story.streams.clear()
         containment = self._context.containment
-        if prepared.container is None:  # else its engine keeps it in
+        if prepared.container is None:  # A container engine isolates the tool otherwise.
             self._story.reach = containment.reach(prepared)
             containment.hand_over(prepared)
         if prepared.own_python:
@@ -113,8 +121,11 @@ class Execution:
     def _take_answer(
         self, prepared: PreparedJob, program: Program, end: ProgramEnd, streams: ExitStack
     ) -> None:
-        """What a tool that stays loaded has said goes where it would have gone. Raises
-        ``AttemptError`` where it has not answered."""
+        """Write the answer of a warm worker to the tool's output files.
+
+        Raises:
+            AttemptError: The warm worker has not answered.
+        """
         if prepared.stderr is not None:
             target = prepared.job_files.create(prepared.stderr)
             streams.callback(os.close, target)
@@ -132,7 +143,7 @@ class Execution:
             raise AttemptError(ErrorClass.TOOL_FAILED, f"{sentence} (sluice:warm)", exit_code=0)
 
     def _limits(self, prepared: PreparedJob, *, apart: bool) -> ProgramLimits:
-        """``apart``: the engine of containers looks after the memory."""
+        """Return the limits of the tool; with ``apart``, the container engine limits the memory."""
         resources = self._task.needs.resources
         return ProgramLimits(
             time=resources.time_limit,
@@ -179,7 +190,7 @@ class Execution:
                 self._context.containment.tidy_up()
 
     def _warm(self, prepared: PreparedJob, limits: ProgramLimits) -> tuple[float, Start] | None:
-        """Of a tool that stays loaded: MiB that it has already, and how it is asked."""
+        """Return how a warm worker is asked and its memory in MiB, or None for another tool."""
         context, command = self._context, prepared.warm
         if command is None:
             context.warm.end()
@@ -192,8 +203,10 @@ class Execution:
     def _stream(
         self, title: str, path: str | None, prepared: PreparedJob, streams: ExitStack
     ) -> int:
-        """What the program writes to; the story gets what it is read by. ``path``: of an output of
-        the tool's."""
+        """Open a stream for the program and keep a descriptor to read it for the log.
+
+        ``path`` is the output file that takes the stream, or None.
+        """
         try:
             descriptor = (
                 self._context.folder.open_stream(title)
@@ -206,7 +219,7 @@ class Execution:
             ) from error
         streams.callback(os.close, descriptor)
         self._context.containment.hand_over_stream(descriptor)
-        if path is None or title == "stderr":  # else it is an output, and no message
+        if path is None or title == "stderr":  # Any other stream is an output and not a message.
             self._story.streams[title] = reading = os.open(
                 f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC
             )
@@ -228,7 +241,7 @@ def _stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
 
 
 def _in_memory(data: bytes) -> IO[bytes]:
-    """A file on no disk, from its beginning."""
+    """Return a file in memory with ``data``, open at its start."""
     file = open(os.memfd_create("job", os.MFD_CLOEXEC), "r+b", buffering=0)  # noqa: SIM115 - the caller closes it
     file.write(data)
     file.seek(0)
@@ -236,8 +249,10 @@ def _in_memory(data: bytes) -> IO[bytes]:
 
 
 def _cannot_start(program: str, error: OSError, sandbox: Sandbox | None) -> AttemptError:
-    """Return the failure, with the exit code that a shell gives in this case. ``sandbox``: that the
-    program was to run in."""
+    """Return the failure with the exit code that a shell would give.
+
+    ``sandbox`` is the sandbox that the program should have run in.
+    """
     if isinstance(error, FileNotFoundError):
         sentence = _not_found(program, sandbox)
         return AttemptError(ErrorClass.TOOL_FAILED, sentence, exit_code=127)

@@ -1,5 +1,4 @@
-"""An attempt's log: a plain text that tells a person what was run, how it ended, and what the tool
-said."""
+"""Log of an attempt: a plain text with the command, the result and the tool's messages."""
 
 import os
 import shlex
@@ -11,32 +10,38 @@ from pilot.runner.redaction import NOTHING, Redaction
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.os_errors import reason_of
 
-#: Command lines longer than this are cut in the log (a merge may name thousands of files).
+#: Maximum length of the command line in the log. A merge may name thousands of files.
 _MOST_COMMAND = 20_000
 
 
 @dataclass(slots=True)
 class Story:
-    """What is known of an attempt so far. ``streams``: title → descriptor of what the tool wrote
-    there; under its name the tool may have put another file."""
+    """What is known of an attempt so far.
+
+    ``streams`` maps titles to descriptors of what the tool wrote. The descriptors stay valid if the
+    tool replaces the files.
+    """
 
     pilot: str
     started: datetime
     command: list[str] = field(default_factory=list)
     streams: dict[str, int] = field(default_factory=dict)
     ended: ProgramEnd | None = None
-    #: How the tool was run, where that is to be told.
+    #: A note on how the tool was run, if any.
     note: str = ""
     redaction: Redaction = NOTHING
-    #: What it could reach that it should not, where that is to be told.
+    #: What the tool could reach in spite of the isolation, if anything.
     reach: list[str] = field(default_factory=list)
-    #: What became of its checkpoints, and of what it says that it spent.
+    #: Notes on checkpoints and on the amounts that the tool reported.
     checkpoints: list[str] = field(default_factory=list)
 
 
 def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
-    """``outcome``: one sentence; ``limit``: bytes kept of each stream, half from its begin, half
-    from its end."""
+    """Return the text of the log.
+
+    ``outcome`` is one sentence. ``limit`` is the number of bytes kept of each stream, half from its
+    start and half from its end.
+    """
     names = ", ".join(file.name for file in job.inputs[:20]) + (
         f" and {len(job.inputs) - 20} more" if len(job.inputs) > 20 else ""
     )

@@ -1,4 +1,4 @@
-"""Which of its limits a tool has met that failed by itself, as far as its last words tell."""
+"""Hints on which limit a failed tool has met, derived from its last output."""
 
 import re
 import signal
@@ -13,7 +13,7 @@ _PROCESSES = re.compile(
 )
 _OPEN_FILES = re.compile(r"Too many open files|\bEMFILE\b")
 _LARGE_FILE = re.compile(r"File too large|\bEFBIG\b|File size limit exceeded")
-#: What programs say last that found no network: the C library, curl, wget, git, Java, Go, node.js.
+#: Messages of programs without a network: the C library, curl, wget, git, Java, Go, node.js.
 _NETWORK = re.compile(
     r"name resolution|name or service not known|resolve host|failed to resolve|EAI_AGAIN|ENOTFOUND"
     r"|UnknownHostException|no such host|unknown host|translate host name|network is unreachable"
@@ -26,18 +26,21 @@ _NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b")
 
 @dataclass(frozen=True, slots=True)
 class RefusedAmounts:
-    """The most that the kernel lets a tool have; it refuses more, and nobody ends the tool for it.
-    ``kept``: by what contains it. ``largest_file``, ``shared_memory``: MiB; 0: no limit."""
+    """Limits that the kernel enforces by refusing more, without ending the tool.
+
+    ``kept`` are the limits of the sandbox. ``largest_file`` and ``shared_memory`` are in MiB; 0
+    means no limit.
+    """
 
     kept: ProcessLimits
     largest_file: float
     shared_memory: float
 
     def network_hint(self, said: str, *, container: bool) -> str:
-        """Return what a tool needs that has no network and may have wanted one.
+        """Return what to do for a tool that failed for lack of a network.
 
-        Empty where it did not want one, and outside of sandboxes and containers, where tools have
-        the node's network.
+        The hint is empty for other failures. It is also empty outside sandboxes and containers,
+        where tools have the node's network.
         """
         if not (self.shared_memory or container) or not _NETWORK.search(said):
             return ""
@@ -47,8 +50,11 @@ class RefusedAmounts:
         )
 
     def hint(self, exit_code: int, said: str) -> str:
-        """The limit that it may have met, its value, and where to raise it; empty: none. ``said``:
-        the last that it said. The kernel has one word for several limits."""
+        """Return the limit that the tool may have met, its value and where to raise it.
+
+        ``said`` is the tool's last output. The kernel has the same error for several limits. The
+        hint is empty if no limit fits.
+        """
         if self.shared_memory and _WATCHES.search(said):
             return (
                 "slots share what the pilot's user may watch of files (the node's"

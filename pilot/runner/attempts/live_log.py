@@ -1,5 +1,4 @@
-"""What a tool has written so far, put beside its log again and again while it runs, for whoever
-follows it."""
+"""Live logs: the output of a running tool, written beside its log for people who follow it."""
 
 import os
 import threading
@@ -16,8 +15,8 @@ from sluice.storage import StorageError, put_bytes, remove
 
 log = structlog.get_logger(__name__)
 
-#: Seconds that the end of a tool waits for a storage that hangs; what is left there then goes when
-#: the logs' data set is closed.
+#: Seconds that the end of a tool waits for a storage that hangs. A live log that remains is removed
+#: when the data set of the logs is closed.
 _LONGEST_WAIT = 10.0
 
 
@@ -27,14 +26,17 @@ class _Run:
     streams: Mapping[str, int]
     hide: Redaction
     begun: float = field(default_factory=time.monotonic)
-    #: Bytes of the streams when they were last read; None: never.
+    #: Sizes of the streams in bytes when they were last read, or None.
     read: tuple[int, ...] | None = None
 
 
 class LiveLogs:
-    """One thread for all runs of a slot, one after the other, so that a short run costs next to
-    nothing and a storage that hangs keeps nobody from looking after limits. ``period``: seconds
-    between two looks, and of a run until the first; 0: none."""
+    """Writes the live logs of a slot in one thread.
+
+    One thread serves all runs, so that a short run costs almost nothing. A storage that hangs does
+    not block the checks of limits. ``period`` is the number of seconds between two writes, and
+    before the first; 0 disables live logs.
+    """
 
     def __init__(self, period: float) -> None:
         self._period = period
@@ -43,6 +45,7 @@ class LiveLogs:
         self._writing = False
 
     def start(self) -> None:
+        """Start the thread unless live logs are disabled."""
         if self._period:
             threading.Thread(target=self._work, name="live logs", daemon=True).start()
 
@@ -50,8 +53,11 @@ class LiveLogs:
     def following(
         self, url: str, streams: Mapping[str, int], *, hide: Redaction = NOTHING
     ) -> Iterator[None]:
-        """While a tool runs. ``streams``: name → descriptor, read within this context alone.
-        ``url``: gone afterwards."""
+        """Write a live log while the context is active, and remove it afterwards.
+
+        ``streams`` maps names to descriptors, which are read within this context only. ``url`` is
+        the place of the live log.
+        """
         run = _Run(url, streams, hide)
         with self._changed:
             self._run = run
@@ -76,7 +82,7 @@ class LiveLogs:
                 self._write(text, run.url)
 
     def _text(self, run: _Run) -> bytes | None:
-        """None: it has not run for long enough, or has written nothing since."""
+        """Return the live log, or None if the run is too short or has written nothing new."""
         if time.monotonic() < run.begun + self._period:
             return None
         try:

@@ -1,4 +1,4 @@
-"""How much memory a job may use, beside what it asked for."""
+"""Limit of the memory that a job may use."""
 
 from dataclasses import dataclass
 
@@ -8,8 +8,12 @@ from sluice.contracts.pilots import LeasedJob, PilotTask
 
 @dataclass(frozen=True, slots=True)
 class MemoryLimit:
-    """All in MiB. ``asked``: by the job; 0: nobody asked for any. ``counted``: what the node has
-    kept free for it: less is no fault of the job's. ``most``: what it may use; 0: no limit."""
+    """Memory of a job in MiB.
+
+    ``asked`` is the resource request, 0 if there is none. ``counted`` is what the node keeps free
+    for the job: if the node lacks it, the job is not at fault. ``most`` is the limit, 0 if there is
+    none.
+    """
 
     asked: int
     counted: int
@@ -17,7 +21,7 @@ class MemoryLimit:
 
     @property
     def note(self) -> str:
-        """What the limit follows from, as part of a sentence."""
+        """Return the reason of the limit as part of a sentence."""
         if self.asked:
             return (
                 f"having asked for {self.asked} MiB (ramMin), which lets it use {self.most:.0f} MiB"
@@ -28,7 +32,10 @@ class MemoryLimit:
 
 
 def memory_limit_of(task: PilotTask, job: LeasedJob, settings: RunnerSettings) -> MemoryLimit:
-    """A job that has run out of memory before asks for more than its task."""
+    """Return the memory limit of a job.
+
+    A job that has run out of memory before requests more than its task.
+    """
     asked, counted = (
         (task.needs.resources.ram, task.needs.resources.counted_ram)
         if job.ram is None

@@ -1,4 +1,4 @@
-"""What became of an attempt, and the report that says so."""
+"""Result of an attempt and its report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +14,11 @@ from sluice.visible_text import visible_line
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """``message``: a sentence, empty where all went well. ``exit_code``: None: that of the tool, if
-    it has run."""
+    """Result of an attempt.
+
+    ``message`` is a sentence, empty for success. If ``exit_code`` is None, the exit code of the
+    tool counts, if it has run.
+    """
 
     outcome: AttemptOutcome
     error_class: ErrorClass | None = None
@@ -56,7 +59,10 @@ def report_of(
     outputs: Sequence[OutputFile],
     log: LogFile | None,
 ) -> AttemptReport:
-    """``log``: None where it was not kept."""
+    """Return the report of an attempt.
+
+    ``log`` is None if it was not stored.
+    """
     ended = story.ended
     exit_code = ended.exit_code if ended is not None and end.exit_code is None else end.exit_code
     return AttemptReport(
@@ -78,5 +84,8 @@ def report_of(
 
 
 def _sentence(message: str) -> str:
-    """In it may stand what tools have said, and names of their files."""
+    """Return a message that fits in a report.
+
+    The message may contain output of tools and names of their files.
+    """
     return visible_line(message).encode(errors="backslashreplace").decode()[:4000]

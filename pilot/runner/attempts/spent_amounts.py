@@ -1,4 +1,4 @@
-"""What the tool of an attempt says that it spent of what its job reserved."""
+"""Amounts of reserved resources that a tool reports as spent."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -10,24 +10,25 @@ from sluice.os_errors import reason_of
 
 
 class SpentByTool:
-    """Adds up what the runs of an attempt's tool say.
+    """Adds up the amounts that the runs of an attempt's tool report.
 
-    A resource of which one run says nothing counts as spent: it is left out of ``amounts``.
+    A resource that one of the runs does not report is left out of ``amounts``: all of it counts as
+    spent.
     """
 
     def __init__(self, reserved: Mapping[str, float], *, note: Callable[[str], None]) -> None:
-        """Begin with nothing spent.
+        """Start with nothing spent.
 
         Args:
-            reserved: amounts that the job needs, by the name of the resource.
-            note: takes a line for the job's log.
+            reserved: Amounts that the job needs, by the name of the resource.
+            note: Function that takes a line for the job's log.
         """
         self._reserved = reserved
         self._note = note
         self.amounts = dict.fromkeys(reserved, 0.0)
 
     def add(self, job_files: JobFiles) -> None:
-        """Read the file that a run of the tool has left, and remove it: it is no output."""
+        """Read and remove the file in which a run of the tool reports amounts."""
         path = f"{job_files.folder}/{OUT}/{SPENT_FILE}"
         if self._reserved:
             self._add(self._said(path, job_files))

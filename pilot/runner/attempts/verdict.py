@@ -1,4 +1,4 @@
-"""Whether a tool ended well; if not, whose fault it is, in a sentence."""
+"""Verdict on a run of a tool: success, or a failure with its class and a sentence."""
 
 import os
 import re
@@ -20,7 +20,7 @@ from sluice.contracts.needs import Resources
 from sluice.contracts.numbers import in_full
 from sluice.contracts.states import ErrorClass
 
-#: What programs say last whose memory on a GPU was refused: torch, tensorflow, CUDA's own names.
+#: Last words of programs that were refused memory on a GPU: torch, tensorflow, CUDA.
 _GPU_FULL = re.compile(
     r"CUDA(?: error:)? out of memory|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation"
     r"|OOM when allocating|_ALLOC_FAILED|OutOfMemoryError"
@@ -29,7 +29,10 @@ _GPU_FULL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Of the tools of one attempt, which had these limits. ``has_gpu``: or a part of one."""
+    """Judges the runs of an attempt's tool by their exit codes and limits.
+
+    ``has_gpu`` is also true for a part of a GPU.
+    """
 
     resources: Resources
     memory_limit: MemoryLimit
@@ -41,8 +44,14 @@ class Judge:
     def require_success(
         self, tool: Loaded, prepared: PreparedJob, end: ProgramEnd, *, stderr: int
     ) -> None:
-        """``stderr``: descriptor of what the tool has written there. Raises ``AttemptError`` unless
-        it ended well, ``StoppedError`` where it was told to end."""
+        """Check that the tool has succeeded.
+
+        ``stderr`` is a descriptor of its standard error.
+
+        Raises:
+            AttemptError: The tool has failed.
+            StoppedError: The tool was stopped.
+        """
         self._require_not_cut(end)
         code = end.exit_code
         inner = read_failure(prepared.failure) if prepared.failure and code == 1 else None
@@ -60,7 +69,12 @@ class Judge:
         raise self._failure(error_class, prepared, end, last_line(stderr, hide=self.redaction))
 
     def _require_not_cut(self, end: ProgramEnd) -> None:
-        """Raises where it did not end by itself, which its exit code would tell."""
+        """Check that the tool ended by itself, so that its exit code counts.
+
+        Raises:
+            AttemptError: The tool exceeded a limit.
+            StoppedError: The tool was stopped.
+        """
         match end.cut:
             case None:
                 return
@@ -96,7 +110,10 @@ class Judge:
     def _failure(
         self, error_class: ErrorClass, prepared: PreparedJob, end: ProgramEnd, said: str
     ) -> AttemptError:
-        """``said``: the last line on its standard error."""
+        """Return the failure of a tool.
+
+        ``said`` is the last line of its standard error.
+        """
         code = end.exit_code
         if prepared.container is not None and prepared.container.failed:
             prepared.container.containers.images.forget()
@@ -123,8 +140,10 @@ class Judge:
     def _with_limit(
         self, error_class: ErrorClass, prepared: PreparedJob, code: int, sentence: str
     ) -> str:
-        """``sentence``: what it says of its end, and a limit that it may have met; those of
-        containers are their engine's."""
+        """Add a hint to a sentence about a failure, if the tool may have met a limit.
+
+        Limits of containers belong to their engine.
+        """
         others = prepared.container is not None or error_class is ErrorClass.NO_ROOM
         hint = "" if others else self.refused.hint(code, sentence)
         if not hint and error_class is not ErrorClass.NO_ROOM and not prepared.network:

@@ -1,5 +1,4 @@
-"""The inputs of a job: its files, as a tool that stays loaded is told of them, and what of all
-decides what it loads."""
+"""Inputs of a job as a warm worker gets them, and the inputs that it loads at its start."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,8 +18,11 @@ def with_inputs(
     files: Sequence[InputFile],
     values: Mapping[str, Sequence[Any]],
 ) -> WarmCommand:
-    """``files``: of the job, in order; ``values``: what became of them, and items of lists, by
-    port."""
+    """Add the inputs of a job to the command of a warm worker.
+
+    ``files`` are the files of the job in order. ``values`` holds the staged files and the list
+    items by port.
+    """
     left = {port: list(given) for port, given in values.items()}
     inputs, loads = list[dict[str, str]](), list[tuple[str, str, str]]()
     for file in files:

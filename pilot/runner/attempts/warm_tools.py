@@ -1,4 +1,4 @@
-"""The tool that stays loaded in a slot, from one job to the next: at most one."""
+"""The warm worker of a slot. A slot has at most one."""
 
 import hashlib
 import json
@@ -29,19 +29,25 @@ from sluice.warm import FLAG, STDOUT_PATH
 
 log = structlog.get_logger(__name__)
 
-#: A tool that fails so often in a row is started anew: the reason may be what it has become.
+#: Number of consecutive failures after which a warm worker is restarted, as its state may be the
+#: cause.
 _MOST_FAILURES = 2
-#: Bytes of what lies in a tool's folder before it starts that are read, to know it again.
+#: Maximum bytes of files in the tool's folder that are read to compute a key.
 _MOST_READ = 16 << 20
-#: In the job's folder for temporary files: leads to where its standard output goes.
+#: Name of a link in the job's folder for temporary files. It leads to the file for the standard
+#: output.
 _STDOUT = ".stdout"
 
 
 @dataclass(slots=True)
 class _Loaded:
-    """``key``: of what it was started with; ``folder``: of the folders that it works in. ``held``:
-    MiB that it has. ``numbers``: it has named the request that it answered. ``members``: its
-    processes, once it has answered. ``seconds``: of its first job, and of the second."""
+    """A loaded warm worker.
+
+    ``key`` identifies what it was started with, and ``folder`` the folders that it works in.
+    ``held`` is its memory in MiB. ``numbers`` says that it repeats the request number in its
+    answers. ``members`` are its processes after the first answer. ``seconds`` are the durations of
+    its first two jobs.
+    """
 
     key: str
     warm: Warm
@@ -65,15 +71,17 @@ class _Loaded:
 
     @property
     def loading(self) -> float:
-        """How much longer the first job took than the second."""
+        """Return how many seconds longer the first job took than the second."""
         first, *second = self.seconds or [0.0]
         return max(0.0, first - sum(second))
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """A job for a tool that stays loaded. ``key``: see ``key_of``; ``launch``: starts it, where it
-    is not there."""
+    """A job for a warm worker.
+
+    ``key`` is described in ``key_of``. ``launch`` starts the warm worker if it is not loaded.
+    """
 
     key: str
     step: str
@@ -84,7 +92,10 @@ class Asking:
 
 
 class WarmTools:
-    """Of one slot, whose jobs work in ``folder``."""
+    """The warm worker of one slot.
+
+    The jobs of the slot work in ``folder``.
+    """
 
     def __init__(self, folder: WorkFolder, containment: Containment) -> None:
         self._folder = folder
@@ -94,16 +105,17 @@ class WarmTools:
 
     @property
     def pids(self) -> frozenset[int]:
+        """Return the pid of the warm worker, if any."""
         loaded = self._loaded
         return frozenset() if loaded is None else frozenset({loaded.program.pid})
 
     @property
     def request(self) -> WarmRequest | None:
-        """The last one."""
+        """Return the last request."""
         return self._request
 
     def told(self) -> LoadedTool | None:
-        """What is loaded now."""
+        """Return the description of the warm worker for reports, or None."""
         loaded = self._loaded
         if loaded is None:
             return None
@@ -117,20 +129,23 @@ class WarmTools:
         )
 
     def idle_for(self) -> float | None:
-        """Seconds after which what is loaded has had no job for too long; None: nothing is."""
+        """Return the seconds until the warm worker has been idle for too long, or None."""
         loaded = self._loaded
         return (
             None if loaded is None else max(0.0, loaded.last + loaded.warm.idle - time.monotonic())
         )
 
     def make_way(self, task: PilotTask) -> None:
-        """Before the files of a job are brought: what is of another kind ends, and sees nothing of
-        them."""
+        """End a warm worker of another kind before the files of a job are staged in.
+
+        The warm worker therefore cannot see these files.
+        """
         loaded, warm = self._loaded, task.needs.warm
         if loaded is not None and (warm is None or warm.kind != loaded.warm.kind):
             self.end()
 
     def end(self) -> None:
+        """End the warm worker."""
         loaded, self._loaded = self._loaded, None
         self._folder.kept_for = None
         if loaded is not None:
@@ -139,14 +154,23 @@ class WarmTools:
             log.debug("warm.ended", step=loaded.step, jobs=loaded.jobs)
 
     def make_ready(self, key: str, prepared: PreparedJob) -> float:
-        """Before memory is counted for a job: what it cannot use of what is loaded has ended. MiB
-        that the program has already which it is asked of. Raises ``OSError``, ``SandboxError``,
-        ``UserError``."""
+        """End a warm worker that the job cannot use.
+
+        The call precedes the check of the job's memory.
+
+        Returns:
+            The memory in MiB that a usable warm worker already has.
+
+        Raises:
+            OSError: The folders of the job cannot be read.
+            SandboxError: The sandbox has failed.
+            UserError: The processes of the user could not be ended.
+        """
         loaded = self._usable(key, prepared)
         return 0.0 if loaded is None else loaded.held
 
     def ended(self, *, well: bool) -> None:
-        """After each job that was asked of it: is it to stay?"""
+        """Update the warm worker after a job, and end it if it must not stay."""
         loaded, request = self._loaded, self._request
         if loaded is None:
             return
@@ -211,8 +235,13 @@ class WarmTools:
         return loaded
 
     def ask(self, ask: Asking, program: Program, limits: ProcessLimits) -> Running:
-        """The request, sent, to what ``make_ready`` has left. Raises ``OSError``, ``SandboxError``,
-        ``UserError``."""
+        """Send a job to the warm worker, and start it if necessary.
+
+        Raises:
+            OSError: The warm worker could not be started.
+            SandboxError: The sandbox has failed.
+            UserError: The program could not be run as the user.
+        """
         prepared = ask.prepared
         begun = time.monotonic()
         loaded = self._loaded or self._load(ask, program, limits)
@@ -239,8 +268,10 @@ class WarmTools:
 def key_of(
     command: WarmCommand, prepared: PreparedJob, allotted: Allotment, limits: ProgramLimits
 ) -> str:
-    """Of all that a program finds when it starts: one with another key needs a process of its
-    own."""
+    """Return a key of everything that a program finds when it starts.
+
+    A job with another key needs its own process.
+    """
     told = [
         command.warm.kind,
         [list(each) for each in command.loads],
@@ -262,9 +293,12 @@ def _scripts(started: Sequence[str], inputs: Sequence[Mapping[str, str]]) -> lis
 
 
 def _laid_out(prepared: PreparedJob, inputs: Sequence[Mapping[str, str]]) -> list[tuple[str, str]]:
-    """What lies in the tool's folder before it starts (InitialWorkDirRequirement), but its streams:
-    paths, and what is in each. Inputs are known by their checksums; what is larger than should be
-    read is another one each time."""
+    """Return the files in the tool's folder before its start, with a digest of each.
+
+    These are the files of InitialWorkDirRequirement without the tool's streams. Inputs are
+    identified by their checksums. A file beyond the limit of bytes to read gets a new digest each
+    time.
+    """
     digests = {os.path.realpath(given["path"]): given["digest"] for given in inputs}
     found, left = list[tuple[str, str]](), _MOST_READ
     for place, _, names in os.walk(f"{prepared.job_files.folder}/{OUT}"):
@@ -288,7 +322,7 @@ def _digest(path: str) -> str:
 
 
 def copy_stream(source: int, target: int) -> None:
-    """What the program has said for this job goes to the file that the tool wants it in."""
+    """Copy a stream of the warm worker to the file that the tool wants."""
     size, at = os.fstat(source).st_size, 0
     while at < size:
         piece = os.pread(source, min(1 << 20, size - at), at)
@@ -299,7 +333,7 @@ def copy_stream(source: int, target: int) -> None:
 
 
 def write_output(target: int, text: str) -> None:
-    """What came with the answer, as bytes."""
+    """Write the text of an answer as bytes."""
     try:
         data = memoryview(text.encode(errors="surrogateescape"))
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""One job's use of containers, from its start to its end."""
+"""Use of containers by one job."""
 
 from dataclasses import dataclass, replace
 
@@ -6,17 +6,19 @@ from pilot.runner.containers.containers import Containers
 from pilot.runner.programs.orphans import children, kill_orphans
 from pilot.runner.programs.program import CutReason, ProgramEnd
 
-#: The engine's own exit statuses: it failed; it could not start the container, or the program in
-#: it.
+#: Exit statuses of the engine itself: it failed, or could not start the container or its program.
 _ENGINE_FAILED, _NOT_STARTED = 125, 126
-#: Of a shell whose child was killed, as the kernel does where memory runs out.
+#: Exit status of a killed process, as the kernel's out-of-memory killer causes it.
 _KILLED = 137
 
 
 @dataclass(slots=True)
 class ContainerRun:
-    """A job's use of containers. ``name``: of its only one; None: the job starts some itself.
-    ``failed``: the engine did, not the tool; known once it was judged."""
+    """Use of containers by one job.
+
+    ``name`` is the job's only container, or None if the job starts containers itself. ``failed``
+    says that the engine failed and not the tool. It is set by ``judged``.
+    """
 
     containers: Containers
     name: str | None
@@ -24,23 +26,32 @@ class ContainerRun:
 
     @property
     def own_limit(self) -> bool:
-        """The engine looks after the memory, and the processes to look at are not below ours."""
+        """Return whether the engine limits the memory.
+
+        The tool's processes are not descendants of this process then.
+        """
         return self.name is not None and self.containers.engine.apart
 
     def known(self) -> frozenset[int]:
-        """What is not to be killed as left behind by the job: the engine's own helpers go with the
-        container."""
+        """Return the processes that must not be killed as orphans of the job.
+
+        Helpers of the engine end with the container.
+        """
         return frozenset(children()) if self.containers.engine.apart else self.containers.spared()
 
     def judged(self, ended: ProgramEnd) -> ProgramEnd:
-        """What the engine knows of the end. Raises ``AttemptError`` where it does not answer."""
+        """Return the end of the program with what the engine knows about it.
+
+        Raises:
+            AttemptError: The engine does not answer.
+        """
         if not self.own_limit:
             return ended
         code = ended.exit_code
         self.failed = code == _ENGINE_FAILED or (
             code == _NOT_STARTED and not self.containers.was_started(self.name or "")
         )
-        # What was measured is the engine's client, not the tool.
+        # The measured process is the engine's client and not the tool.
         ended = replace(ended, memory=None, cpu=None)
         if ended.cut is None and self._ran_out_of_memory(ended.exit_code):
             return replace(ended, cut=CutReason.MEMORY, memory=float(self.containers.memory))
@@ -53,6 +64,6 @@ class ContainerRun:
         return exit_code == _KILLED or self.containers.ran_out_of_memory(self.name)
 
     def end(self) -> None:
-        """Nothing of it is left."""
+        """Remove the job's containers and kill its orphans."""
         self.containers.remove(self.name)
         kill_orphans(self.containers.spared())

@@ -1,4 +1,4 @@
-"""A slot's use of the node's engine of containers."""
+"""Use of the node's container engine by a slot."""
 
 import itertools
 import os
@@ -16,14 +16,17 @@ from pilot.runner.programs.control import SlotControl
 
 log = structlog.get_logger(__name__)
 
-#: The year of a time that is none.
+#: Start of a timestamp that stands for "never".
 _NEVER = "0001-"
 
 
 class Containers:
-    """A slot's use of the node's engine. ``images``: folder for images and locks, that all pilots
-    of the node share. ``spared``: children of the slot that belong to no job. ``walls``: options
-    that keep what runs in them from the rest of the node."""
+    """Use of the node's container engine by a slot.
+
+    ``images`` is a folder for images and locks that all pilots of the node share. ``spared``
+    returns the children of the slot that belong to no job. ``walls`` are options that isolate the
+    containers.
+    """
 
     def __init__(
         self,
@@ -38,9 +41,9 @@ class Containers:
         self.engine = engine
         self.images = Images(engine, images, control=control, spared=spared)
         self.spared = spared
-        #: MiB that each of the containers started next may use; 0: as much as there is.
+        #: Memory limit in MiB of containers started from now on; 0 means no limit.
         self.memory = 0
-        #: By uuid, that they may use.
+        #: Uuids of the GPUs that the containers may use.
         self.gpus: Sequence[str] = ()
         self.slot = f"{run}.{os.getpid()}"
         self._run = run
@@ -48,10 +51,11 @@ class Containers:
         self._numbers = itertools.count(1)
 
     def next_name(self) -> str:
+        """Return a new name for a container."""
         return f"sluice-{self.slot}-{next(self._numbers)}"
 
     def options(self) -> list[str]:
-        """Of each ``run``, beyond those that cwltool gives."""
+        """Return the options of each ``run`` besides those of cwltool."""
         if not self.engine.apart:
             return []
         memory = [f"--memory={self.memory}m"] if self.memory and self.engine.limits_memory else []
@@ -60,21 +64,27 @@ class Containers:
         return ["--pull=never", *labels, *memory, *gpus, *self._walls]
 
     def ran_out_of_memory(self, name: str) -> bool:
-        """Did the container end because of its limit? Some engines say so of its first process
-        alone."""
+        """Return whether the container ended because of its memory limit.
+
+        Some engines report only the end of the first process in the container.
+        """
         done = call_engine(
             self.engine, "container", "inspect", "--format", "{{.State.OOMKilled}}", name
         )
         return done.stdout.strip() == "true"
 
     def was_started(self, name: str) -> bool:
+        """Return whether the container was ever started."""
         done = call_engine(
             self.engine, "container", "inspect", "--format", "{{.State.StartedAt}}", name
         )
         return done.returncode == 0 and not done.stdout.startswith(_NEVER)
 
     def remove(self, name: str | None) -> None:
-        """Ends the container and removes it, all of this slot for None. There may be none."""
+        """End and remove a container, or all containers of this slot if ``name`` is None.
+
+        The container need not exist.
+        """
         if not self.engine.apart:
             return
         if name is None:

@@ -1,4 +1,4 @@
-"""Questions to the node's engine of containers."""
+"""Calls of the node's container engine."""
 
 import subprocess
 
@@ -11,7 +11,11 @@ _PATIENCE = 60.0
 
 
 def call_engine(engine: Engine, *command: str) -> "subprocess.CompletedProcess[str]":
-    """Whatever its exit status. Raises ``AttemptError`` where the engine does not answer."""
+    """Run a command of the engine and return the result, whatever its exit status.
+
+    Raises:
+        AttemptError: The engine does not answer.
+    """
     try:
         return subprocess.run(
             [engine.program, *command],

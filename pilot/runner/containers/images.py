@@ -1,4 +1,4 @@
-"""The images of containers, brought to the node: one process of it at a time pulls one."""
+"""Container images on the node, each pulled by one process at a time."""
 
 import fcntl
 import hashlib
@@ -27,8 +27,11 @@ from sluice.visible_text import quoted
 
 
 class Images:
-    """As a slot knows them. ``folder``: for images and locks, that all pilots of the node share.
-    ``spared``: children of the slot that belong to no job."""
+    """Container images known to a slot.
+
+    ``folder`` holds images and locks, and is shared by all pilots of the node. ``spared`` returns
+    the children of the slot that belong to no job.
+    """
 
     def __init__(
         self,
@@ -45,8 +48,14 @@ class Images:
         self._known: dict[str, str] = {}
 
     def bring(self, image: ContainerImage) -> str:
-        """Makes sure that the node has the image; gives what to call it by on a command line. One
-        process of the node at a time pulls an image. Raises ``AttemptError``, ``StoppedError``."""
+        """Pull an image if the node lacks it, and return its name for the command line.
+
+        Only one process of the node pulls an image at a time.
+
+        Raises:
+            AttemptError: The image could not be pulled.
+            StoppedError: The attempt was stopped.
+        """
         known = self._known.get(image.name)
         if known is None:
             with self._alone(image.name):
@@ -59,7 +68,7 @@ class Images:
         return known
 
     def forget(self) -> None:
-        """What is thought to be on the node is looked for anew."""
+        """Forget which images the node has."""
         self._known.clear()
 
     def _pulled(self, image: ContainerImage) -> str:
@@ -101,7 +110,7 @@ class Images:
         return str(path)
 
     def _fetch(self, image: ContainerImage, *command: str) -> None:
-        """Told to stop, the pull is ended as a tool would be."""
+        """Run a pull of the engine, and end it when the attempt is stopped."""
         said = self._folder / f"{_digest(image.name)}.{os.getpid()}.log"
         try:
             with said.open("w+b") as stream:
@@ -135,7 +144,10 @@ class Images:
 
     @contextmanager
     def _alone(self, image: str) -> Iterator[None]:
-        """Waits, unless told to stop, while another process of the node brings the same image."""
+        """Hold the lock on an image.
+
+        The wait for another process ends when the attempt is stopped.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(
             self._folder / f"{_digest(image)}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600

@@ -1,4 +1,4 @@
-"""How cwltool is told to use containers, and what is added to the commands that it makes."""
+"""Options that make cwltool use containers, and options added to its commands."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -14,24 +14,26 @@ from pilot.sandbox.sandbox import Sandbox
 from sluice.contracts.needs import ContainerImage
 from sluice.contracts.states import ContainerEngine, ErrorClass
 
-#: Of the vendor's description of devices, which its container toolkit writes.
+#: Device name in the Container Device Interface, whose files NVIDIA's container toolkit writes.
 _PODMAN_GPU = "--device=nvidia.com/gpu="
 
 
 def walls(engine: Engine, sandbox: Sandbox) -> list[str]:
-    """What holds in the node's sandbox for tools, as options of the engine: no rights, no way to
-    gain any, and so many processes."""
+    """Return engine options that isolate a container like the node's sandbox.
+
+    A container has no capabilities, cannot gain any, and has a limited number of processes.
+    """
     if not engine.apart:
         return []
     found = ["--cap-drop=ALL", "--security-opt=no-new-privileges"]
-    # Without control groups it can limit neither memory nor processes.
+    # Without control groups, the engine can limit neither memory nor processes.
     if engine.limits_memory:
         found.append(f"--pids-limit={sandbox.processes}")
     return found
 
 
 def flags(engine: Engine) -> dict[str, Any]:
-    """Of a RuntimeContext: which of its kinds of container cwltool is to use."""
+    """Return the options of cwltool's RuntimeContext that select the container engine."""
     found: dict[str, Any] = {"use_container": True, "rm_container": False, "pull_image": False}
     match engine.kind:
         case ContainerEngine.PODMAN:
@@ -41,19 +43,19 @@ def flags(engine: Engine) -> dict[str, Any]:
         case ContainerEngine.UDOCKER:
             found["user_space_docker_cmd"] = engine.program
         case ContainerEngine.DOCKER:
-            pass  # cwltool's own
+            pass  # cwltool's default
         case _:
             assert_never(engine.kind)
     return found
 
 
 def gpu_options(engine: ContainerEngine, gpus: Sequence[str]) -> list[str]:
-    """For a container that is to have these of the node's GPUs, by uuid."""
+    """Return the engine options that give a container these GPUs, by uuid."""
     if not gpus:
         return []
-    if engine is ContainerEngine.PODMAN:  # it has the other option since release 5 only
+    if engine is ContainerEngine.PODMAN:  # It has --gpus since release 5 only.
         return [f"{_PODMAN_GPU}{uuid}" for uuid in gpus]
-    return [f'--gpus="device={",".join(gpus)}"']  # in quotes, as the value is a list itself
+    return [f'--gpus="device={",".join(gpus)}"']  # quotes, as the engine parses CSV
 
 
 def runtime_of(
@@ -62,16 +64,18 @@ def runtime_of(
     engine: Engine,
     options: list[str],
 ) -> tuple[list[str], dict[str, str]]:
-    """The command that runs something in a job's container, up to the image, and its environment.
-    ``create``: cwltool's, of the job."""
+    """Return the command that runs a job's container, up to the image, and its environment.
+
+    ``create`` is the function of cwltool's job that creates the command.
+    """
     environment = engine_environment()
     own = context.copy()
-    if os.geteuid() == 0:  # Podman maps the user of those without rights only
+    if os.geteuid() == 0:  # Podman maps the user only if it is rootless.
         own.podman = False
     runtime = cast(list[str], create(environment, own)[0])
     if engine.kind is ContainerEngine.UDOCKER and os.geteuid() == 0:
         runtime.insert(1, "--allow-root")
-    # cwltool's: any, so many of them.
+    # cwltool's own option names a number of GPUs and not which.
     runtime = [part for part in runtime if not part.startswith("--gpus=")]
     runtime = _without_secrets(runtime, environment, engine, context.secret_store)
     if engine.apart and not any(part.startswith("--log-driver") for part in runtime):
@@ -82,8 +86,13 @@ def runtime_of(
 def _without_secrets(
     runtime: list[str], environment: dict[str, str], engine: Engine, secrets: SecretStore | None
 ) -> list[str]:
-    """Variables whose values have secrets in them are named on the engine's command line, which all
-    can read on the node, and are in its own environment. Raises ``AttemptError``."""
+    """Move variables with secrets from the command line to the engine's environment.
+
+    Everybody on the node can read the command line.
+
+    Raises:
+        AttemptError: The engine cannot pass the variable, or has a variable of that name.
+    """
     found = []
     for part in runtime:
         name, _, value = part.removeprefix("--env=").partition("=")
@@ -109,9 +118,13 @@ def _without_secrets(
 
 
 def tool_image(tool: Any, *, able: bool) -> ContainerImage | None:
-    """The image that a tool names; None where it names none, or one that is a hint and cannot be
-    used. ``able``: there is an engine. Raises ``AttemptError`` where the tool requires what cannot
-    be."""
+    """Return the image that a tool names, or None.
+
+    An unusable image in a hint counts as none. ``able`` says whether there is an engine.
+
+    Raises:
+        AttemptError: The tool requires a container that is not possible here.
+    """
     asked, required = tool.get_requirement("DockerRequirement")
     if asked is None:
         return None

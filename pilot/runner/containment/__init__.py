@@ -1,1 +1,1 @@
-"""What keeps a slot's tools to their job: the node's sandbox, a user of the slot's, or nothing."""
+"""Isolation of a slot's tools: the node's sandbox, a user of the slot, or nothing."""

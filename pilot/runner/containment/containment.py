@@ -1,4 +1,4 @@
-"""What a slot keeps its tools in, where no engine of containers does: decided here, once."""
+"""Isolation of a slot's tools outside containers, chosen once for each slot."""
 
 import os
 from abc import ABC, abstractmethod
@@ -27,23 +27,29 @@ from pilot.users.slot_user import SlotUser
 
 _MIB = 1 << 20
 
-#: Pids of a slot's children that are not of a program.
+#: Returns the pids of a slot's children that belong to no program.
 Known = Callable[[], frozenset[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Allotment:
-    """What a job's tools may have. ``memory``: MiB; 0: any. ``devices``: files of its GPUs."""
+    """Memory and devices of a job's tools.
+
+    ``memory`` is in MiB, 0 without a limit. ``devices`` are the device files of its GPUs.
+    """
 
     memory: float
     devices: tuple[str, ...] = ()
 
 
 class Containment(ABC):
-    """Of the tools of a slot, one after the other. ``no_sandbox``: why it is not the pilot's
-    sandbox; empty: it is. ``limits``: that it keeps for all tools."""
+    """Isolation of the tools of a slot.
 
-    #: That tools run as; None: this process's.
+    ``no_sandbox`` is the reason why it is not the pilot's sandbox, or empty. ``limits`` apply to
+    all tools.
+    """
+
+    #: User that tools run as, or None for this process's user.
     user: SlotUser | None = None
 
     def __init__(self, no_sandbox: str, limits: ProcessLimits) -> None:
@@ -53,42 +59,62 @@ class Containment(ABC):
     @property
     @abstractmethod
     def pids(self) -> frozenset[int]:
-        """Of this process's children that belong to it."""
+        """Return the children of this process that belong to the isolation."""
 
     @abstractmethod
     def reach(self, prepared: PreparedJob) -> list[str]:
-        """What the tool can reach that it should not, for the job's log: a line each."""
+        """Return lines for the job's log on what the tool can reach but should not."""
 
     @abstractmethod
     def shared_memory(self, memory: float) -> float:
-        """MiB of a tool that may use ``memory`` MiB (0: any); 0: as much as the node has."""
+        """Return the limit of shared memory in MiB, or 0 for no limit.
+
+        ``memory`` is the limit of the tool's memory in MiB, or 0.
+        """
 
     @abstractmethod
     def hand_over(self, prepared: PreparedJob) -> None:
-        """The job's folders, to who runs its tool. Raises ``OSError``."""
+        """Give the user of the tool access to the job's folders.
+
+        Raises:
+            OSError: An owner or mode could not be changed.
+        """
 
     @abstractmethod
     def hand_over_stream(self, descriptor: int) -> None:
-        """That the tool writes to. Raises ``OSError``."""
+        """Give the user of the tool access to a stream.
+
+        Raises:
+            OSError: The owner could not be changed.
+        """
 
     @abstractmethod
     def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
-        """What it gives raises ``SandboxError`` and ``UserError`` as well."""
+        """Return a function that starts the tool.
+
+        The function may raise ``SandboxError`` and ``UserError``.
+        """
 
     @abstractmethod
     def start_lasting(
         self, prepared: PreparedJob, allotted: Allotment, known: Known
     ) -> StartLasting:
-        """As ``start``, for a program that stays, of which there is one at a time. Its ``stdin`` is
-        a descriptor."""
+        """Return a function that starts a warm worker, of which there is one at a time.
+
+        The standard input of the program must be a descriptor. Errors are those of ``start``.
+        """
 
     @abstractmethod
     def inner(self, prepared: PreparedJob, allotted: Allotment) -> InnerWalls:
-        """For the tools of a workflow inside the job."""
+        """Return the isolation for tools of a workflow inside the job."""
 
     @abstractmethod
     def tidy_up(self) -> None:
-        """After each tool. Raises ``UserError``."""
+        """Remove what a tool has left.
+
+        Raises:
+            UserError: Processes of the user could not be ended.
+        """
 
 
 def _descriptor(program: Program) -> int:
@@ -98,7 +124,7 @@ def _descriptor(program: Program) -> int:
 
 
 def containment_of(settings: RunnerSettings, number: int) -> Containment:
-    """``number``: of the slot."""
+    """Return the isolation of slot ``number``."""
     if settings.sandbox is not None:
         return _InSandbox(settings.sandbox, RunFolder(Path(settings.run_folder)).job_sources())
     if settings.users:
@@ -107,14 +133,14 @@ def containment_of(settings: RunnerSettings, number: int) -> Containment:
 
 
 def most_processes(settings: RunnerSettings, number: int) -> int | None:
-    """That the tools of slot ``number`` may have together; None: any number."""
+    """Return the maximum number of processes of a slot's tools, or None without a limit."""
     if settings.sandbox is not None:
         return settings.sandbox.processes
     return settings.users[number].processes if settings.users else None
 
 
 class _InTheOpen(Containment):
-    """With the rights of the pilot's user."""
+    """No isolation: tools have the rights of the pilot's user."""
 
     @property
     def pids(self) -> frozenset[int]:
@@ -127,10 +153,10 @@ class _InTheOpen(Containment):
         return 0.0
 
     def hand_over(self, prepared: PreparedJob) -> None:
-        """It has them."""
+        """Do nothing: the tool's user owns the folders."""
 
     def hand_over_stream(self, descriptor: int) -> None:
-        """It has it."""
+        """Do nothing: the tool's user owns the stream."""
 
     def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
         return as_child(known)
@@ -144,11 +170,14 @@ class _InTheOpen(Containment):
         return InnerWalls()
 
     def tidy_up(self) -> None:
-        """Nobody knows what it has left."""
+        """Do nothing: it is unknown what the tool has left."""
 
 
 class _InSandbox(Containment):
-    """The node's. ``sources``: folders that jobs get files from."""
+    """Isolation by the node's sandbox.
+
+    ``sources`` are folders that jobs get files from.
+    """
 
     def __init__(self, sandbox: Sandbox, sources: list[str]) -> None:
         super().__init__("", sandbox.limits)
@@ -172,17 +201,17 @@ class _InSandbox(Containment):
         return shared_memory_of(memory) / _MIB
 
     def hand_over(self, prepared: PreparedJob) -> None:
-        """It sees them."""
+        """Do nothing: the sandbox shows the folders."""
 
     def hand_over_stream(self, descriptor: int) -> None:
-        """It gets it as it starts."""
+        """Do nothing: the tool inherits the stream."""
 
     def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
         sandbox = self._held.of(Extras(network=prepared.network, devices=allotted.devices))
         view = job_view(prepared, allotted.memory)
 
         def start(program: Program, limits: ProcessLimits) -> Running:
-            # Its first one starts what holds the sandbox, of which they have their priority.
+            # The first call starts the holder of the sandbox, and tools inherit its priority.
             with children_go_first():
                 return sandbox.start(
                     program.arguments,
@@ -230,18 +259,21 @@ class _InSandbox(Containment):
         )
 
     def tidy_up(self) -> None:
-        """What holds it has done it."""
+        """Do nothing: the holder of the sandbox has tidied up."""
 
 
 class _AsUser(Containment):
-    """The slot's own. ``no_sandbox``: why not in one."""
+    """Isolation by a user of the slot.
+
+    ``no_sandbox`` is the reason why there is no sandbox.
+    """
 
     def __init__(self, user: SlotUser, no_sandbox: str) -> None:
         super().__init__(no_sandbox, user.limits)
         self.user: SlotUser = user
         self._programs = UserPrograms(user)
-        with children_go_first():  # as what starts them does
-            self._programs.tidy_up()  # those of a slot that was killed with its pilot
+        with children_go_first():  # Starting the launcher needs this priority too.
+            self._programs.tidy_up()  # Processes of a slot that was killed with its pilot
 
     @property
     def pids(self) -> frozenset[int]:
@@ -260,12 +292,12 @@ class _AsUser(Containment):
         hand_over(prepared, self.user)
 
     def hand_over_stream(self, descriptor: int) -> None:
-        # It can be opened by its own path, as by /dev/stderr.
+        # A tool may open it by its path, for example as /dev/stderr.
         os.fchown(descriptor, self.user.uid, self.user.gid)
 
     def start(self, prepared: PreparedJob, allotted: Allotment, known: Known) -> Start:
         def start(program: Program, limits: ProcessLimits) -> Running:
-            # They have their priority of what starts them, which may have to be started anew.
+            # Tools inherit the priority of their launcher, which may have to be restarted.
             with children_go_first(), open(os.devnull, "rb") as nothing:
                 stdin = nothing if isinstance(program.stdin, int) else program.stdin
                 pid = self._programs.start(

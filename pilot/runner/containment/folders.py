@@ -1,4 +1,4 @@
-"""The folders of a job, as the user of its slot has them while its tool runs."""
+"""Owners of a job's folders while its tool runs as the user of the slot."""
 
 from pilot.folders.work_folder import IN, OUT, SYSTEM_TMP, TMP
 from pilot.runner.tools.prepared_job import PreparedJob
@@ -6,8 +6,14 @@ from pilot.users.slot_user import SlotUser, give, let_pass, let_read
 
 
 def hand_over(prepared: PreparedJob, user: SlotUser) -> None:
-    """Its inputs to read, all else to write to. A process of ours that runs the tools itself keeps
-    the folders, and gives each tool its own there. Raises ``OSError``."""
+    """Give the user read access to the inputs and write access to the other folders.
+
+    If a process of the pilot runs the tools itself, it keeps the folders and gives each tool its
+    own folders there.
+
+    Raises:
+        OSError: An owner or mode could not be changed.
+    """
     folder = prepared.job_files.folder
     (give if prepared.in_place else let_read)(f"{folder}/{IN}", user)
     if prepared.own_python:

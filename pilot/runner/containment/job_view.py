@@ -1,4 +1,4 @@
-"""What the tool of a job sees of the node, in a sandbox: its own folders and inputs."""
+"""View of the node for a job's tool in a sandbox: the job's folders and inputs."""
 
 import os
 
@@ -10,9 +10,12 @@ _MIB = 1 << 20
 
 
 def job_view(prepared: PreparedJob, memory: float, *, elsewhere: bool = True) -> View:
-    """Inputs to read, also those that are links to files of storages; all else to write to.
-    ``memory``: MiB that the job may use, its shared memory among it; 0: what the node has.
-    ``elsewhere``: with those files, which change from job to job."""
+    """Return the view of a job's tool: inputs to read, and other folders to write.
+
+    ``memory`` is the job's limit in MiB, which includes its shared memory; 0 means no limit.
+    ``elsewhere`` says whether the view includes files of storages that inputs link to. They differ
+    between jobs.
+    """
     known = prepared.job_files.folder
     real = prepared.job_files.real(known)
     return View(
@@ -32,5 +35,8 @@ def job_view(prepared: PreparedJob, memory: float, *, elsewhere: bool = True) ->
 
 
 def shared_memory_of(memory: float) -> int:
-    """Bytes, of a job that may use so many MiB; 0: what the node has."""
+    """Return the limit of shared memory in bytes for a job with ``memory`` MiB.
+
+    If ``memory`` is 0, the limit is ``SHARED_MEMORY``.
+    """
     return int(memory * _MIB) or SHARED_MEMORY

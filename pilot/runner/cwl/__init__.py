@@ -1,1 +1,1 @@
-"""cwltool as a library: documents loaded, its access to files and its sentences made ours."""
+"""Use of cwltool as a library: loading of documents, file access and messages."""

@@ -1,4 +1,4 @@
-"""cwltool's command line tools, as jobs use them."""
+"""Command line tools of cwltool, adapted to jobs."""
 
 import re
 from typing import Any
@@ -25,10 +25,14 @@ _SELF = re.compile(r"\bself\b")
 
 
 class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not followed
-    """It tells which output names what is not the job's own, and works checksums out where they are
-    asked for. Outputs may be named by both names of the job's folder: ``builder`` has the one that
-    the tool was told, the system tells the real one. ``gpus``: that it has, whatever it asks for:
-    they were asked of the WMS, and cwltool would look for them anew."""
+    """A command line tool that names the port of a refused output.
+
+    It also computes checksums where an expression may use them. Outputs may use both paths of the
+    job's folder: ``builder`` has the path that the tool was told, the system the real one.
+
+    ``gpus`` is the number of GPUs of the job. The WMS has already allocated them, so cwltool must
+    not search for GPUs.
+    """
 
     gpus = 0
     _given: dict[str, Any]
@@ -40,12 +44,14 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
         self.hints: list[Any] = _without_cuda(self.hints)
 
     def evalResources(self, builder: Any, context: RuntimeContext) -> dict[str, Any]:
+        """Return the resources of the job with the number of its GPUs."""
         found: dict[str, Any] = super().evalResources(builder, context)
         return found | ({"cudaDeviceCount": self.gpus} if self._asks_for_gpus else {})
 
     def collect_output_ports(
         self, ports: Any, builder: Any, outdir: str, *arguments: Any, **options: Any
     ) -> Any:
+        """Collect the outputs, and set the port of an output that is refused."""
         self._given = {}
         access = builder.make_fs_access(outdir)
         outdir = access.job_files.real(outdir)
@@ -54,8 +60,8 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
             try:
                 return super().collect_output_ports(ports, builder, outdir, *arguments, **options)
             except (LookupError, TypeError, ValueError, AttributeError) as error:
-                # What a tool writes itself is taken for outputs before it is checked, and the check
-                # relies on parts of it.
+                # cwltool uses an output object of the tool before it checks it, and the check
+                # relies on parts of the object.
                 if has_object and refusal_in(error) is None:
                     raise unreadable_object() from error
                 raise
@@ -84,8 +90,11 @@ class CommandTool(CommandLineTool):  # type: ignore[misc] # cwltool's types are 
         *,
         compute_checksum: bool = True,
     ) -> Any:
-        """An expression that looks at the files may look at their checksums, which take reading
-        them."""
+        """Collect one output.
+
+        Checksums are computed if an expression looks at the files, as it may use them. This
+        requires reading the files.
+        """
         expression = schema.get("outputBinding", {}).get("outputEval", "")
         checksums = compute_checksum or bool(_SELF.search(expression))
         try:
@@ -108,6 +117,6 @@ def _without_cuda(requirements: list[Any]) -> list[Any]:
 
 
 def make_process(document: Any, context: LoadingContext) -> Any:
-    """For ``construct_tool_object`` of a context."""
+    """Make a process for ``construct_tool_object`` of a context."""
     is_tool = isinstance(document, dict) and document.get("class") == "CommandLineTool"
     return CommandTool(document, context) if is_tool else default_make_tool(document, context)

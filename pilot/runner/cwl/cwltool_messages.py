@@ -1,4 +1,4 @@
-"""What cwltool says, in sentences for people who know neither the pilot's folders nor cwltool."""
+"""Messages of cwltool, rewritten for people who know neither the pilot's folders nor cwltool."""
 
 import re
 
@@ -11,12 +11,15 @@ _PLACE = re.compile(r"(?:file://)?/\S*\.cwl:\d+:\d+:\s*")
 
 
 def cwltool_message(error: Exception | str) -> str:
-    """An error of cwltool as one line without the places of temporary files."""
+    """Return an error of cwltool as one line without paths of temporary files."""
     return " ".join(_PLACE.sub("", str(error)).split())[:2000]
 
 
 def no_output(message: str) -> str:
-    """``message``: of cwltool, about outputs that it cannot collect."""
+    """Return a sentence for an error about outputs.
+
+    ``message`` is cwltool's message.
+    """
     nothing, port = _NOTHING_FOUND.search(message), _PORT.search(message)
     where = f"output {quoted(port.group(1))}" if port else "an output"
     if nothing:

@@ -1,4 +1,4 @@
-"""CWL processes from their documents, with cwltool as a library."""
+"""CWL processes loaded from their documents."""
 
 import json
 import logging
@@ -24,12 +24,12 @@ from pilot.runner.files.access_errors import quieten
 from sluice.contracts.states import ErrorClass
 from sluice.cwltool_types import take_types_from_the_newest
 
-#: What cwltool raises for a tool or a job order that it cannot work with.
+#: Errors of cwltool for a tool or a job order that it cannot process.
 CWL_ERRORS = (WorkflowException, ValidationException)
 
 
 def loading_context() -> LoadingContext:
-    """Nothing is fetched from the network, no schema is looked up."""
+    """Return a context that fetches nothing from the network and looks up no schema."""
     return LoadingContext(
         {
             "construct_tool_object": make_process,
@@ -42,8 +42,13 @@ def loading_context() -> LoadingContext:
 
 
 def load_document(document: Mapping[str, Any], folder: str, *, subject: str) -> Any:
-    """A process as a person wrote it. ``folder``: for a file that cwltool reads it from.
-    ``subject``: what it is, in a sentence. Raises ``AttemptError``."""
+    """Load a process as a person wrote it.
+
+    ``folder`` is for a file that cwltool reads. ``subject`` names the process in a message.
+
+    Raises:
+        AttemptError: The document is not valid.
+    """
     path = f"{folder}/{os.getpid()}.cwl"
     written = write_process(document, path)
     try:
@@ -58,10 +63,12 @@ def load_document(document: Mapping[str, Any], folder: str, *, subject: str) -> 
 
 
 def load_again(document: Mapping[str, Any], version: str) -> Any:
-    """A process that cwltool has loaded before, elsewhere, and written out: nothing is resolved or
-    updated again.
+    """Load a process that cwltool has already loaded and written elsewhere.
 
-    ``version``: the CWL version it was written in. Raises ``AttemptError``.
+    Nothing is resolved or updated again. ``version`` is the CWL version that it was written in.
+
+    Raises:
+        AttemptError: The document is not valid.
     """
     context = loading_context()
     context.avsc_names = get_schema(version)[1]
@@ -75,10 +82,13 @@ def load_again(document: Mapping[str, Any], version: str) -> Any:
 
 
 def warm_up(folder: str) -> None:
-    """Loads a tool of nothing, so that all schemas are read before the first fork."""
+    """Configure cwltool and load an empty tool.
+
+    All schemas are therefore read before the first fork.
+    """
     logging.getLogger("cwltool").setLevel(logging.ERROR)
     quieten()
-    # It tells of every failed expression with a traceback; the job's report has the reason.
+    # cwl_utils logs a traceback for each failed expression. The job's report has the reason.
     logging.getLogger("cwl_utils").setLevel(logging.CRITICAL)
     take_types_from_the_newest()
     copy_bindings_plainly()

@@ -1,5 +1,7 @@
-"""Values for cwltool that lose nothing: it writes a number on a command line as it was written, and
-reads YAML."""
+"""Exact values for cwltool.
+
+cwltool reads YAML and writes a number on a command line exactly as it was written.
+"""
 
 import json
 from typing import Any
@@ -10,19 +12,25 @@ _yaml = YAML()
 
 
 def write_document(document: Any, path: str) -> None:
-    """As a file that a reader of YAML reads right: the escapes of JSON for characters beyond 16
-    bits are not YAML's."""
+    """Write a document as JSON that is also valid YAML.
+
+    The escapes of JSON for characters beyond 16 bits are not valid in YAML.
+    """
     with open(path, "w", encoding="utf-8") as file:
         json.dump(document, file, ensure_ascii=False)
 
 
 def read_exact(text: bytes) -> Any:
-    """JSON with its fractions as they are written (``1.50``, ``1e-5``). Raises ``ValueError``."""
+    """Read JSON and keep fractions as they are written (``1.50``, ``1e-5``).
+
+    Raises:
+        ValueError: The text is not valid JSON.
+    """
     return json.loads(text, parse_float=_yaml.load)
 
 
 def exact(value: Any) -> Any:
-    """``value`` with its fractions as cwltool reads them from a file."""
+    """Return ``value`` with its fractions as cwltool reads them from a file."""
     match value:
         case float():
             return _yaml.load(repr(value))

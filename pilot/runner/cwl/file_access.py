@@ -1,4 +1,4 @@
-"""How cwltool gets at files for a job: at those that are the job's own, and at no others."""
+"""Access of cwltool to files, restricted to the files of the job."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -16,32 +16,36 @@ from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_globs import matching_paths
 from sluice.visible_text import quoted
 
-#: Kinds of staged entries that cwltool makes links of.
+#: Types of staged entries that cwltool creates links for.
 _LINKED, _IN_PLACE = ("File", "Directory"), ("WritableFile", "WritableDirectory")
 
 
 class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are not followed
-    """cwltool's access to files, of the job whose ``job_files`` they are."""
+    """File access of cwltool for the job with these ``job_files``."""
 
     def __init__(self, basedir: str, job_files: JobFiles) -> None:
         super().__init__(basedir)
         self.job_files = job_files
 
     def glob(self, pattern: str) -> list[str]:
+        """Return the URIs of the files that match a pattern."""
         return [
             file_uri(self._readable(path))
             for path in matching_paths(self._abs(pattern), self.job_files)
         ]
 
     def open(self, fn: str, mode: str) -> IO[Any]:
+        """Open a file of the job."""
         return os.fdopen(
             self.job_files.open(self._abs(fn)), mode, encoding=None if "b" in mode else "utf-8"
         )
 
     def exists(self, fn: str) -> bool:
+        """Return whether a file exists."""
         return self.job_files.status(self._abs(fn)) is not None
 
     def size(self, fn: str) -> int:
+        """Return the size of a file in bytes."""
         path = self._abs(fn)
         status = self.job_files.status(path)
         if status is None:
@@ -49,12 +53,15 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
         return status.st_size
 
     def isfile(self, fn: str) -> bool:
+        """Return whether a path is a regular file."""
         return self.job_files.is_file(self._abs(fn))
 
     def isdir(self, fn: str) -> bool:
+        """Return whether a path is a folder."""
         return self.job_files.is_folder(self._abs(fn))
 
     def listdir(self, fn: str) -> list[str]:
+        """Return the URIs of the entries of a folder."""
         return [
             self._listed(abspath(quote(self._readable(name)), fn))
             for name in self.job_files.names(self._abs(fn))
@@ -66,13 +73,23 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
         return path
 
     def _abs(self, p: str) -> str:
-        """All that is looked for has its path from here. Raises ``UnsoundError``."""
+        """Return the absolute path of a file.
+
+        Each search passes through here, so the cost is checked.
+
+        Raises:
+            UnsoundError: The search costs too much.
+        """
         path = str(super()._abs(p))
         require_bounded(self.job_files, path)
         return path
 
     def _readable(self, path: str) -> str:
-        """CWL names files in texts. Raises ``ForeignFileError``."""
+        """Check that a path is valid text, as CWL requires.
+
+        Raises:
+            ForeignFileError: The path is not valid UTF-8.
+        """
         try:
             path.encode()
         except UnicodeEncodeError as error:
@@ -84,20 +101,25 @@ class JobFileAccess(StdFsAccess):  # type: ignore[misc] # cwltool's types are no
         return path
 
     def realpath(self, path: str) -> str:
-        """There are no links in the paths of a job's folders, so none need to be looked for at each
-        job."""
+        """Return the path unchanged.
+
+        The paths of a job's folders have no links, so no time is spent on a search for links.
+        """
         return path
 
 
 class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not followed
-    """Where the files that a tool is given come from, and where they are put: both in the job's own
-    folders. As cwltool makes one, after ``job_files``."""
+    """Maps the files of a tool to their places, both inside the job's folders.
+
+    The arguments are those of cwltool's mapper after ``job_files``.
+    """
 
     def __init__(self, job_files: JobFiles, *arguments: Any, **options: Any) -> None:
         self.job_files = job_files
         super().__init__(*arguments, **options)
 
     def visit(self, obj: Any, stagedir: str, basedir: str, **how: bool) -> None:
+        """Map a file or directory after a check of its location and name."""
         location, name = obj["location"], obj["basename"]
         if not location.startswith("_:"):
             self.job_files.require(abspath(location, basedir))
@@ -107,7 +129,10 @@ class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not
         self._require_inside(self._pathmap[location].target)
 
     def _require_inside(self, target: str) -> None:
-        """In a container any place will do: it has no others than its own, and those of its job."""
+        """Check that a target lies in the job's folders.
+
+        In a container each target is allowed, as it sees only its own files and those of the job.
+        """
         free = not self.job_files.has(f"{self.stagedir}/")
         if ".." in target.split("/") or not (free or self.job_files.has(target)):
             raise ForeignFileError(
@@ -116,11 +141,14 @@ class JobFileMapper(PathMapper):  # type: ignore[misc] # cwltool's types are not
 
 
 class InPlaceMapper(JobFileMapper):
-    """What was brought into the job's folder is used where it is. All else is staged as cwltool
-    does: so is an object that is partly a literal, such as a directory made of files, with all that
-    belongs to it."""
+    """Uses inputs in the job's folder in place and stages the rest as cwltool does.
+
+    An object that is partly a literal, such as a directory made of files, is staged with all its
+    parts.
+    """
 
     def setup(self, referenced_files: Sequence[Any], basedir: str) -> None:
+        """Map the files, those in the job's folder to their own paths."""
         for file in referenced_files:
             if self.separateDirs and self._brought(file):
                 self._keep(file)
@@ -145,12 +173,12 @@ class InPlaceMapper(JobFileMapper):
 
 
 def access_to(job_files: JobFiles) -> Callable[[str], JobFileAccess]:
-    """For ``make_fs_access`` of a context."""
+    """Return a factory for ``make_fs_access`` of a context."""
     return partial(JobFileAccess, job_files=job_files)
 
 
 def mapper_in(job_files: JobFiles, kind: type[JobFileMapper]) -> Callable[..., JobFileMapper]:
-    """For ``path_mapper`` of a context."""
+    """Return a factory for ``path_mapper`` of a context."""
     return partial(kind, job_files)
 
 
@@ -162,7 +190,7 @@ def relink_initial(
     *,
     inplace_update: bool = False,
 ) -> None:
-    """As ``relink``, for cwltool to call."""
+    """Call ``relink`` with the signature that cwltool uses."""
     relink(
         job_files,
         pathmapper,
@@ -175,11 +203,15 @@ def relink_initial(
 def relink(
     job_files: JobFiles, mapper: Any, *, outdir: str, inner_outdir: str, in_place: bool
 ) -> None:
-    """Where files were put into the tool's folder, there are links to them again, whatever the tool
-    has left in their place: as cwltool does, in the job's own folders. ``inner_outdir``: ``outdir``
-    as the tool knows it.
+    """Restore the links to files that were staged into the tool's folder.
 
-    Raises ``ForeignFileError``, ``OSError``."""
+    The tool may have left something else in their places. cwltool does the same, but here only in
+    the job's folders. ``inner_outdir`` is ``outdir`` as the tool knows it.
+
+    Raises:
+        ForeignFileError: A place lies outside the job's folders.
+        OSError: A link could not be created.
+    """
     kinds = (*_LINKED, *_IN_PLACE) if in_place else _LINKED
     for _, entry in mapper.items_exclude_children():
         if entry.staged and entry.type in kinds and entry.target.startswith(inner_outdir):
@@ -188,7 +220,7 @@ def relink(
 
 
 def _parts(value: Any) -> list[Any]:
-    """What belongs to a File or Directory."""
+    """Return the secondary files and the listing of a File or Directory."""
     return [*value.get("secondaryFiles", ()), *value.get("listing", ())]
 
 

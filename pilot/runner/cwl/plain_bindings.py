@@ -1,8 +1,9 @@
-"""A job's bindings without what YAML documents know of their places.
+"""Bindings of command lines without their places in YAML documents.
 
-cwltool copies the bindings of a command line once for each job, to sort them, and with them for
-each of them where it stands in its document: for a small tool, a twentieth of the slot's work. No
-message needs that, for a template is checked, with its lines, before it has jobs."""
+cwltool copies the bindings of a command line for each job to sort them. Each copy includes its
+place in the document, which costs a twentieth of the slot's time for a small tool. No message needs
+the place, as a template is checked before it has jobs.
+"""
 
 import copy
 from typing import Any
@@ -17,6 +18,6 @@ class _Bindings(CommentedSeq):  # type: ignore[misc] # ruamel.yaml's types are n
 
 
 def copy_bindings_plainly() -> None:
-    """Tells cwltool so."""
+    """Make cwltool copy bindings without their places."""
     builder.CommentedMap = dict
     process.CommentedSeq = _Bindings

@@ -1,4 +1,4 @@
-"""CWL processes as files for cwltool, which updates each file from its own version."""
+"""Files of CWL processes for cwltool, which updates each file from its own CWL version."""
 
 import os
 from collections.abc import Mapping
@@ -8,8 +8,10 @@ from pilot.runner.cwl.exact_values import write_document
 
 
 def write_process(document: Mapping[str, Any], path: str) -> list[str]:
-    """Writes a process to ``path``, and each one inside that says its version to a file beside it.
-    Gives all paths."""
+    """Write a process to ``path`` and return the paths of all written files.
+
+    Each inner process that declares its own version is written to a file of its own beside it.
+    """
     files = _Files(path, document.get("$namespaces"), [path])
     write_document(files.apart(document), path)
     return files.written
@@ -22,7 +24,7 @@ class _Files:
         self.written = written
 
     def apart(self, process: Mapping[str, Any]) -> dict[str, Any]:
-        """With a name instead of each process inside that stands in a file of its own."""
+        """Return the process with file names in place of inner processes in their own files."""
         steps = process.get("steps")
         if isinstance(steps, Mapping):
             return {**process, "steps": {name: self._step(step) for name, step in steps.items()}}

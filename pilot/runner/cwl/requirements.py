@@ -1,20 +1,26 @@
-"""What a CWL document asks for, wherever in it."""
+"""Requirements anywhere in a CWL document."""
 
 from typing import Any
 
 
 def changes_inputs(process: Any) -> bool:
-    """Does a CWL process, or one inside it, ask to change its inputs in place?"""
+    """Return whether a process or an inner process may change its inputs in place."""
     return _asks_for(process, "InplaceUpdateRequirement", "inplaceUpdate")
 
 
 def wants_network(process: Any) -> bool:
-    """Does a CWL process, or one inside it, ask for a network, or let an expression decide it?"""
+    """Return whether a process or an inner process asks for a network.
+
+    An expression that decides it counts as a request.
+    """
     return _asks_for(process, "NetworkAccess", "networkAccess")
 
 
 def _asks_for(process: Any, requirement: str, field: str) -> bool:
-    """``field``: of the requirement or hint, which may be written in a list or by its name."""
+    """Return whether a value contains a requirement or hint whose ``field`` is set.
+
+    Requirements may be written as a list or by name.
+    """
     match process:
         case {"class": name, **fields} if name == requirement:
             return bool(fields.get(field))

@@ -1,4 +1,4 @@
-"""Files of a job's folder that have secrets in them."""
+"""Files with secrets in a job's folder."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,8 +9,11 @@ from pilot.runner.files.job_files import JobFiles
 
 
 def secret_files(job: Any, store: SecretStore) -> list[str]:
-    """Paths of those that cwltool is going to write for the job: once it has, it knows no more
-    what is in them."""
+    """Return the paths of files with secrets that cwltool is going to write for the job.
+
+    The paths are needed early: after cwltool has written the files, it no longer knows which have
+    secrets.
+    """
     if job.generatemapper is None:
         return []
     inner = f"{job.builder.outdir}/"
@@ -26,7 +29,7 @@ def secret_files(job: Any, store: SecretStore) -> list[str]:
 def remove_secret_files(paths: Iterable[str], job_files: JobFiles) -> None:
     """Remove files with secrets before outputs are collected.
 
-    What the tool has put elsewhere is its own doing.
+    Copies that the tool has made elsewhere are not removed.
     """
     for path in paths:
         job_files.remove(path)

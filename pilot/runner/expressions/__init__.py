@@ -1,1 +1,1 @@
-"""Expressions of templates: JavaScript in its sandbox."""
+"""JavaScript expressions of templates and their sandbox."""

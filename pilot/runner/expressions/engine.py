@@ -1,5 +1,8 @@
-"""Evaluates the expressions of templates: each in its time, in the node's contained JavaScript, one
-process for one tool."""
+"""Evaluation of the expressions of templates.
+
+The node's isolated JavaScript evaluates each expression within a time limit, in one process for
+each tool.
+"""
 
 import json
 import os
@@ -19,22 +22,27 @@ from sluice.storage import MOST_JSON, flaw_in, read_json
 
 _MOST_SAID = 4096
 _CHUNK = 1 << 16
-#: Characters of an expression that stand in a message.
+#: Maximum length of an expression in a message.
 _MOST_NAMED = 200
 
 
 class LimitError(JavascriptException):  # type: ignore[misc] # cwl-utils' types are not followed
-    """The expression went over a limit, or ended its process: it would at the next attempt, too."""
+    """An expression exceeded a limit or ended its process.
+
+    The next attempt would fail in the same way.
+    """
 
 
 class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
-    """In cwltool's place. The process lives on from one expression to the next, but not from one
-    task's tool to another: an expression that breaks out of its context could spoil what comes
-    after it, and that is then its own template's."""
+    """JavaScript engine for cwltool in an isolated process.
+
+    The process serves many expressions of one tool, but never another tool. An expression that
+    breaks out of its context can only affect its own template.
+    """
 
     def __init__(self, javascript: JavaScript) -> None:
         super().__init__()
-        #: Why the last expression was ended, since ``use``; None: none was.
+        #: The reason why the last expression since ``use`` was ended, or None.
         self.exceeded: str | None = None
         self.javascript = javascript
         self._owner: object = None
@@ -44,22 +52,23 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
 
     @property
     def missing(self) -> str | None:
-        """Why no expression can be evaluated; None: they can."""
+        """Return why no expression can be evaluated, or None."""
         return None if self.javascript.command else self.javascript.reason
 
     @property
     def pids(self) -> frozenset[int]:
+        """Return the pid of the process, if it runs."""
         return frozenset() if self._process is None else frozenset({self._process.pid})
 
     def use(self, owner: object) -> None:
-        """What follows is evaluated for that tool."""
+        """Evaluate for another tool from now on, and end the process of the previous tool."""
         self.exceeded = None
         if owner is not self._owner:
             self.end()
         self._owner = owner
 
     def end(self) -> None:
-        """Ends the process; the next expression starts another."""
+        """End the process. The next expression starts another."""
         process, self._process, self._answers = self._process, None, 0
         if process is not None:
             process.kill()
@@ -68,15 +77,21 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
                 cast(Any, pipe).close()
 
     def eval(self, scan: str, jslib: str = "", **_: Any) -> Any:
-        """Raises ``JavascriptException``; ``LimitError`` where it took longer than its limit, or
-        too much memory."""
+        """Evaluate an expression.
+
+        Raises:
+            JavascriptException: The expression has failed.
+            LimitError: The expression exceeded its limit of time or memory.
+        """
         with self._lock:
             return self._evaluate(scan, code_fragment_to_js(scan, jslib))
 
     def new_js_proc(self, *_: Any, **__: Any) -> Any:
+        """Refuse to start JavaScript without isolation."""
         raise NotImplementedError("no uncontained JavaScript")
 
     def exec_js_process(self, *_: Any, **__: Any) -> Any:
+        """Refuse to run JavaScript without isolation."""
         raise NotImplementedError("no uncontained JavaScript")
 
     def _evaluate(self, scan: str, code: str) -> Any:
@@ -95,7 +110,11 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
         return answer["value"]
 
     def _answer(self, scan: str, code: str) -> dict[str, Any] | None:
-        """None where the process has ended, and an expression before this one may be to blame."""
+        """Return the answer of the process.
+
+        Returns:
+            None if the process has ended and an earlier expression may be the cause.
+        """
         process, earlier = self._running(), self._answers
         request = secrets.token_hex(8)
         exchange = _Exchange(
@@ -129,7 +148,7 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
         return self._process
 
     def _ended(self, scan: str, status: int, said: str) -> NoReturn:
-        if status in {-9, 137}:  # by the system, short of memory: not the expression's fault
+        if status in {-9, 137}:  # The system, short of memory, killed it.
             self.end()
             raise JavascriptException(f"node.js was killed at the expression {_shown(scan)}")
         if "heap" in said or "memory" in said:
@@ -145,7 +164,10 @@ class ContainedEngine(NodeJSEngine):  # type: ignore[misc]
 
 
 class _Exchange:
-    """One request and its answer, over pipes that the other side may leave as it likes."""
+    """One request and its answer.
+
+    The process may read and write its pipes in any way.
+    """
 
     def __init__(self, process: "subprocess.Popen[bytes]", request: bytes, timeout: float) -> None:
         self._process = process
@@ -156,12 +178,17 @@ class _Exchange:
 
     @property
     def said(self) -> str:
-        """What the process wrote on its standard error."""
+        """Return what the process wrote to its standard error."""
         return self._errors.decode(errors="replace").strip()
 
     def answer(self, request: str) -> dict[str, Any]:
-        """Raises ``TimeoutError``, ``EOFError`` where the process has ended, ``ValueError`` for
-        anything but the answer."""
+        """Send the request and return the answer.
+
+        Raises:
+            TimeoutError: There was no answer in time.
+            EOFError: The process has ended.
+            ValueError: The process wrote something else.
+        """
         stdin, stdout, stderr = (
             cast(Any, pipe)
             for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
@@ -221,23 +248,23 @@ def _rest(pipe: Any) -> bytes:
 
 
 def _shown(scan: str) -> str:
-    """The expression as it is written in the template, shortened."""
+    """Return the expression as it is written in the template, shortened."""
     text = " ".join(f"${scan}".split())
     return text if len(text) <= _MOST_NAMED else text[:_MOST_NAMED] + " …"
 
 
 def install(javascript: JavaScript) -> ContainedEngine:
-    """From here on cwltool evaluates with it, in this process and in those forked of it."""
+    """Make cwltool evaluate with this engine, in this process and its forks."""
     engine = ContainedEngine(javascript)
     set_js_engine(engine)
     return engine
 
 
 def engine() -> ContainedEngine:
-    """The one that is installed."""
+    """Return the installed engine."""
     return cast(ContainedEngine, get_js_engine())
 
 
 def expression_processes() -> frozenset[int]:
-    """Pids of processes that evaluate expressions; they serve many jobs."""
+    """Return the pids of processes that evaluate expressions for many jobs."""
     return engine().pids

@@ -1,4 +1,4 @@
-"""How JavaScript is evaluated on this node: by node.js, shut up by bubblewrap where that is."""
+"""JavaScript on this node: node.js, isolated by bubblewrap where possible."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces, limited,
 from pilot.sandbox.seccomp import Filter
 from sluice.contracts.base import Contract
 
-#: Most memory of JavaScript's objects, and of all that the process holds, MiB.
+#: Limits in MiB: the JavaScript heap, and all data of the process.
 HEAP, MEMORY = 512, 1280
 
 _PROGRAM = Path(__file__).with_name("expressions.js")
@@ -27,9 +27,13 @@ _FLAGS = (f"--max-old-space-size={HEAP}", "--no-addons")
 
 
 class JavaScript(Contract):
-    """``command``: the program that evaluates expressions; empty: there is none that may, for
-    ``reason``. ``namespaces``: in which it sees no file but libraries, no network, no process;
-    None: it runs without, for ``reason``. ``limit``: seconds for each."""
+    """How expressions are evaluated.
+
+    ``command`` is the program, or empty if none is usable for the given ``reason``. ``namespaces``
+    is the sandbox, in which it sees libraries only, no network and no processes. It is None if
+    there is no sandbox for the given ``reason``. ``limit`` is the time limit for each expression in
+    seconds.
+    """
 
     command: list[str] = Field(default_factory=list)
     namespaces: Namespaces | None = None
@@ -37,7 +41,11 @@ class JavaScript(Contract):
     limit: float = 20.0
 
     def start(self) -> "subprocess.Popen[bytes]":
-        """The process, waiting for expressions. Raises ``OSError``."""
+        """Start the process, which waits for expressions.
+
+        Raises:
+            OSError: The process could not be started.
+        """
         pipe = subprocess.PIPE
         if self.namespaces is not None:
             return self.namespaces.start(self.command, streams=(pipe, pipe, pipe))
@@ -53,7 +61,11 @@ class JavaScript(Contract):
 
 
 def find_javascript(*, sandbox_required: bool) -> JavaScript:
-    """Tries what is on the PATH for real. ``sandbox_required``: uncontained is not good enough."""
+    """Return a way to evaluate JavaScript that works on this node.
+
+    Each candidate on the PATH is tried. With ``sandbox_required``, JavaScript without a sandbox is
+    not accepted.
+    """
     found = shutil.which("nodejs") or shutil.which("node")
     if found is None:
         return JavaScript(reason="there is no node.js on this node's PATH")
@@ -108,8 +120,11 @@ def _first_that_works(candidates: Iterator[JavaScript]) -> _Tried:
 
 
 def _sandboxes(bubblewrap: str, node: str) -> Iterator[Namespaces]:
-    """Strictest first: older releases of bubblewrap know less, and some node.js needs the libraries
-    it came with."""
+    """Yield sandboxes, the strictest first.
+
+    Older releases of bubblewrap have fewer options. Some builds of node.js need the libraries that
+    they came with.
+    """
     own_libraries = os.path.join(os.path.dirname(os.path.dirname(node)), "lib")
     for nested in (False, True):
         for libraries in (_LIBRARIES, (*_LIBRARIES, own_libraries)):
@@ -124,8 +139,11 @@ def _sandboxes(bubblewrap: str, node: str) -> Iterator[Namespaces]:
 
 
 def _mounts(node: str, libraries: Sequence[str]) -> list[MountPoint]:
-    """node.js and libraries, read-only; nothing else: neither /proc nor /tmp, no other program, and
-    no device, which a pilot that is root would own, and so what it has started."""
+    """Return the mount points: node.js and libraries, read-only, and nothing else.
+
+    There is no /proc, no /tmp, no other program and no device. A pilot that runs as root would own
+    devices, and so would its processes.
+    """
     return [
         *to_read(path for path in (*libraries, node) if os.path.lexists(path)),
         MountPoint(kind=MountKind.CLOSED, path="/"),
@@ -133,8 +151,11 @@ def _mounts(node: str, libraries: Sequence[str]) -> list[MountPoint]:
 
 
 def _restricted(node: str) -> Iterator[list[str]]:
-    """By node.js's own means: no files and no programs, as long as nothing gets round them; the
-    network is open. A pilot that is root gives its rights up for it."""
+    """Yield commands that use node.js's own permission model, the strictest first.
+
+    They prevent access to files and programs unless the model is bypassed. The network stays open.
+    A pilot that runs as root gives up its rights.
+    """
     nobody = [
         "setpriv",
         f"--reuid={_NOBODY}",

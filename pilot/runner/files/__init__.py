@@ -1,1 +1,1 @@
-"""The files of a job: which are its own, what is staged in, what is staged out."""
+"""Files of a job: ownership, stage-in and stage-out."""

@@ -1,4 +1,4 @@
-"""What an attempt says where something wants files that are not the job's own."""
+"""Errors for files and outputs that a job may not have."""
 
 import logging
 import stat
@@ -20,8 +20,11 @@ _OBJECT = "cwl.output.json"
 
 
 class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
-    """What a tool gives at output ``port`` (None: at all) cannot be kept: ``reason``, a sentence.
-    As ``ForeignFileError``."""
+    """An output of a tool cannot be accepted.
+
+    ``port`` is the output, or None for the outputs as a whole. ``reason`` is a sentence. As with
+    ``ForeignFileError``, cwltool passes it on.
+    """
 
     path = ""
     left = True
@@ -32,24 +35,35 @@ class UnsoundError(WorkflowException):  # type: ignore[misc] # cwltool's types a
         self.port = port
 
 
-#: Why what a tool gives cannot be taken.
+#: Errors that say why an output cannot be accepted.
 Refusal = ForeignFileError | UnsoundError
 
 
 def require_sound(value: Any, port: str | None = None) -> None:
-    """``value``: of output ``port``; None: of all outputs, by name. Raises ``UnsoundError``."""
+    """Check the value of output ``port``, or of all outputs by name if ``port`` is None.
+
+    Raises:
+        UnsoundError: The value is not acceptable.
+    """
     flaw = flaw_in(value)
     if flaw is not None:
         raise unsound(flaw if port is None else Flaw([port, *flaw.way], flaw.what))
 
 
 def unsound(flaw: Flaw) -> UnsoundError:
+    """Return the error for a flaw, with its port."""
     port = next(iter(flaw.way), None)
     return UnsoundError(str(flaw), port if isinstance(port, str) else None)
 
 
 def require_bounded(job_files: JobFiles, path: str) -> None:
-    """Before more is looked for, at ``path``. Raises ``UnsoundError``."""
+    """Check that the search for files has not cost too much so far.
+
+    ``path`` is the next path of the search.
+
+    Raises:
+        UnsoundError: The search costs too much.
+    """
     excess = job_files.cost.excess
     if excess is not None:
         raise UnsoundError(
@@ -60,9 +74,13 @@ def require_bounded(job_files: JobFiles, path: str) -> None:
 
 
 def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
-    """Has the tool written an output object? That is JSON that everybody can read then.
+    """Return whether the tool has written an output object, and check that it is valid.
 
-    Raises ``UnsoundError``, ``ForeignFileError``, ``OSError``."""
+    Raises:
+        UnsoundError: The object is not valid JSON or not acceptable.
+        ForeignFileError: The job may not have the file.
+        OSError: The file could not be read.
+    """
     path = f"{outdir}/{_OBJECT}"
     status = job_files.status(path)
     if status is None:
@@ -92,18 +110,24 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
 
 
 def read_result(job_files: JobFiles, path: str) -> Any:
-    """JSON of a file of the job's. Raises ``ForeignFileError``, ``OSError``, ``ValueError``."""
+    """Return the JSON value of a file of the job.
+
+    Raises:
+        ForeignFileError: The job may not have the file.
+        OSError: The file could not be read.
+        ValueError: The file is not valid JSON.
+    """
     return read_json(_read(job_files, path))
 
 
 def _read(job_files: JobFiles, path: str) -> bytes:
-    """As much as is good for ``read_json``."""
+    """Return the content of a file, as far as ``read_json`` accepts its length."""
     with open(job_files.open(path), "rb") as file:
         return file.read(MOST_JSON + 1)
 
 
 def unreadable_object() -> UnsoundError:
-    """Return what is said where cwltool fails on the object with a mistake of its own."""
+    """Return the error for an output object on which cwltool fails with a bug."""
     return UnsoundError(
         f"{_OBJECT} cannot be read as outputs: let the tool write"
         " files, folders and values of the types that its outputs have, each by its output's name"
@@ -111,22 +135,27 @@ def unreadable_object() -> UnsoundError:
 
 
 def quieten() -> None:
-    """cwltool tells of refusals with a traceback, before they are told with the output that they
-    are about."""
+    """Stop cwltool from logging refused files with a traceback.
+
+    They are reported later with the output that they belong to.
+    """
     logging.getLogger("cwltool").addFilter(
         lambda record: record.msg != "Unexpected error from fs_access"
     )
 
 
 def refusal_in(error: BaseException | None) -> Refusal | None:
-    """Where that is what ``error`` comes from."""
+    """Return the refusal that caused ``error``, or None."""
     return next((cause for cause in _causes(error) if isinstance(cause, Refusal)), None)
 
 
 def refused_output(
     error: Refusal, *, port: str | None = None, exit_code: int | None = None
 ) -> AttemptError:
-    """Another attempt would do no better. ``port``: where the error does not know it."""
+    """Return the failure for a refused output. Another attempt would fail too.
+
+    ``port`` is used if the error has none.
+    """
     port = error.port or port
     which = "what the tool left" if port is None else f"output {quoted(port)}"
     return AttemptError(
@@ -135,18 +164,19 @@ def refused_output(
 
 
 def not_set_up(why: Refusal | str) -> AttemptError:
+    """Return the failure for a job that could not be set up."""
     error_class = ErrorClass.TOOL_REFUSED if isinstance(why, Refusal) else ErrorClass.TOOL_FAILED
     return AttemptError(error_class, f"the job could not be set up: {why}")
 
 
 def port_in(error: BaseException) -> str | None:
-    """The output that cwltool was at."""
+    """Return the output that cwltool was collecting, or None."""
     ports = (getattr(cause, "port", None) for cause in _causes(error))
     return next((str(shortname(port["id"])) for port in ports if isinstance(port, Mapping)), None)
 
 
 def port_naming(outputs: Any, path: str) -> str | None:
-    """The output of an output object that names ``path``, or a folder that it lies in."""
+    """Return the output that names ``path`` or a folder above it, or None."""
     for port, value in outputs.items() if isinstance(outputs, Mapping) else ():
         if any(
             path == named or path.endswith(f"/{named.lstrip('/')}") or path.startswith(f"{named}/")
@@ -157,8 +187,10 @@ def port_naming(outputs: Any, path: str) -> str | None:
 
 
 def port_of_object(job_files: JobFiles, path: str, *, outdir: str, inner_outdir: str) -> str | None:
-    """As ``port_naming``, of the output object that a tool has written. ``inner_outdir``:
-    ``outdir`` as the tool knows it."""
+    """Return the output of the tool's output object that names ``path``, or None.
+
+    ``inner_outdir`` is ``outdir`` as the tool knows it.
+    """
     try:
         text = _read(job_files, f"{outdir}/{_OBJECT}")
         return port_naming(read_json(text.replace(inner_outdir.encode(), outdir.encode())), path)
@@ -173,7 +205,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def paths_in(value: Any) -> Iterator[str]:
-    """Of all files and directories in a CWL value, as far as they have one."""
+    """Yield the paths of all files and directories in a CWL value."""
     if isinstance(value, Mapping):
         path = value.get("path") or unquote(urlsplit(str(value.get("location", ""))).path)
         if value.get("class") in ("File", "Directory") and isinstance(path, str) and path:

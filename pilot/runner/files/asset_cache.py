@@ -1,8 +1,8 @@
-"""Files of assets that a node keeps, by their checksum: brought here once for all slots of a pilot,
-verified, and for as long as there is room.
+"""Cache of asset files on a node, by checksum.
 
-A slot that has one has a link to it. So a file that was pushed out lasts until the last job that
-has it; and who counts the links knows whether somebody has it.
+Each file is fetched and verified once for all slots of a pilot. Slots use hard links to cached
+files. An evicted file therefore lasts until its last job ends, and the number of links tells
+whether a file is in use.
 """
 
 import fcntl
@@ -17,37 +17,47 @@ from sluice.contracts.job_inputs import InputFile
 from sluice.storage import StorageError, fetch
 
 _LOCKS, _FILES, _ROOM = "locks", "files", "room"
-#: Behind a file's name: how it was when it was verified; that somebody brings it, and its size;
-#: what has come of it.
+#: Suffixes of a file's name: its state after verification, the size of a running download, and the
+#: downloaded part.
 _VERIFIED, _COMING, _PART = ".verified", ".coming", ".part"
 
 
 @dataclass(frozen=True, slots=True)
 class AssetCache:
-    """In ``folder``, of at most ``most`` bytes. Several processes may use it at a time."""
+    """Cache in ``folder`` of at most ``most`` bytes.
+
+    Several processes may use it at the same time.
+    """
 
     folder: str
     most: int
 
     def give(self, file: InputFile, path: str) -> bool:
-        """A link to the file at ``path``, replacing what stood there. False: there is no room for
-        it, or it cannot be linked from here. Raises ``AttemptError``, ``OSError``."""
+        """Create a link to the file at ``path`` and replace what was there.
+
+        Returns:
+            False if the cache has no room for the file or no link is possible.
+
+        Raises:
+            AttemptError: The file could not be fetched.
+            OSError: The cache could not be read or written.
+        """
         name = file.checksum.removeprefix("sha256:")
         for kind in (_LOCKS, _FILES):
             os.makedirs(f"{self.folder}/{kind}", mode=0o700, exist_ok=True)
         place = f"{self.folder}/{_FILES}/{name}"
-        # Whoever comes second waits for the first, and finds what it has brought.
+        # A second process waits for the first, and finds the file.
         with _locked(self._lock(name)):
             if not _is_verified(place) and not self._bring(file, place):
                 return False
-            os.utime(place + _VERIFIED)  # the one used last goes last
+            os.utime(place + _VERIFIED)  # The file used last is evicted last.
             return _linked(place, path)
 
     def _lock(self, name: str) -> str:
         return f"{self.folder}/{_LOCKS}/{name}"
 
     def _bring(self, file: InputFile, place: str) -> bool:
-        """False where there is no room."""
+        """Fetch a file and return whether there was room for it."""
         _remove(place)
         with _locked(self._lock(_ROOM)):
             if not self._has_room(file.size):
@@ -68,7 +78,10 @@ class AssetCache:
         return True
 
     def _has_room(self, size: int) -> bool:
-        """Makes it, as far as nobody has the files that are there. Nobody else does meanwhile."""
+        """Evict unused files as necessary, and return whether there is room.
+
+        The caller holds the lock on the room.
+        """
         kept = sorted(self._kept(), key=lambda entry: entry.used)
         total = sum(entry.size for entry in kept) + sum(self._coming())
         for entry in kept:
@@ -79,7 +92,7 @@ class AssetCache:
         return total + size <= self.most
 
     def _push_out(self, path: str) -> bool:
-        """Not what somebody has, or is being given."""
+        """Evict a file unless a slot uses it or is about to use it."""
         with _locked(self._lock(os.path.basename(path)), wait=False) as free:
             with suppress(FileNotFoundError):
                 if free and os.stat(path).st_nlink == 1:
@@ -95,8 +108,10 @@ class AssetCache:
                 yield _Entry(path, status.st_size, used=os.stat(verified).st_mtime)
 
     def _coming(self) -> Iterator[int]:
-        """Bytes of files that others are bringing; what a process left that was killed is
-        removed."""
+        """Yield the sizes of running downloads in bytes.
+
+        Files of killed downloads are removed.
+        """
         for noted in self._named(_COMING):
             path = noted.removesuffix(_COMING)
             with _locked(self._lock(os.path.basename(path)), wait=False) as free:
@@ -114,7 +129,10 @@ class AssetCache:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """``used``: when it was given last."""
+    """A cached file.
+
+    ``used`` is the time of its last use.
+    """
 
     path: str
     size: int
@@ -127,7 +145,7 @@ def _state_of(path: str) -> list[int]:
 
 
 def _is_verified(path: str) -> bool:
-    """Has nobody written to it since it was brought?"""
+    """Return whether the file is unchanged since it was verified."""
     try:
         with open(f"{path}{_VERIFIED}") as noted:
             return bool(json.load(noted) == _state_of(path))
@@ -139,13 +157,13 @@ def _linked(place: str, path: str) -> bool:
     _remove_file(path)
     try:
         os.link(place, path)
-    except OSError:  # another file system
+    except OSError:  # The path is on another file system.
         return False
     return True
 
 
 def _remove(place: str) -> None:
-    """What is said of it goes first."""
+    """Remove a cached file and first the record of its state."""
     _remove_file(place + _VERIFIED)
     _remove_file(place)
 
@@ -157,7 +175,10 @@ def _remove_file(path: str) -> None:
 
 @contextmanager
 def _locked(path: str, *, wait: bool = True) -> Iterator[bool]:
-    """False: somebody else has it. The lock goes with the process, however that ends."""
+    """Hold a lock and yield whether it was obtained.
+
+    The lock ends with the process.
+    """
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -1,5 +1,7 @@
-"""A job's input files: copies, or links to the storages' own files, which a tool must not write to
-and is caught at."""
+"""Protection of a job's input files.
+
+Inputs are copies or links to the storages' own files. Writing to the latter is detected.
+"""
 
 import os
 import sys
@@ -14,19 +16,21 @@ from sluice.storage.checksums import Content
 from sluice.storage.local import verify
 from sluice.visible_text import quoted
 
-#: Bytes of the largest file that is copied. Checking its content takes longer than this; copies of
-#: larger ones would fill disks.
+#: Bytes of the largest file that is copied. The check of its content takes longer than the copy.
+#: Copies of larger files would fill disks.
 MOST_COPIED = 16 << 20
 
-#: What tells that nobody has written to a file: device, inode, size, time of change.
+#: Device, inode, size and modification time. They tell whether a file was written to.
 Mark = tuple[int, int, int, int]
 _NOTHING: Mark = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """A storage's file that a job has a link to. ``by_name``: the link leads to whatever stands at
-    its place, and not to the file itself."""
+    """A storage's file that a job has a link to.
+
+    ``by_name`` says that the link is symbolic and leads to whatever is at its path.
+    """
 
     name: str
     before: Mark
@@ -34,7 +38,7 @@ class _Noted:
     by_name: bool
 
     def has_changed(self, url: str, path: str) -> bool:
-        """Return whether the job may have read something else than what was verified."""
+        """Return whether the job may have read other content than was verified."""
         after = mark(path)
         if after in (self.before, _NOTHING):
             return False
@@ -44,9 +48,12 @@ class _Noted:
 
 
 class ProtectedInputs:
-    """What a job has of local storages. ``spares``: become its copies. ``in_place``: the tool
-    changes its inputs (``InplaceUpdateRequirement``), so that it gets copies only. ``shared``: it
-    runs as another user, and gets copies of what not everybody may read."""
+    """Files of local storages that a job has.
+
+    ``spares`` are reused for copies. ``in_place`` says that the tool changes its inputs
+    (``InplaceUpdateRequirement``), so it gets copies only. ``shared`` says that the tool runs as
+    another user, so it gets copies of files that not everybody may read.
+    """
 
     def __init__(self, spares: SpareFiles, *, in_place: bool = False, shared: bool = False) -> None:
         self._spares = spares
@@ -54,17 +61,20 @@ class ProtectedInputs:
         self.in_place = in_place
         #: Device and inode of all files elsewhere that the job has links to.
         self.linked: set[tuple[int, int]] = set()
-        #: Where the job's symbolic links lead to.
+        #: Targets of the job's symbolic links.
         self.targets: list[str] = []
         self._noted: dict[str, _Noted] = {}
-        #: Bytes of all files that were brought.
+        #: Total size in bytes of all staged files.
         self.size = 0
 
     def bring(
         self, name: str, url: str, path: str, *, checksum: str | None, size: int | None
     ) -> bool:
-        """Fetches a file to ``path``; True: it is a link to the storage's own. Raises
-        ``AttemptError``."""
+        """Fetch a file to ``path`` and return whether it is a link to the storage's file.
+
+        Raises:
+            AttemptError: The file could not be fetched.
+        """
         most = sys.maxsize if self.in_place else MOST_COPIED
         reuse = local_path(url) is not None and (size or 0) <= most and self._spares.give(path)
         linked = self._fetched(
@@ -76,14 +86,18 @@ class ProtectedInputs:
         return linked
 
     def bring_kept(self, name: str, url: str, path: str) -> None:
-        """A file that the slot keeps for many jobs. Raises ``AttemptError``."""
+        """Fetch a file that the slot keeps for many jobs.
+
+        Raises:
+            AttemptError: The file could not be fetched.
+        """
         most = sys.maxsize if self.in_place else 0
         if self._fetched(name, url, path, most=most, expected=Content(None, None)):
             self._note_target(path)
             self.linked.add(mark(path)[:2])
 
     def note(self, name: str, url: str, link: str, *, checksum: str | None) -> None:
-        """Note that the job has ``link`` to this file of a storage."""
+        """Record that the job has ``link`` to this file of a storage."""
         path = local_path(url)
         if path is not None:
             found = mark(path)
@@ -100,8 +114,13 @@ class ProtectedInputs:
         expected: Content,
         reuse: bool = False,
     ) -> bool:
-        """``most``: bytes of the largest file that is copied. True: it is a link. Raises
-        ``AttemptError``."""
+        """Fetch a file and return whether it is a link.
+
+        ``most`` is the size in bytes of the largest file that is copied.
+
+        Raises:
+            AttemptError: The file could not be fetched.
+        """
         try:
             linked = fetch(
                 url,
@@ -123,12 +142,13 @@ class ProtectedInputs:
             self.targets.append(os.readlink(path))
 
     def damage(self, *, tool_may_write: bool) -> AttemptError | None:
-        """Return what has happened to files of storages since the job got links to them. They
-        cannot be brought back here.
+        """Return the failure for storages' files that have changed since they were linked, or None.
+
+        The files cannot be restored here.
 
         Args:
-            tool_may_write: Whether the tool itself can have done it. Then trying again would hide
-                why they are damaged.
+            tool_may_write: Whether the tool itself could have written to the files. Another attempt
+                would hide the cause then.
         """
         changed = [
             (noted.name, url)
@@ -154,7 +174,7 @@ class ProtectedInputs:
 
 
 def mark(path: str) -> Mark:
-    """As it is now; a file that is not there has a mark, too."""
+    """Return the current mark of a file. A missing file has a mark too."""
     try:
         found = os.stat(path)
     except OSError:
@@ -163,7 +183,10 @@ def mark(path: str) -> Mark:
 
 
 def _holds(url: str, path: str, checksum: str) -> bool:
-    """Return whether the file has this checksum, as one has that the catalogue itself put there."""
+    """Return whether the file still has this checksum.
+
+    The catalogue itself may have put another file with the same content there.
+    """
     try:
         verify(url, path, checksum=checksum, size=None)
     except StorageError as error:

@@ -1,5 +1,7 @@
-"""The files of a node that are a job's own: what lies below its folders, and its inputs. Nothing
-else is read, moved or written to for it, whatever its tool, its expressions or its links say."""
+"""Files that belong to a job: those below its folders, and its inputs.
+
+No other file is read, moved or written for the job, whatever its tool, expressions or links say.
+"""
 
 import errno
 import os
@@ -30,36 +32,44 @@ from sluice.visible_text import quoted
 #: Device and inode.
 Identity = tuple[int, int]
 
-#: How the paths of outputs begin: of the job's tool, and of one inside a workflow.
+#: Starts of output paths: of the job's tool, and of a tool inside a workflow.
 _OUTPUT = re.compile(f"^({OUT}|{TMP}/o-[^/]+)/")
 
 
 class ForeignFileError(WorkflowException):  # type: ignore[misc] # cwltool's types are not followed
-    """The job cannot have ``path``: ``reason``, a sentence. ``left``: the tool has left it so. One
-    of cwltool's errors, so that cwltool passes it on."""
+    """The job may not have ``path``.
+
+    ``reason`` is a sentence. ``left`` says that the tool has left the file in this state. It
+    derives from an error of cwltool, so that cwltool passes it on.
+    """
 
     def __init__(self, path: str, reason: str, *, left: bool = False) -> None:
         super().__init__(reason)
         self.path = path
         self.reason = reason
         self.left = left
-        #: The output that names it, once that is known.
+        #: The output that names the path, once it is known.
         self.port: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OpenJobFile:
-    """A regular file, open for reading. ``given``: no other file of the node is this one, and
-    nobody holds it, so that it may be given away."""
+    """A regular file, open for reading.
+
+    ``given`` says that the file has no other name and no other user, so it may be moved.
+    """
 
     descriptor: int
     given: bool
 
 
 class JobFiles:
-    """``folders``: of the job, by all names that they have; the first is the one that it runs in,
-    as it knows it. ``inputs``: files elsewhere that it has links to. ``cost``: of all that was
-    looked for. ``are_shared``: somebody may hold them after the job has ended."""
+    """Files of a job.
+
+    ``folders`` are the job's folders under all their names; the first is the job's working place as
+    it knows it. ``inputs`` are files elsewhere that it has links to. ``cost`` adds up all searches.
+    ``are_shared`` says that a process may hold the files after the end of the job.
+    """
 
     def __init__(self, folders: Sequence[OpenFolder], inputs: Collection[Identity]) -> None:
         self._folders = folders
@@ -67,14 +77,14 @@ class JobFiles:
         self.cost = SearchCost()
         self.are_shared = False
         self.folder = folders[0].path
-        #: By path, once nothing changes any more.
+        #: Results by path, once nothing changes any more.
         self._seen: dict[str, os.stat_result | None] | None = None
         self._real = [
             folder.path for folder in folders if folder.descriptor == folders[0].descriptor
         ][-1]
 
     def real(self, path: str) -> str:
-        """What the job knows by its folder's other name, by its own."""
+        """Return a path under the job's folder with the folder's real name."""
         return (
             f"{self._real}{path[len(self.folder) :]}"
             if f"{path}/".startswith(f"{self.folder}/")
@@ -82,20 +92,31 @@ class JobFiles:
         )
 
     def has(self, path: str) -> bool:
-        """Does the path, as it is written, lie in the job's folders?"""
+        """Return whether the path, as it is written, lies in the job's folders."""
         return any(path.startswith(f"{folder.path}/") for folder in self._folders)
 
     def settle(self) -> None:
-        """From here on nobody changes the files but by these methods: who asks twice how a file is
-        gets the first answer. What is opened is looked for again."""
+        """Cache the status of files from now on.
+
+        Nobody may change the files any more except by these methods. Opening a file always resolves
+        its path again.
+        """
         self._seen = {}
 
     def require(self, path: str) -> None:
-        """Raises ``ForeignFileError`` where the job cannot have it; what is not there it can."""
+        """Check that the job may have a path. A missing file is allowed.
+
+        Raises:
+            ForeignFileError: The job may not have it.
+        """
         self.status(path)
 
     def status(self, path: str) -> os.stat_result | None:
-        """None where nothing is there. Raises ``ForeignFileError``."""
+        """Return the status of a file, or None if it does not exist.
+
+        Raises:
+            ForeignFileError: The job may not have it.
+        """
         if self._seen is None:
             return self._status(path)
         if path not in self._seen:
@@ -113,26 +134,44 @@ class JobFiles:
             os.close(descriptor)
 
     def is_file(self, path: str) -> bool:
-        """Raises ``ForeignFileError``, also for what is neither a file nor a folder."""
+        """Return whether a path is a regular file.
+
+        Raises:
+            ForeignFileError: The job may not have it, or it is neither a file nor a folder.
+        """
         status = self.status(path)
         if status is not None:
             self._require_plain(path, status.st_mode)
         return status is not None and stat.S_ISREG(status.st_mode)
 
     def is_folder(self, path: str) -> bool:
-        """Raises ``ForeignFileError``."""
+        """Return whether a path is a folder.
+
+        Raises:
+            ForeignFileError: The job may not have it.
+        """
         status = self.status(path)
         return status is not None and stat.S_ISDIR(status.st_mode)
 
     def open(self, path: str) -> int:
-        """A regular file or a folder, for reading. Raises ``ForeignFileError``, ``OSError``."""
+        """Open a regular file or a folder for reading.
+
+        Raises:
+            ForeignFileError: The job may not have it.
+            OSError: It could not be opened.
+        """
         with self._located(path) as found:
             self._require_plain(path, os.fstat(found).st_mode)
             return _opened(found)
 
     @contextmanager
     def taken(self, path: str) -> Iterator[OpenJobFile]:
-        """A regular file. Raises ``ForeignFileError``, ``OSError``."""
+        """Open a regular file as an output.
+
+        Raises:
+            ForeignFileError: The job may not have it, or it is not a regular file.
+            OSError: It could not be opened.
+        """
         with self._located(path) as found:
             status = os.fstat(found)
             if not stat.S_ISREG(status.st_mode):
@@ -146,7 +185,12 @@ class JobFiles:
             os.close(descriptor)
 
     def names(self, path: str) -> list[str]:
-        """Of what a folder holds. Raises ``ForeignFileError``, ``OSError``."""
+        """Return the names in a folder.
+
+        Raises:
+            ForeignFileError: The job may not have it.
+            OSError: It could not be read.
+        """
         descriptor = self.open(path)
         try:
             names = os.listdir(descriptor)
@@ -156,15 +200,22 @@ class JobFiles:
             os.close(descriptor)
 
     def folder_with(self, path: str) -> str:
-        """The job's folder in which ``path`` lies, as it is written. Raises
-        ``ForeignFileError``."""
+        """Return the job's folder in which ``path``, as it is written, lies.
+
+        Raises:
+            ForeignFileError: It lies in none.
+        """
         folder = folder_of(path, self._folders)
         if folder is None:
             raise self._refusal(path, path)
         return folder.path
 
     def has_entry(self, path: str) -> bool:
-        """Is it there, or a link of that name? Raises ``ForeignFileError``."""
+        """Return whether a path or a link of that name exists.
+
+        Raises:
+            ForeignFileError: The job may not have it.
+        """
         folder, name = os.path.split(path)
         if name in (".", ".."):
             return self.status(path) is not None
@@ -179,8 +230,12 @@ class JobFiles:
         return True
 
     def create(self, path: str) -> int:
-        """An empty regular file to append to; one that is there is emptied. Raises
-        ``ForeignFileError``, ``OSError``."""
+        """Create or empty a regular file and return a descriptor to append to it.
+
+        Raises:
+            ForeignFileError: The job may not have it, or something else has that name.
+            OSError: It could not be created.
+        """
         self._forget()
         with self._located(os.path.dirname(path)) as folder:
             flags = (
@@ -208,14 +263,25 @@ class JobFiles:
         return descriptor
 
     def new_folder(self) -> str:
-        """Empty, beside the tool's temporary files. Raises ``ForeignFileError``, ``OSError``."""
+        """Create an empty folder in the folder for temporary files.
+
+        Raises:
+            ForeignFileError: The folder for temporary files is not the job's.
+            OSError: The folder could not be created.
+        """
         place = f"{self.folder}/{TMP}"
         with self._plain_folder(place):
             return tempfile.mkdtemp(dir=place)
 
     def put_link(self, path: str, target: str | None) -> None:
-        """A link to ``target`` in place of what is at ``path``; None: nothing. Where its folder has
-        gone, nothing is done. Raises ``ForeignFileError``, ``OSError``."""
+        """Replace what is at ``path`` by a link to ``target``, or remove it if ``target`` is None.
+
+        Nothing is done if the parent folder does not exist.
+
+        Raises:
+            ForeignFileError: The parent folder is not the job's.
+            OSError: The link could not be created.
+        """
         self._forget()
         name = os.path.basename(path)
         with suppress(FileNotFoundError), self._plain_folder(os.path.dirname(path)) as folder:
@@ -229,12 +295,12 @@ class JobFiles:
                     os.symlink(target, name, dir_fd=folder)
 
     def remove(self, path: str) -> None:
-        """Remove a file or a link, if it is there and can be removed."""
+        """Remove a file or a link if it exists and can be removed."""
         with suppress(ForeignFileError, OSError):
             self.put_link(path, None)
 
     def shown(self, path: str) -> str:
-        """As a person knows it who wrote the tool: seen from the folder that it writes to."""
+        """Return a path as the author of the tool knows it, relative to its output folder."""
         for folder in self._folders:
             path = path.removeprefix(f"{folder.path}/")
         return _OUTPUT.sub("", path)
@@ -245,7 +311,7 @@ class JobFiles:
 
     @contextmanager
     def _located(self, path: str) -> Iterator[int]:
-        """As ``_look``; closed in the end."""
+        """Yield the descriptor of ``_look`` and close it."""
         descriptor = self._look(path)
         try:
             yield descriptor
@@ -253,8 +319,12 @@ class JobFiles:
             os.close(descriptor)
 
     def _look(self, path: str) -> int:
-        """Descriptor of what the path names in the end, good for looking only. Raises
-        ``ForeignFileError``, ``OSError``."""
+        """Return an ``O_PATH`` descriptor of a file after all links are followed.
+
+        Raises:
+            ForeignFileError: The job may not have it.
+            OSError: It does not exist or cannot be reached.
+        """
         if "\0" in path:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         walk = PathWalk(self._folders)
@@ -275,7 +345,7 @@ class JobFiles:
             self.cost.steps += 1 + walk.steps
 
     def _input(self, path: str, outside: str) -> int:
-        """One of the job's inputs, elsewhere."""
+        """Return an ``O_PATH`` descriptor of an input outside the job's folders."""
         try:
             descriptor = os.open(outside, os.O_PATH | os.O_CLOEXEC)
         except OSError as error:
@@ -288,7 +358,7 @@ class JobFiles:
 
     @contextmanager
     def _plain_folder(self, path: str) -> Iterator[int]:
-        """One with no link on the way to it."""
+        """Yield an ``O_PATH`` descriptor of a folder whose path has no links."""
         walk = PathWalk(self._folders, links=False)
         try:
             descriptor = walk.to_end(path)
@@ -314,8 +384,7 @@ class JobFiles:
 
 
 def _is_ours(descriptor: int, found: os.stat_result) -> bool:
-    """Does the file belong to this process's user, or is it made to, so that nobody else writes to
-    it any more?"""
+    """Make this process's user the owner and only writer of a file, and return whether it is."""
     if found.st_uid == os.geteuid():
         return True
     with suppress(OSError):
@@ -326,5 +395,5 @@ def _is_ours(descriptor: int, found: os.stat_result) -> bool:
 
 
 def _opened(descriptor: int) -> int:
-    """What was only looked at so far, for reading."""
+    """Open the file of an ``O_PATH`` descriptor for reading."""
     return os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)

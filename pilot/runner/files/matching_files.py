@@ -1,5 +1,8 @@
-"""The files below a folder that patterns name, opened as they are at one moment, while a tool goes
-on writing there. No link is followed, nothing but regular files is opened."""
+"""Search for the files that match patterns below a folder, while a tool writes there.
+
+The files are opened in their state of one moment. No link is followed, and only regular files are
+opened.
+"""
 
 import os
 import stat
@@ -12,21 +15,24 @@ from sluice.contracts.checkpoints import MOST_KEPT_FILES
 from sluice.contracts.spent import SPENT_FILE
 from sluice.storage import MOST_FOLDERS
 
-#: Names that are looked at in one search.
+#: Maximum number of names that one search looks at.
 _MOST_NAMES = 20_000
-#: No file of the tool's work: an attempt says there what it spent itself.
+#: This file is not a result of the tool: it holds the amounts that an attempt has spent.
 _SPENT_FILE = SPENT_FILE.encode()
 _MAGIC = frozenset("*?[")
 
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
-#: Device, inode, bytes and time of the last change of a file's content.
+#: Device, inode, size in bytes and modification time.
 FileState = tuple[int, int, int, int]
 
 
 class TooManyError(Exception):
-    """``what``: there is too much of, in words."""
+    """A search exceeds a limit.
+
+    ``what`` says in words which limit.
+    """
 
     def __init__(self, what: str) -> None:
         super().__init__(what)
@@ -34,12 +40,16 @@ class TooManyError(Exception):
 
 
 def state_of(found: os.stat_result) -> FileState:
+    """Return the state of a file from its status."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @dataclass(slots=True)
 class MatchingFiles:
-    """Open files by their path. ``passed``: why others that match are none of them, by path."""
+    """Open files by their paths.
+
+    ``passed`` maps the paths of skipped files to the reasons.
+    """
 
     files: dict[bytes, int] = field(default_factory=dict)
     states: dict[bytes, FileState] = field(default_factory=dict)
@@ -47,17 +57,27 @@ class MatchingFiles:
 
     @property
     def size(self) -> int:
+        """Return the total size of the files in bytes."""
         return sum(state[2] for state in self.states.values())
 
 
 def open_matching(folder: int, patterns: Sequence[str], closing: ExitStack) -> MatchingFiles:
-    """``folder``: a descriptor. Files stay open until ``closing`` is. Raises ``TooManyError``,
-    ``OSError``."""
+    """Open the matching files below the folder with descriptor ``folder``.
+
+    The files stay open until ``closing`` is closed.
+
+    Raises:
+        TooManyError: The search exceeds a limit.
+        OSError: The folder could not be read.
+    """
     return _found(folder, patterns, closing)
 
 
 def matching_states(folder: int, patterns: Sequence[str]) -> dict[bytes, FileState]:
-    """As ``open_matching`` would have them now, with one file open at a time."""
+    """Return the current states of the files that ``open_matching`` would open.
+
+    Only one file is open at a time.
+    """
     return _found(folder, patterns, None).states
 
 
@@ -73,7 +93,11 @@ def _found(folder: int, patterns: Sequence[str], closing: ExitStack | None) -> M
 
 
 class _Search:
-    """``closing``: None: no file stays open. ``owner``: of the folder, whom the tool runs as."""
+    """Search for matching files.
+
+    If ``closing`` is None, no file stays open. ``owner`` is the owner of the folder, which is the
+    user of the tool.
+    """
 
     def __init__(self, closing: ExitStack | None, owner: int) -> None:
         self.found = MatchingFiles()
@@ -82,11 +106,14 @@ class _Search:
         self._names = 0
 
     def look(self, folder: int, path: bytes, parts: Sequence[bytes]) -> None:
-        """``path``: of the folder. No ``parts``: all that is in it."""
+        """Search a folder for the names that ``parts`` match.
+
+        ``path`` is the path of the folder. Without ``parts``, all names match.
+        """
         if path.count(b"/") > MOST_FOLDERS:
             raise TooManyError(f"more than {MOST_FOLDERS} folders in each other")
         for name in self._matching(folder, parts[0] if parts else b"*"):
-            with suppress(FileNotFoundError, NotADirectoryError):  # it has gone meanwhile
+            with suppress(FileNotFoundError, NotADirectoryError):  # The file has gone.
                 self._enter(folder, name, path + name, parts[1:])
 
     def _matching(self, folder: int, part: bytes) -> Iterator[bytes]:

@@ -1,5 +1,8 @@
-"""How much a job may hand on: what is packed is copied, and what is stored takes the storage's
-room, also where it takes none of the job's disk."""
+"""Limit on the total size of a job's outputs.
+
+Packing copies files, and stored files take room on the storage. Both may exceed the disk space that
+the job itself uses.
+"""
 
 import os
 
@@ -11,8 +14,11 @@ _LEAST = 4096
 
 
 class OutputAllowance:
-    """``disk``: MiB that the job may write; 0: any. ``inputs``: bytes of its inputs, which it may
-    hand on beside that."""
+    """Remaining size of a job's outputs.
+
+    ``disk`` is the disk that the job may write in MiB, 0 without a limit. ``inputs`` is the size of
+    its inputs in bytes, which it may pass on in addition.
+    """
 
     def __init__(self, job_files: JobFiles, *, disk: int, inputs: int) -> None:
         self._job_files = job_files
@@ -20,7 +26,13 @@ class OutputAllowance:
         self._left = disk * _MIB + inputs
 
     def open(self, path: str) -> int:
-        """As ``JobFiles.open``, of what is handed on. Raises as ``take`` too."""
+        """Open a file like ``JobFiles.open`` and count its size.
+
+        Raises:
+            UnsoundError: The limit is exceeded.
+            ForeignFileError: The job may not have the file.
+            OSError: The file could not be opened.
+        """
         require_bounded(self._job_files, path)
         descriptor = self._job_files.open(path)
         try:
@@ -31,8 +43,13 @@ class OutputAllowance:
         return descriptor
 
     def take(self, status: os.stat_result) -> None:
-        """Counts a file or folder by its length, however little of the disk it takes, and each time
-        that it is handed on. Raises ``UnsoundError``."""
+        """Count a file or folder by its length, each time that it is an output.
+
+        A sparse file counts with its full length.
+
+        Raises:
+            UnsoundError: The limit is exceeded.
+        """
         self._left -= max(_LEAST, status.st_size)
         if self._disk and self._left < 0:
             raise UnsoundError(

@@ -1,4 +1,4 @@
-"""Patterns by which a tool's outputs are found among its job's files."""
+"""Search for a tool's outputs by patterns among the job's files."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,22 +10,31 @@ from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.visible_text import quoted
 
 _MAGIC = re.compile(r"[*?[]")
-#: Characters of a pattern with wildcards: as many as the system lets a path have.
+#: Maximum length of a pattern with wildcards, which equals the system's limit for paths.
 _MOST_PATTERN = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """``chosen``: by a wildcard."""
+    """A path that matches.
+
+    ``chosen`` says that a wildcard matched it.
+    """
 
     path: str
     chosen: bool = False
 
 
 def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
-    """Paths that match, as ``glob.glob`` finds them; where none does, the one that has the pattern
-    for its name (``stdout: $(inputs.file.basename)`` of ``photo[1].txt``). A wildcard passes over
-    links that lead elsewhere. Raises ``ForeignFileError``, ``UnsoundError``."""
+    """Return the paths that match, as ``glob.glob`` finds them.
+
+    If there are none, a file whose name equals the pattern matches, as for ``stdout:
+    $(inputs.file.basename)`` with ``photo[1].txt``. Wildcards skip links that lead elsewhere.
+
+    Raises:
+        ForeignFileError: The job may not have a matching file.
+        UnsoundError: The pattern is too long or the search costs too much.
+    """
     root = job_files.folder_with(pattern)
     parts = pattern[len(root) + 1 :].split("/")
     if "" not in parts and not _MAGIC.search(pattern, len(root)):
@@ -49,7 +58,11 @@ def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
 
 
 def _counted(matches: Iterable[_Match], pattern: str, job_files: JobFiles) -> Iterator[_Match]:
-    """Raises ``UnsoundError`` where the search for ``pattern`` takes too much."""
+    """Yield the matches and add their cost.
+
+    Raises:
+        UnsoundError: The search for ``pattern`` costs too much.
+    """
     require_bounded(job_files, pattern)
     for match in matches:
         job_files.cost.add_path(match.path)
@@ -58,7 +71,7 @@ def _counted(matches: Iterable[_Match], pattern: str, job_files: JobFiles) -> It
 
 
 def _matches(base: _Match, part: str, job_files: JobFiles, *, last: bool) -> Iterator[_Match]:
-    """What one part of a pattern matches below ``base``."""
+    """Yield what one part of a pattern matches below ``base``."""
     path, chosen = base.path, base.chosen
     found: Iterable[str]
     try:

@@ -1,5 +1,4 @@
-"""From what a tool gave at its outputs to the files that go to the storages: one for each entry of
-a data set."""
+"""Conversion of a tool's output values to files for the storages, one file for each entry."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -31,8 +30,11 @@ _file_name: TypeAdapter[str] = TypeAdapter(FileName)
 
 @dataclass(frozen=True, slots=True)
 class _OutputValue:
-    """Becomes an entry. ``number``: its number, where that is not the job's; of an item of a list,
-    its place there."""
+    """An output value that becomes an entry of a data set.
+
+    ``number`` is the number of the entry, or None for the job's number. For an item of a list it is
+    the place of the item.
+    """
 
     output: TaskOutput
     value: Any
@@ -41,7 +43,10 @@ class _OutputValue:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """``name``: that it has by itself."""
+    """A file to store.
+
+    ``name`` is the file's own name.
+    """
 
     path: str
     name: str
@@ -56,11 +61,17 @@ def outgoing(
     inputs: int,
     entry: int | None = None,
 ) -> list[Produced]:
-    """``found``: the output object of the tool, for the job's entry of that number (None: for the
-    job). What it names need not be the job's own. ``inputs``: bytes of the job's. Raises
-    ``AttemptError``, ``OSError``.
+    """Return the files to store for the output object of a tool.
 
-    Entries that are no plain files are packed here. An output that gave nothing has no file.
+    ``found`` is the output object of the job's entry with the number ``entry``, or of the job if it
+    is None. It may name files that are not the job's. ``inputs`` is the size of the job's inputs in
+    bytes.
+
+    Values other than plain files are packed here. An empty optional output has no file.
+
+    Raises:
+        AttemptError: An output cannot be accepted.
+        OSError: The node has failed.
     """
     allowance = OutputAllowance(job_files, disk=task.needs.resources.disk, inputs=inputs)
     packer = _Packer(job_files, allowance)
@@ -81,7 +92,10 @@ def outgoing(
 
 
 def _counts(entry: _OutputValue) -> dict[str, int] | None:
-    """What the tool says that it counted in the file. Another attempt would say the same."""
+    """Return the counts that the tool declares for a file, or None.
+
+    Wrong counts refuse the output, as another attempt would declare the same.
+    """
     value = (
         entry.value[0] if isinstance(entry.value, list) and len(entry.value) == 1 else entry.value
     )
@@ -143,7 +157,7 @@ class _Packer:
     def file_of(self, entry: _OutputValue) -> _File:
         if entry.output.kind is EntryKind.FILE:
             return self._plain(entry.output.port, entry.value)
-        # A folder that the tool, which has ended, cannot have prepared links in.
+        # The folder is new, so the tool, which has ended, cannot have put links there.
         path = f"{self.job_files.new_folder()}/bundle"
         try:
             pack(entry.value, Path(path), opened=self.allowance.open)
@@ -162,7 +176,10 @@ class _Packer:
         return _File(path, f"{_own_name(entry.value) or entry.output.port}.tar")
 
     def _plain(self, port: str, value: Any) -> _File:
-        """An expression may have named it as its file is not called."""
+        """Return the file of a value of type File.
+
+        Its basename may differ from the name on disk, as an expression can set it.
+        """
         if isinstance(value, list):
             if len(value) != 1:
                 sentence = (
@@ -182,7 +199,10 @@ class _Packer:
         return _File(path, name or os.path.basename(path))
 
     def _count(self, port: str, path: str) -> None:
-        """What is not there, or not the job's, is told when it is stored."""
+        """Count the size of a file.
+
+        Missing and foreign files raise errors when they are stored.
+        """
         with suppress(ForeignFileError):
             status = self.job_files.status(path)
             try:
@@ -199,7 +219,7 @@ class _Packer:
 
 
 def _own_name(value: Any) -> str:
-    """Return what a single file or directory is called; other values have no name."""
+    """Return the name of a single file or directory, or an empty string for other values."""
     if not isinstance(value, dict) or value.get("class") not in ("File", "Directory"):
         return ""
     location = str(value.get("location", "")).rstrip("/")

@@ -1,5 +1,8 @@
-"""The way to a file through a job's folders: folder by folder through descriptors, and links by
-hand, so that what was looked at is what is opened."""
+"""Resolution of paths inside a job's folders.
+
+Each folder on the path is opened through a descriptor and links are resolved here. The file that is
+checked is therefore the file that is opened.
+"""
 
 import errno
 import os
@@ -10,19 +13,19 @@ from pilot.folders.openat2 import look_beneath
 from pilot.folders.work_folder import OpenFolder
 from sluice.storage import MOST_FOLDERS
 
-#: For looking only, and at a link itself.
+#: Flags for an ``O_PATH`` descriptor that does not follow a link.
 LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_LINKS = 40
-#: Names on the way, those in links and those that lead up again included.
+#: Maximum number of names on a path, including those in links and "..".
 _MOST_STEPS = 2000
-#: Folders between one of the job's and what a tool in it makes.
+#: Folders between a job's folder and the folders that its tool makes.
 _ABOVE = 4
-#: After the name of a folder: of itself, of what it holds.
+#: Characters after the name of a folder in its own path and in the paths below it.
 _ENDS = ("", "/")
 
 
 class OutsideError(Exception):
-    """The way leads to ``path``, out of the job's folders."""
+    """The path leads to ``path`` outside the job's folders."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -30,15 +33,15 @@ class OutsideError(Exception):
 
 
 class CircleError(Exception):
-    """Links lead to links, perhaps without end."""
+    """The path has too many links, possibly a cycle."""
 
 
 class DeepError(Exception):
-    """The way goes through more folders than anybody follows."""
+    """The path goes through too many folders."""
 
 
 def folder_of(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
-    """That of ``folders`` in which ``path`` lies, as it is written, or that it names."""
+    """Return the folder that ``path``, as it is written, equals or lies in, or None."""
     for folder in folders:
         if path.startswith(folder.path) and path[len(folder.path) : len(folder.path) + 1] in _ENDS:
             return folder
@@ -46,8 +49,14 @@ def folder_of(path: str, folders: Sequence[OpenFolder]) -> OpenFolder | None:
 
 
 def straight_to_end(path: str, folders: Sequence[OpenFolder]) -> int | None:
-    """Where ``PathWalk`` would come to, in one step of the kernel's; None where it cannot be had in
-    one. Raises ``OSError``."""
+    """Resolve a path in one system call, with the result of ``PathWalk``.
+
+    Returns:
+        None if the path cannot be resolved in one call.
+
+    Raises:
+        OSError: The path does not exist.
+    """
     root = folder_of(path, folders)
     if root is None or path.count("/") > MOST_FOLDERS:
         return None
@@ -55,8 +64,10 @@ def straight_to_end(path: str, folders: Sequence[OpenFolder]) -> int | None:
 
 
 class PathWalk:
-    """From one of the job's folders down; up again no further than to it. ``steps``: taken so
-    far."""
+    """Walk along a path from one of the job's folders.
+
+    The walk never leaves this folder upwards. ``steps`` counts the names so far.
+    """
 
     def __init__(self, folders: Sequence[OpenFolder], *, links: bool = True) -> None:
         self._folders = folders
@@ -68,7 +79,14 @@ class PathWalk:
         self._parts: list[str] = []
 
     def to_end(self, path: str) -> int:
-        """Raises ``OutsideError``, ``CircleError``, ``DeepError``, ``OSError``."""
+        """Return an ``O_PATH`` descriptor of the file at the end of the path.
+
+        Raises:
+            OutsideError: The path leads outside the job's folders.
+            CircleError: The path has too many links.
+            DeepError: The path goes through too many folders.
+            OSError: The path does not exist.
+        """
         try:
             self._begin(path)
             while self._parts:
@@ -110,7 +128,11 @@ class PathWalk:
         self._follow_link(os.readlink(part, dir_fd=place))
 
     def _require_folder(self) -> None:
-        """Of what the way has come to."""
+        """Check that the walk has reached a folder.
+
+        Raises:
+            NotADirectoryError: It has not.
+        """
         if self._passed and not stat.S_ISDIR(os.fstat(self._passed[-1]).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
 

@@ -1,4 +1,4 @@
-"""Files of a checkpoint, put where the tool left them: all, or none."""
+"""Restoring the files of a checkpoint: either all or none."""
 
 import os
 import shutil
@@ -13,16 +13,25 @@ from sluice.visible_text import quoted
 
 
 class NoPlaceError(Exception):
-    """``path`` cannot be put there, since something else is in its way."""
+    """Something else is in the way of ``path``."""
 
     def __init__(self, path: bytes) -> None:
         super().__init__(f"something else is at {quoted(os.fsdecode(path))}")
 
 
 def restore(folder: str, files: Mapping[bytes, Callable[[str], None]]) -> dict[bytes, FileState]:
-    """``folder``: the job's; nothing runs in it yet. ``files``: by path, each with what brings it
-    to a path of the node. What was there at that path is replaced. Gives what the files are then.
-    Raises ``NoPlaceError``, ``OSError``, and what those raise: nothing has changed then."""
+    """Restore files in the job's folder before anything runs in it.
+
+    ``files`` maps paths to functions that copy the file to a path of the node. Existing files are
+    replaced. If a function or the function itself raises an exception, nothing has changed.
+
+    Returns:
+        The states of the restored files.
+
+    Raises:
+        NoPlaceError: Something else is in the way of a path.
+        OSError: A file could not be moved.
+    """
     apart = tempfile.mkdtemp(dir=f"{folder}/{TMP}")
     try:
         brought = {}
@@ -41,7 +50,14 @@ def restore(folder: str, files: Mapping[bytes, Callable[[str], None]]) -> dict[b
 
 
 def _put(file: str, out: bytes, path: bytes, undo: ExitStack) -> None:
-    """``undo``: closed, it leaves all as it was. Raises ``NoPlaceError``, ``OSError``."""
+    """Move a file to its place.
+
+    Closing ``undo`` restores the previous state.
+
+    Raises:
+        NoPlaceError: Something else is in the way.
+        OSError: The file could not be moved.
+    """
     _require_place(out, path)
     *folders, name = path.split(b"/")
     place = out
@@ -59,7 +75,11 @@ def _put(file: str, out: bytes, path: bytes, undo: ExitStack) -> None:
 
 
 def _require_place(out: bytes, path: bytes) -> None:
-    """Above it lie folders alone, with no link among them, and it is none itself."""
+    """Check that only folders are above a path and that the path itself is no folder.
+
+    Raises:
+        NoPlaceError: They are not, or a link is above it.
+    """
     parts, place = path.split(b"/"), out
     for number, part in enumerate(parts, 1):
         place += b"/" + part

@@ -1,26 +1,30 @@
-"""What it takes to find a job's files: links back into folders make trees that have no end."""
+"""Cost of a search for a job's files, as links to folders can form endless trees."""
 
 from dataclasses import dataclass
 
 _MOST_STEPS, _MOST_PATHS = 10_000_000, 1_000_000
-#: Characters of a path that counts as one.
+#: Number of characters of a path that count as one more path.
 _LONG = 256
 
 
 @dataclass(slots=True)
 class SearchCost:
-    """Of one job, so far. ``steps``: folders and links passed, and names read. ``paths``: found by
-    patterns and in folders that are listed; a long one counts as several."""
+    """Cost of all searches of one job.
+
+    ``steps`` counts folders and links on paths, and names read. ``paths`` counts results of
+    patterns and listed folders; a long path counts more than once.
+    """
 
     steps: int = 0
     paths: int = 0
 
     def add_path(self, path: str) -> None:
+        """Count a path."""
         self.paths += 1 + len(path) // _LONG
 
     @property
     def excess(self) -> str | None:
-        """What no job takes."""
+        """Return which limit is exceeded, in words, or None."""
         if self.steps > _MOST_STEPS:
             return f"more than {_MOST_STEPS} steps through folders and links"
         if self.paths > _MOST_PATHS:

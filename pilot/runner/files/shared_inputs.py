@@ -1,5 +1,7 @@
-"""Files that all jobs of a task are given: brought to the node once for each slot, and linked into
-the folder of each job."""
+"""Files that all jobs of a task get.
+
+They are fetched once for each slot and linked into the folder of each job.
+"""
 
 import os
 from collections.abc import Sequence
@@ -14,21 +16,27 @@ from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.pilots import PilotTask
 from sluice.storage import local_url
 
-#: Of so many tasks, those used last, the files are kept.
+#: Number of tasks whose files are kept, those used last.
 MOST_TASKS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """``linked``: it is a link to the storage's own file."""
+    """A kept file.
+
+    ``linked`` says that it is a link to the storage's own file.
+    """
 
     mark: Mark
     linked: bool
 
 
 class SharedFiles:
-    """Of the tasks of one slot, in ``folder``, which is made when there is something to keep.
-    ``cache``: of all slots, for files of assets; None: there is none."""
+    """Shared inputs of the tasks of one slot.
+
+    They are kept in ``folder``, which is created when needed. ``cache`` is the cache of all slots
+    for files of assets, or None.
+    """
 
     def __init__(self, folder: str, cache: AssetCache | None = None) -> None:
         self._folder = folder
@@ -36,11 +44,17 @@ class SharedFiles:
         self._kept: dict[UUID, dict[str, _Kept]] = {}
 
     def of(self, task: PilotTask, protected: ProtectedInputs) -> Sequence[InputFile]:
-        """The task's shared inputs where they lie on this node, content verified; ``protected`` of
-        the job is told which of them are links. Raises ``AttemptError``, ``OSError``."""
+        """Return the shared inputs of a task, verified, with their places on this node.
+
+        ``protected`` records which of them are links.
+
+        Raises:
+            AttemptError: A file could not be fetched.
+            OSError: A file could not be kept.
+        """
         if not task.shared_inputs:
             return ()
-        kept = self._kept[task.uid] = self._kept.pop(task.uid, {})  # the one used last stands last
+        kept = self._kept[task.uid] = self._kept.pop(task.uid, {})  # The task used last is last.
         while len(self._kept) > MOST_TASKS:
             self.forget(next(iter(self._kept)))
         place = f"{self._folder}/{task.uid}"
@@ -51,14 +65,17 @@ class SharedFiles:
         ]
 
     def forget(self, uid: UUID) -> None:
-        """The task gets no more jobs here."""
+        """Delete the files of a task that gets no more jobs here."""
         if self._kept.pop(uid, None) is not None:
             delete_tree(f"{self._folder}/{uid}")
 
     def _brought(
         self, file: InputFile, path: str, kept: dict[str, _Kept], protected: ProtectedInputs
     ) -> InputFile:
-        """Fetched where it is not there yet, and again where a tool wrote to its input."""
+        """Fetch a file unless it is kept and unchanged.
+
+        A tool may have written to its input.
+        """
         known = kept.get(path)
         if known is None or known.mark != mark(path):
             cache = self._cache if MARK in file.meta else None
@@ -71,5 +88,5 @@ class SharedFiles:
                 kept[path] = _Kept(mark(path), linked)
         elif known.linked:
             protected.note(file.name, file.url, path, checksum=file.checksum)
-        # The storage's own, if that is what it is: the job need not be able to enter this folder.
+        # The job may not be able to enter this folder, so the target of a link is used.
         return file.model_copy(update={"url": local_url(os.path.realpath(path))})

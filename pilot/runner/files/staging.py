@@ -1,5 +1,4 @@
-"""Files of one attempt: inputs brought into its folder, outputs and log brought out to their
-storages."""
+"""Staging of an attempt's files: inputs to its folder, outputs and log to their storages."""
 
 import contextlib
 import os
@@ -25,7 +24,7 @@ from sluice.visible_text import quoted
 
 
 def file_url(path: str) -> str:
-    """``file://`` URL as cwltool reads it: special characters escaped."""
+    """Return a ``file://`` URL as cwltool reads it, with special characters escaped."""
     return "file://" + quote(path)
 
 
@@ -37,9 +36,15 @@ def stage_in(
     protected: ProtectedInputs,
     shared: Sequence[InputFile] = (),
 ) -> dict[str, list[Any]]:
-    """Brings the files into ``folder`` and gives them as CWL values by port, in order. ``shared``:
-    further ones that are on this node and verified already; ``protected`` is told which files are
-    links. Raises ``AttemptError``, ``OSError``."""
+    """Bring the inputs into ``folder`` and return them as CWL values by port, in order.
+
+    ``shared`` lists further files that are on this node and verified. ``protected`` records which
+    files are links.
+
+    Raises:
+        AttemptError: A file could not be fetched or unpacked.
+        OSError: The node has failed.
+    """
     seen: set[str] = set()
     bundles = {bundle.port for bundle in task.bundles}
     folders = _folders(task, folder)
@@ -54,7 +59,8 @@ def stage_in(
             _fetch(file, folders[port].path_of(file), protected, known=known)
             continue
         place = folder
-        # Of different folders, alike in name; any plain name may be that of another input.
+        # Another file of that name needs its own folder, as any plain name may belong to another
+        # input.
         if file.name in seen:
             place = tempfile.mkdtemp(prefix=f"{number}-", dir=folder)
         seen.add(file.name)
@@ -72,7 +78,7 @@ def stage_in(
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """What a port gets as one folder, which lies at ``path``."""
+    """A folder at ``path`` that a port gets."""
 
     path: str
 
@@ -82,14 +88,22 @@ class _Folder:
         return {"class": "Directory", "location": file_url(self.path), "basename": name}
 
     def path_of(self, file: InputFile) -> str:
-        """Where the file belongs, in a folder that is there. Raises ``OSError``."""
+        """Return the path of a file in the folder, and create its parent.
+
+        Raises:
+            OSError: The parent could not be created.
+        """
         path = f"{self.path}/{path_of(file.name)}"
         os.makedirs(os.path.dirname(path), exist_ok=True)
         return path
 
 
 def _folders(task: PilotTask, folder: str) -> dict[str, _Folder]:
-    """By port, each made. Raises ``OSError``."""
+    """Create the folders of ports that get one, and return them by port.
+
+    Raises:
+        OSError: A folder could not be created.
+    """
     made = {
         port: _Folder(f"{tempfile.mkdtemp(prefix='folder-', dir=folder)}/{name}")
         for port, name in task.needs.folders.items()
@@ -108,7 +122,7 @@ def _fetch(file: InputFile, path: str, protected: ProtectedInputs, *, known: boo
 
 
 def _unpacked(file: InputFile, folder: str, protected: ProtectedInputs, *, known: bool) -> Any:
-    """The value of a bundle, with its files below ``folder``."""
+    """Unpack a bundle below ``folder`` and return its value."""
     path = f"{folder}/bundle"
     _fetch(file, path, protected, known=known)
     try:
@@ -125,8 +139,11 @@ def _unpacked(file: InputFile, folder: str, protected: ProtectedInputs, *, known
 
 @dataclass(frozen=True, slots=True)
 class Produced:
-    """A file that is to go out: its port, its path here, and where it goes. ``number``: its
-    entry's, where not the job's. ``counts``: what the tool counted in it."""
+    """A file to store: its port, its path and its URL.
+
+    ``number`` is its entry's number, or None for the job's. ``counts`` are the counts that the tool
+    declared.
+    """
 
     output: TaskOutput
     path: str
@@ -136,16 +153,22 @@ class Produced:
 
 
 def live_url(task: PilotTask, job: LeasedJob) -> str:
+    """Return the URL of the live log of an attempt."""
     return f"{task.log_out_url}/{live_name(job.seq, job.attempt)}"
 
 
 def log_url(task: PilotTask, job: LeasedJob) -> str:
+    """Return the URL of the log of an attempt."""
     return f"{task.log_out_url}/{log_name(job.seq, job.attempt)}"
 
 
 @contextlib.contextmanager
 def taken(file: Produced, job_files: JobFiles) -> Iterator[OpenJobFile]:
-    """The file itself. Raises ``AttemptError`` where it is not the job's own."""
+    """Open an output file.
+
+    Raises:
+        AttemptError: The file is missing or not the job's.
+    """
     try:
         with job_files.taken(file.path) as found:
             yield found
@@ -161,8 +184,13 @@ def taken(file: Produced, job_files: JobFiles) -> Iterator[OpenJobFile]:
 def stage_out(
     files: Sequence[Produced], job_files: JobFiles, *, needed: int = 0
 ) -> list[OutputFile]:
-    """Write all files to their storages, or none. ``needed``: bytes of them all. Raises
-    ``AttemptError``."""
+    """Store all files, or none of them.
+
+    ``needed`` is their total size in bytes.
+
+    Raises:
+        AttemptError: A file could not be stored.
+    """
     stored: list[OutputFile] = []
     for file in files:
         name = os.path.basename(file.url)
@@ -190,13 +218,18 @@ def stage_out(
 
 
 def remove_outputs(urls: Sequence[str]) -> None:
+    """Remove stored outputs as far as possible."""
     for url in urls:
-        # The storage's auditor finds what cannot be removed now.
+        # The storage's auditor finds files that cannot be removed now.
         with contextlib.suppress(StorageError):
             remove(url)
 
 
 def stage_log(text: bytes, url: str) -> LogFile:
-    """Raises ``StorageError``."""
+    """Store a log.
+
+    Raises:
+        StorageError: The storage did not take the log.
+    """
     stored = put_bytes(text, url)
     return LogFile(name=os.path.basename(url), size=stored.size, checksum=stored.checksum, url=url)

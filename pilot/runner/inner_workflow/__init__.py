@@ -1,1 +1,1 @@
-"""A workflow or expression tool inside one job, in a process of its own."""
+"""Workflows and expression tools inside one job, run in a process of their own."""

@@ -1,4 +1,4 @@
-"""See ``pilot.runner.inner_workflow.process``."""
+"""Entry point of ``pilot.runner.inner_workflow.process``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Tools of a workflow inside a job, kept in by what the slot keeps its tools in."""
+"""Tools of a workflow inside a job, with the isolation of the slot."""
 
 import logging
 import os
@@ -18,16 +18,19 @@ from pilot.runner.programs.running import Running
 from pilot.sandbox.held_sandbox import SandboxError
 from pilot.users.programs import UserError
 
-#: cwltool's, so that who watches what it says is told of a time limit as by it.
+#: cwltool's logger, so that observers of its messages learn of a time limit as usual.
 _log = logging.getLogger("cwltool")
-#: Seconds between SIGTERM and SIGKILL for a tool that is too slow.
+#: Seconds between SIGTERM and SIGKILL for a tool over its time limit.
 _GRACE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class InnerTool:
-    """A program that cwltool wants to run for ``job``, which is its own. ``streams``: descriptors
-    of standard input, output and error; ``stdin``: path of the first."""
+    """A program that cwltool starts for its own ``job``.
+
+    ``streams`` are the descriptors of standard input, output and error. ``stdin`` is the path of
+    the first.
+    """
 
     job: Any
     arguments: Sequence[str]
@@ -38,17 +41,27 @@ class InnerTool:
 
 
 class Walls(Protocol):
-    """What tools are kept in."""
+    """Isolation of tools."""
 
     def start(self, tool: InnerTool) -> Running:
-        """Raises ``OSError``, ``SandboxError``, ``UserError``."""
+        """Start a tool.
+
+        Raises:
+            OSError: The tool could not be started.
+            SandboxError: The sandbox has failed.
+            UserError: The tool could not be run as the user.
+        """
         ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End all tools."""
 
 
 class ContainedTools:
-    """``failed``: told where a tool cannot be started for want of its walls."""
+    """Runs the tools that cwltool starts, in isolation.
+
+    ``failed`` is called if a tool cannot be started because the isolation fails.
+    """
 
     def __init__(self, walls: Walls, *, failed: Callable[[AttemptError], None]) -> None:
         self._walls = walls
@@ -57,14 +70,18 @@ class ContainedTools:
         self._own = cwltool.job._job_popen
 
     def install(self) -> None:
-        """From here on, cwltool starts the tools of ``around`` so."""
+        """Make cwltool start the tools of ``around`` with the isolation."""
         cwltool.job._job_popen = self._run
 
     def close(self) -> None:
+        """End all tools."""
         self._walls.close()
 
     def around(self, kind: Any) -> Any:
-        """Jobs of cwltool's ``kind``, which are kept in; those in containers are not."""
+        """Return a subclass of a kind of cwltool's jobs whose tools are isolated.
+
+        Tools in containers are left to their engine.
+        """
         tools = self
 
         class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
@@ -75,7 +92,11 @@ class ContainedTools:
         return Job
 
     def _run(self, commands: Sequence[str], **options: Any) -> int:
-        """In the place of cwltool's: gives the exit code, negative for a signal."""
+        """Run a tool in place of cwltool's function.
+
+        Returns:
+            The exit code, negative for a signal.
+        """
         if self._job is None:
             return int(self._own(commands, **options))
         stdin = options["stdin_path"] or os.devnull
@@ -108,7 +129,10 @@ class ContainedTools:
 
 
 def _ended(running: Running, limit: float | None, name: str) -> int:
-    """The exit code, once it has ended. ``limit``: seconds that it may take; None: any."""
+    """Wait for the end of a tool and return its exit code.
+
+    ``limit`` is its time limit in seconds, or None.
+    """
     timers = []
     if limit:
 

@@ -1,5 +1,4 @@
-"""Containers of tools that a workflow inside a job runs: cwltool starts them, and as the slot
-would."""
+"""Containers for tools of a workflow inside a job, started by cwltool with the slot's options."""
 
 import os
 from typing import Any
@@ -12,8 +11,11 @@ from sluice.contracts.base import Contract
 
 
 class InnerContainers(Contract):
-    """``options``: of each ``run``. ``images``: name in the document → what to call it by; all are
-    on the node."""
+    """Containers that a workflow may use.
+
+    ``options`` are added to each ``run``. ``images`` maps names in the document to names for the
+    engine. All images are on the node.
+    """
 
     engine: Engine
     options: list[str]
@@ -21,7 +23,11 @@ class InnerContainers(Contract):
 
 
 def read_inner(path: str) -> InnerContainers | None:
-    """None where there is no such file: the node has no engine, or the workflow needs none."""
+    """Read the containers of a workflow.
+
+    Returns:
+        None without a file, as the node has no engine or the workflow needs none.
+    """
     if not os.path.exists(path):
         return None
     with open(path) as file:
@@ -29,16 +35,17 @@ def read_inner(path: str) -> InnerContainers | None:
 
 
 class JobsInContainers:
-    """Jobs of cwltool's whose containers are run as the slot would."""
+    """Jobs of cwltool whose containers run with the slot's options."""
 
     def __init__(self, inner: InnerContainers) -> None:
         self._inner = inner
 
     def wanted(self, asked: Any, required: bool | None) -> bool:
-        """Is a tool that asks for this container to be run in one?"""
+        """Return whether a tool with this container requirement runs in a container."""
         return bool(required) or (asked is not None and _name(asked) in self._inner.images)
 
     def adapted(self, kind: Any) -> Any:
+        """Return a subclass of a kind of cwltool's jobs that uses the slot's options."""
         inner = self._inner
 
         class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
@@ -46,7 +53,7 @@ class JobsInContainers:
                 return inner.images[_name(asked)]
 
             def _preserve_environment_on_containers_warning(self, *_: Any) -> None:
-                """Those that tell of GPUs do no harm there."""
+                """Do nothing: the variables for GPUs are harmless in a container."""
 
             def create_runtime(
                 self, environment: Any, context: RuntimeContext

@@ -1,5 +1,7 @@
-"""Why a process inside a job failed: the first of its tools that did, as it would be told of a job
-of its own."""
+"""The reason why a workflow inside a job failed.
+
+The reason is the first failure of its tools, told like the failure of a job.
+"""
 
 import logging
 import os
@@ -21,8 +23,8 @@ from sluice.contracts.states import ErrorClass
 from sluice.visible_text import quoted
 
 _STDERR = 2
-#: How cwltool begins what it says of outputs, of steps that cannot begin, of tools that are too
-#: slow, of an ExpressionTool.
+#: Starts of cwltool's messages about outputs, steps that cannot start, time limits, expressions and
+#: missing programs.
 _OUTPUTS, _NO_JOB, _SLOW = (
     "[job %s] Job error:",
     "[%s] Cannot make job:",
@@ -32,7 +34,10 @@ _EXPRESSION, _NO_PROGRAM = "Failed to evaluate expression", "'%s' not found"
 
 
 class InnerFailure(Contract):
-    """``exit_code``: the tool's; None where no tool is to blame."""
+    """A failure inside a job.
+
+    ``exit_code`` is the tool's, or None if no tool failed.
+    """
 
     error_class: ErrorClass
     message: str
@@ -40,7 +45,7 @@ class InnerFailure(Contract):
 
 
 def read_failure(path: str) -> InnerFailure | None:
-    """None where nothing was noted."""
+    """Return the recorded failure, or None."""
     try:
         with open(path) as file:
             return InnerFailure.model_validate_json(file.read())
@@ -49,11 +54,11 @@ def read_failure(path: str) -> InnerFailure | None:
 
 
 class FailureWatch(logging.Handler):
-    """Writes the first failure to ``path``. ``job_files``: the job's files. ``several``: there are
-    several steps, so that it has to be said which one failed.
+    """Logging handler that writes the first failure to ``path``.
 
-    Tools write to the standard error of this process, as cwltool does, whose lines are told apart
-    by when they are written.
+    ``several`` says that there are several steps, so the message names the step that failed. Tools
+    and cwltool write to the same standard error. Their lines are told apart by the times of
+    writing.
     """
 
     def __init__(
@@ -70,13 +75,13 @@ class FailureWatch(logging.Handler):
         self._slow = False
 
     def install(self) -> None:
-        """Last of all handlers, and asked before all of them."""
+        """Add this object as the last logging handler and as a filter before all handlers."""
         quieten()
         logging.getLogger("cwltool").addFilter(self._before)
         logging.getLogger().addHandler(self)
 
     def around(self, kind: Any) -> Any:
-        """Jobs of cwltool's ``kind``, which are watched."""
+        """Return a subclass of a kind of cwltool's jobs that is watched."""
         watch = self
 
         class Job(kind):  # type: ignore[misc] # cwltool's types are not followed
@@ -97,7 +102,7 @@ class FailureWatch(logging.Handler):
                 super().run(context, tmpdir_lock)
 
             def _execute(self, *arguments: Any, **named: Any) -> None:
-                """cwltool writes wherever what stands at the place of a stream leads to."""
+                """Create the stream files first, as cwltool would follow a link in their places."""
                 job: Any = self
                 for name in filter(None, (job.stdout, job.stderr)):
                     watch._make_stream(os.path.join(job.base_path_logs, name))
@@ -106,6 +111,7 @@ class FailureWatch(logging.Handler):
         return Job
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Record the failure that a message of cwltool describes."""
         template = str(record.msg)
         if template.startswith(_SLOW):
             self._slow = True
@@ -114,7 +120,7 @@ class FailureWatch(logging.Handler):
         self._written = _size()
 
     def failed(self, error: AttemptError) -> None:
-        """All of it did, and cwltool does not tell of it."""
+        """Record a failure of the whole process that cwltool does not report."""
         self._note("", error)
 
     def _before(self, record: logging.LogRecord) -> bool:
@@ -136,7 +142,10 @@ class FailureWatch(logging.Handler):
             self._note(job.name, refused_output(refusal))
 
     def _ended(self, job: Any, code: int) -> None:
-        """cwltool has said that the tool ended, if it did so badly."""
+        """Record the failure of a tool.
+
+        cwltool has already logged the end of a failed tool.
+        """
         if code in job.successCodes or (
             code == 0 and code not in {*job.temporaryFailCodes, *job.permanentFailCodes}
         ):
@@ -153,7 +162,10 @@ class FailureWatch(logging.Handler):
         self._note(job.name, AttemptError(error_class, sentence, exit_code=code))
 
     def _said_in(self, path: str | None) -> str:
-        """The tool's last words. ``path``: of its standard error; None: ours."""
+        """Return the last line of the tool's standard error.
+
+        ``path`` is its file, or None for the standard error of this process.
+        """
         if path is None and not self._said:
             return ""
         try:
@@ -171,7 +183,10 @@ class FailureWatch(logging.Handler):
             os.close(file)
 
     def _note(self, step: str, error: AttemptError) -> None:
-        """``step``: its name; empty: not known."""
+        """Write the first failure.
+
+        ``step`` is the name of the step, or empty if it is not known.
+        """
         if self._noted:
             return
         self._noted = True
@@ -186,19 +201,19 @@ class FailureWatch(logging.Handler):
 
 
 def _step_of(template: str, record: logging.LogRecord) -> str:
-    """The step that an error of cwltool's is about; empty where it does not say so."""
+    """Return the step that a message of cwltool is about, or an empty string."""
     about = _about(template, record)
     return str(about[0]).removeprefix("step ") if about else ""
 
 
 def _about(template: str, record: logging.LogRecord) -> tuple[object, ...]:
-    """What cwltool names: the step first, and the reason last."""
+    """Return the arguments of a message of cwltool: the step first and the reason last."""
     says = template.startswith((_OUTPUTS, _NO_JOB)) and isinstance(record.args, tuple)
     return cast(tuple[object, ...], record.args) if says else ()
 
 
 def _error_of(template: str, record: logging.LogRecord) -> AttemptError:
-    """What cwltool tells as an error, as an attempt would."""
+    """Return the failure that a message of cwltool describes, as an attempt would report it."""
     refusal = refusal_in(sys.exception())
     if refusal is not None:
         error = refused_output(refusal) if refusal.left else not_set_up(refusal)
@@ -216,4 +231,5 @@ def _error_of(template: str, record: logging.LogRecord) -> AttemptError:
 
 
 def _size() -> int:
+    """Return the size of the standard error in bytes."""
     return os.fstat(_STDERR).st_size

@@ -1,11 +1,13 @@
-"""A CWL process that is no single command line, for one job: ``python -m
-pilot.runner.inner_workflow FOLDER OUT``.
+"""Run a CWL process other than a single command line tool for one job.
 
-A process of its own, so that the limits of a job hold for it and for everything that it starts.
-Reads ``process.cwl``, ``order.json``, ``javascript.json`` and ``walls.json``, and values of secrets
-from its standard input, where that is a file; writes ``result.json`` (the output object); exit
-status 0, or another (``REFUSED``: one more attempt would do no better) and the reasons on standard
-error, of which ``failure.json`` has the first.
+Usage: ``python -m pilot.runner.inner_workflow FOLDER OUT``. It is a separate process, so that the
+limits of a job apply to everything that it starts.
+
+It reads ``process.cwl``, ``order.json``, ``javascript.json`` and ``walls.json``, and values of
+secrets from its standard input if that is a file. It writes the output object to ``result.json``.
+
+Exit status 0 is success. ``REFUSED`` means that another attempt would fail too. The reasons of a
+failure are on the standard error, and the first is in ``failure.json``.
 """
 
 import json
@@ -52,14 +54,15 @@ from pilot.runner.programs.visible_gpus import VISIBLE
 from pilot.runner.redaction import Redaction
 
 PROCESS, ORDER, JAVASCRIPT, RESULT = "process.cwl", "order.json", "javascript.json", "result.json"
-#: Only where there are any, and where something failed.
+#: These files exist only if the job uses containers, or if something failed.
 CONTAINERS, FAILURE = "containers.json", "failure.json"
 
-#: Exit status.
+#: Exit status of a process that would fail again.
 REFUSED = 3
 
 
 def main(folder: str, out: str) -> int:
+    """Run the process in ``folder`` and return the exit status."""
     secrets, hide = taken(_from_stdin())
     with open(f"{folder}/{JAVASCRIPT}") as file:
         engine = install(JavaScript.model_validate_json(file.read()))
@@ -78,7 +81,7 @@ def main(folder: str, out: str) -> int:
 
 
 def _from_stdin() -> bytes:
-    """What the slot hands on there; no tool finds it in its place."""
+    """Read what the slot passes on standard input, and replace it, so that no tool can read it."""
     if not stat.S_ISREG(os.fstat(0).st_mode):
         return b""
     with open(0, "rb", closefd=False) as given:
@@ -163,7 +166,7 @@ def _context(
 
 
 def _job_files(folder: str, order: Any) -> JobFiles:
-    """Before any tool has run, so that the links to inputs are still those that the pilot made."""
+    """Return the job's files, before a tool can change the pilot's links to inputs."""
     descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     names = dict.fromkeys((folder, os.path.realpath(folder)))
     return JobFiles([OpenFolder(name, descriptor) for name in names], set(_inputs(order)))

@@ -1,4 +1,4 @@
-"""Tools of a workflow inside a job, in a sandbox that this process holds for all of them."""
+"""Tools of a workflow inside a job in a sandbox, which this process holds for all of them."""
 
 import os
 from typing import Any
@@ -14,9 +14,12 @@ from sluice.contracts.base import Contract
 
 
 class InnerSandbox(Contract):
-    """``targets``: where links to the job's inputs lead. ``in_place``: its tools change inputs,
-    which are copies. ``devices``: files of its GPUs. ``shared_memory``: bytes that each tool may
-    have."""
+    """Sandbox for the tools of a workflow.
+
+    ``targets`` are the targets of links to the job's inputs. ``in_place`` says that tools change
+    inputs, which are copies then. ``devices`` are the files of the job's GPUs. ``shared_memory`` is
+    the limit for each tool in bytes.
+    """
 
     sandbox: Sandbox
     targets: list[str]
@@ -26,7 +29,10 @@ class InnerSandbox(Contract):
 
 
 class InnerSandboxWalls:
-    """``folder``: of the job, as it knows it."""
+    """Isolation of tools by a sandbox.
+
+    ``folder`` is the job's folder as the job knows it.
+    """
 
     def __init__(self, inner: InnerSandbox, folder: str) -> None:
         self._inner = inner
@@ -35,7 +41,12 @@ class InnerSandboxWalls:
         self._sandboxes = Sandboxes(inner.sandbox, [self._real])
 
     def start(self, tool: InnerTool) -> Running:
-        """Raises ``OSError``, ``SandboxError``."""
+        """Start a tool.
+
+        Raises:
+            OSError: The tool could not be started.
+            SandboxError: The sandbox has failed.
+        """
         gets = Extras(network=bool(tool.job.networkaccess), devices=tuple(self._inner.devices))
         return self._sandboxes.of(gets).start(
             tool.arguments,
@@ -48,11 +59,15 @@ class InnerSandboxWalls:
         )
 
     def close(self) -> None:
+        """End the sandboxes with all tools."""
         self._sandboxes.close()
 
     def _view(self, job: Any) -> View:
-        """Its own folders to write to; what the job and other tools have made, to read, unless it
-        is this tool that changes its inputs."""
+        """Return the view of a tool.
+
+        It may write to its own folders and read those of the job and of other tools. A tool that
+        changes its inputs may write to those too.
+        """
         changed = self._inner.in_place and job.inplace_update
         inputs = [f"{self._real}/{IN}", f"{self._real}/{TMP}"]
         own = dict.fromkeys(os.path.realpath(path) for path in (job.outdir, job.tmpdir))

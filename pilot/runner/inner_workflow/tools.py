@@ -1,4 +1,4 @@
-"""The tools of a workflow inside a job, as cwltool is to run them."""
+"""Tools of a workflow inside a job, adapted for cwltool."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,8 +25,11 @@ def tool_maker(
     secrets: SecretStore,
     job_files: JobFiles,
 ) -> Callable[[Any, LoadingContext], Any]:
-    """Makes processes whose jobs are watched, and run in these containers (None: in none), or
-    contained so (None: as this process)."""
+    """Return a function that makes processes whose jobs are watched.
+
+    With ``containers``, jobs run in these containers. With ``contained``, jobs outside containers
+    run in its isolation, and otherwise like this process.
+    """
 
     def around(kind: Any) -> Any:
         return watch.around(kind if contained is None else contained.around(kind))
@@ -52,9 +55,9 @@ def tool_maker(
 
 
 def _with_outputs_alone(kind: Any, secrets: SecretStore, job_files: JobFiles) -> Any:
-    """Return a subclass of a kind of cwltool's jobs that removes what is no output.
+    """Return a subclass of a kind of cwltool's jobs that removes files that are no outputs.
 
-    Files with secrets and the tool's report of what it spent are gone before outputs are collected.
+    Files with secrets and the report of spent amounts are removed before outputs are collected.
     """
 
     class Job(kind):  # type: ignore[misc] # cwltool's types are not followed

@@ -1,4 +1,4 @@
-"""Tools of a workflow inside a job, as the user of its slot."""
+"""Tools of a workflow inside a job, run as the user of the slot."""
 
 import os
 
@@ -11,7 +11,10 @@ from pilot.users.slot_user import SlotUser, give, let_all_read_below
 
 
 class InnerUserWalls:
-    """``folder``: in which the tools have theirs, and that the user can go through."""
+    """Isolation of tools by a user.
+
+    ``folder`` contains the folders of the tools. The user can pass through it.
+    """
 
     def __init__(self, user: SlotUser, folder: str) -> None:
         self._programs = UserPrograms(user)
@@ -19,7 +22,12 @@ class InnerUserWalls:
         adopt_orphans()
 
     def start(self, tool: InnerTool) -> Running:
-        """Raises ``OSError``, ``UserError``."""
+        """Start a tool.
+
+        Raises:
+            OSError: The tool could not be started.
+            UserError: The tool could not be run as the user.
+        """
         user = self._programs.user
         for path in dict.fromkeys((tool.job.outdir, tool.job.tmpdir)):
             give(path, user)
@@ -37,4 +45,5 @@ class InnerUserWalls:
         return Child(pid, lambda: known | self._programs.pids, ProcessLimits())
 
     def close(self) -> None:
+        """End the programs of the user."""
         self._programs.close()

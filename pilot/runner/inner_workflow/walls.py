@@ -1,4 +1,4 @@
-"""What a slot tells the process of a workflow inside a job about keeping its tools in."""
+"""Isolation settings that a slot passes to a workflow inside a job."""
 
 import os
 
@@ -12,20 +12,27 @@ _WALLS = "walls.json"
 
 
 class InnerWalls(Contract):
-    """``sandbox``, or ``user``; neither: tools run as the process itself."""
+    """Isolation of the tools: ``sandbox`` or ``user``.
+
+    Without both, tools run as the process itself.
+    """
 
     sandbox: InnerSandbox | None = None
     user: SlotUser | None = None
 
 
 def write_walls(walls: InnerWalls, folder: str) -> None:
-    """For the process whose own folder this is. Raises ``OSError``."""
+    """Write the settings to the own folder of the process.
+
+    Raises:
+        OSError: The file could not be written.
+    """
     with open(f"{folder}/{_WALLS}", "w") as file:
         file.write(walls.model_dump_json())
 
 
 def read_walls(folder: str) -> Walls | None:
-    """Of the process's own folder, which is in the job's. None: there are none."""
+    """Read the settings from the own folder of the process. None means no isolation."""
     with open(f"{folder}/{_WALLS}") as file:
         told = InnerWalls.model_validate_json(file.read())
     if told.sandbox is not None:

@@ -1,1 +1,1 @@
-"""Running a tool's program: its processes, its limits, its end."""
+"""Programs of tools: their processes, limits and end."""

@@ -1,5 +1,7 @@
-"""What the pilot's wishes do to a slot's work: frames come in on a thread of their own, so that a
-stop is obeyed at once."""
+"""Control of a slot by the pilot.
+
+A thread receives frames, so that a stop takes effect at once.
+"""
 
 import os
 import queue
@@ -22,70 +24,84 @@ from pilot.runner.protocol import (
 )
 from pilot.ticks import tick
 
-#: Longest pause, seconds: ticks also pass while the machine sleeps, those of a pause do not.
+#: Maximum pause in seconds. Ticks count the time of a suspended machine, and pauses do not.
 _LONGEST = 5.0
 
 
 class SlotControl:
-    """``frames``: tasks and jobs in order. When the pilot is gone, the tool is killed and this
-    process ends."""
+    """Receives frames of the pilot.
+
+    ``frames`` holds tasks and jobs in order. If the pilot is gone, the tool is killed and this
+    process ends.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         self.frames: queue.SimpleQueue[TaskFrame | ForgetFrame | JobFrame | UnloadFrame] = (
             queue.SimpleQueue()
         )
-        #: Readable once the current attempt is to be stopped.
+        #: Readable once the current attempt must stop.
         self.wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        #: Called once the pilot is gone, before this process ends.
+        #: Called before this process ends because the pilot is gone.
         self.on_gone: Callable[[], None] = lambda: None
         self._connection = connection
         self._lock = threading.Lock()
-        #: With the ticks at which they are stopped, renewed or not.
+        #: Ticks at which the jobs are stopped unless their leases are renewed.
         self._taken: dict[Token, float | None] = {}
         self._stops: dict[Token, StopReason] = {}
         self._current: Token | None = None
         self._running: Running | None = None
 
     def start(self) -> None:
+        """Start the thread."""
         threading.Thread(target=self._read, name="frames", daemon=True).start()
 
     def begin(self, token: Token) -> None:
+        """Mark an attempt as the current one."""
         with self._lock:
             self._current = token
             self._drain_wake()
 
     def end(self, token: Token) -> None:
+        """Forget an attempt that has ended."""
         with self._lock:
             self._current = None
             self._taken.pop(token, None)
             self._stops.pop(token, None)
 
     def stop_reason(self, token: Token) -> StopReason | None:
+        """Return why an attempt must stop, or None."""
         return self._stops.get(token)
 
     def taken(self) -> bool:
-        """Is there a job that has not ended?"""
+        """Return whether a job has not ended."""
         with self._lock:
             return bool(self._taken)
 
     def stopping(self) -> bool:
-        """Is the current attempt to be stopped?"""
+        """Return whether the current attempt must stop."""
         with self._lock:
             return self._current is not None and self._current in self._stops
 
     def gentle(self) -> bool:
-        """May the tool that is to be stopped tidy up first? Only where the WMS has canceled it:
-        other reasons are urgent."""
+        """Return whether a stopped tool gets time to clean up.
+
+        It gets time only if the WMS has canceled the job. Other reasons are urgent.
+        """
         with self._lock:
             return self._current is not None and self._stops.get(self._current) is StopReason.CANCEL
 
     def starting(self) -> threading.Lock:
-        """Held while a tool is started, so that it cannot slip away from a pilot that ends at that
-        moment."""
+        """Return a lock to hold while a tool is started.
+
+        Otherwise the tool could escape if the pilot ends at that moment.
+        """
         return self._lock
 
     def started(self, running: Running | None) -> None:
-        """The tool; None: it is gone. Called with ``starting()`` held."""
+        """Set the running tool, or None once it is gone.
+
+        The caller holds ``starting()``.
+        """
         self._running = running
 
     def _read(self) -> None:
@@ -113,8 +129,11 @@ class SlotControl:
                 self._taken[token] = deadline
 
     def _stop_overdue(self) -> float | None:
-        """Stops what is beyond its deadline. Seconds until it is to be called again; None: there is
-        no deadline."""
+        """Stop attempts past their deadlines.
+
+        Returns:
+            The seconds until the next call, or None if there is no deadline.
+        """
         now = tick()
         with self._lock:
             ticks = {
@@ -143,8 +162,11 @@ class SlotControl:
             return
 
     def _pilot_gone(self) -> None:
-        """Never gives the lock back: the main thread can neither start a tool nor report the one
-        killed here."""
+        """Kill the tool and end this process.
+
+        The lock is never released, so the main thread can neither start a tool nor report the
+        killed one.
+        """
         self._lock.acquire()
         running = self._running
         if running is not None:

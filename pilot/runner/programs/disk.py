@@ -1,4 +1,4 @@
-"""How much of the disk a job uses now."""
+"""Disk usage of a running job."""
 
 import math
 import os
@@ -11,20 +11,22 @@ from pilot.folders.openat2 import look_beneath
 _MIB = 1 << 20
 _LEAST = 4096
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-#: Characters of a path, from which on it begins anew at what it has come to: the kernel takes no
-#: more than 4096 bytes.
+#: Length of a path at which a new folder is opened. The kernel accepts paths of at most 4096 bytes.
 _LONG = 800
-#: Folders that are kept open at most while what is below them is looked at, for short paths.
+#: Maximum number of folders that are kept open to shorten paths.
 _HELD = 64
-#: Looks for what has another name than it had a moment ago.
+#: Number of searches for a file that was renamed meanwhile.
 _TRIES = 20
 
 
 def folder_size(root: str, most: float = math.inf) -> float:
-    """MiB on disk below a folder, however deep and closed what lies in it; links are not followed.
-    Even what is empty takes a place. Where it is more than ``most``, it may be still more."""
+    """Return the size on disk of a folder in MiB.
+
+    Depth and permissions do not matter, and links are not followed. Empty files count too. A result
+    above ``most`` is a lower bound.
+    """
     total = 0
-    with suppress(OSError):  # it has gone
+    with suppress(OSError):  # The folder has gone.
         for size in _sizes(os.open(root, _FOLDER)):
             total += size
             if total > most * _MIB:
@@ -33,9 +35,9 @@ def folder_size(root: str, most: float = math.inf) -> float:
 
 
 def _sizes(root: int) -> Iterator[int]:
-    """Bytes of everything below an open folder, which is closed in the end."""
-    #: Folders still to be looked into, by their path from an open one, and their number; None: that
-    #: is to be closed.
+    """Yield the sizes in bytes of everything below an open folder, and close the folder."""
+    #: Folders to read: an open folder, the path from it, and the inode. The path None means that
+    #: the folder has to be closed.
     waiting: list[tuple[int, str | None, int]] = [(root, None, 0), (root, "", 0)]
     linked: set[tuple[int, int]] = set()
     held = 1
@@ -48,7 +50,7 @@ def _sizes(root: int) -> Iterator[int]:
                 continue
             try:
                 folder = _opened(place, path, number) if path else place
-            except OSError:  # it has gone
+            except OSError:  # The folder has gone.
                 continue
             if path and (held < _HELD or len(path) > _LONG):
                 waiting.append((folder, None, 0))
@@ -70,15 +72,18 @@ def _sizes(root: int) -> Iterator[int]:
 
 
 def _met(status: os.stat_result, before: set[tuple[int, int]]) -> bool:
-    """Is it among those met before? It is from here on."""
+    """Return whether a file was met before, and record it."""
     known = len(before)
     before.add((status.st_dev, status.st_ino))
     return len(before) == known
 
 
 def _entries(folder: int) -> Iterator[tuple[str, os.stat_result]]:
-    """Of an open folder. What has got another name before it is looked at is looked for again, and
-    what the tool has closed is opened to its owner."""
+    """Yield the entries of an open folder.
+
+    Entries that are renamed meanwhile are searched again. If the tool has removed permissions, the
+    owner gets them back.
+    """
     wanted: set[int] | None = None
     for _ in range(_TRIES):
         missed: set[int] = set()
@@ -90,7 +95,7 @@ def _entries(folder: int) -> Iterator[tuple[str, os.stat_result]]:
                     status = entry.stat(follow_symlinks=False)
                 except OSError as error:
                     if isinstance(error, PermissionError):
-                        with suppress(OSError):  # of somebody else
+                        with suppress(OSError):  # Somebody else owns the folder.
                             _unlock(folder)
                     missed.add(entry.inode())
                     continue
@@ -101,8 +106,11 @@ def _entries(folder: int) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _opened(place: int, path: str, number: int) -> int:
-    """A folder below an open one, also where it has got another name in its own. Raises
-    ``OSError``."""
+    """Open a folder below an open folder, even if it was renamed in its parent.
+
+    Raises:
+        OSError: The folder has gone or cannot be opened.
+    """
     for _ in range(_TRIES):
         try:
             folder = _open(place, path)
@@ -116,7 +124,11 @@ def _opened(place: int, path: str, number: int) -> int:
 
 
 def _path_now(place: int, path: str, number: int) -> str:
-    """Raises ``OSError``."""
+    """Return the current path of a folder with inode ``number``.
+
+    Raises:
+        OSError: The folder has gone.
+    """
     above = path[: path.rstrip("/").rfind("/") + 1]
     folder = _open(place, above)
     try:
@@ -130,8 +142,11 @@ def _path_now(place: int, path: str, number: int) -> str:
 
 
 def _open(place: int, path: str) -> int:
-    """A folder below an open one. It is opened to its owner where the tool has closed it. Raises
-    ``OSError``."""
+    """Open a folder below an open folder, and restore the owner's permissions if necessary.
+
+    Raises:
+        OSError: The folder cannot be opened.
+    """
     try:
         return os.open(path or ".", _FOLDER, dir_fd=place)
     except PermissionError:
@@ -147,6 +162,10 @@ def _open(place: int, path: str) -> int:
 
 
 def _unlock(folder: int) -> None:
-    """Opens a folder to its owner. Raises ``OSError``."""
+    """Give the owner all permissions of a folder.
+
+    Raises:
+        OSError: The mode could not be changed.
+    """
     here = f"/proc/self/fd/{folder}"
     os.chmod(here, stat.S_IMODE(os.stat(here).st_mode) | stat.S_IRWXU)

@@ -1,4 +1,4 @@
-"""How programs end, in sentences for people, with the last that they said."""
+"""Sentences for people about the end of a program, with its last output."""
 
 import os
 import signal
@@ -6,9 +6,9 @@ import signal
 from pilot.runner.redaction import NOTHING, Redaction
 from sluice.visible_text import quoted
 
-#: A shell ends with this more than the number of the signal that killed its program.
+#: Offset of a shell's exit status after a signal killed its program.
 _OF_A_SHELL = 128
-#: Signals that end a program, and exit codes that hardly mean anything else.
+#: Signals that end a program and whose shell exit codes rarely mean anything else.
 _DEADLY = {
     signal.SIGILL,
     signal.SIGABRT,
@@ -27,8 +27,10 @@ _DEADLY = {
 def last_line(
     file: int, start: int = 0, end: int | None = None, *, hide: Redaction = NOTHING
 ) -> str:
-    """The last line with something in it, at most 300 characters, of an open file from byte
-    ``start`` up to ``end`` (None: its end); empty where there is none."""
+    """Return the last line of an open file that is not empty, at most 300 characters.
+
+    Only the bytes from ``start`` to ``end`` are read. Without such a line, the result is empty.
+    """
     try:
         end = os.fstat(file).st_size if end is None else end
         start = max(start, end - 4096)
@@ -44,8 +46,11 @@ def last_line(
 
 
 def ended_badly(program: str, code: int, *, said: str) -> str:
-    """``code``: exit status, negative for a signal. ``said``: the last line on its standard error,
-    if any."""
+    """Return a sentence about a failed program.
+
+    ``code`` is its exit status, negative for a signal. ``said`` is the last line of its standard
+    error.
+    """
     how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
     if code - _OF_A_SHELL in _DEADLY:
         how += f" (what it ran was killed by {signal_name(code - _OF_A_SHELL)})"

@@ -1,4 +1,4 @@
-"""A program that stays, outside of a sandbox: a child of this process."""
+"""Warm worker outside a sandbox, as a child of this process."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,9 +9,12 @@ from pilot.sandbox.process_limits import ProcessLimits
 
 
 class LastingChild:
-    """``known``: children of this process that are not the program's."""
+    """Warm worker as a child of this process.
 
-    #: It sees the node's own /tmp.
+    ``known`` returns the children of this process that are not the program's.
+    """
+
+    #: Empty, as it sees the node's own /tmp.
     ways = frozenset[str]()
 
     def __init__(
@@ -23,20 +26,22 @@ class LastingChild:
         self._has_ended = False
 
     def show(self, inputs: Sequence[str]) -> bool:
-        """It sees what this process sees."""
+        """Return True, as it sees the files that this process sees."""
         return True
 
     def pause(self) -> None:
-        """It goes on as it likes: what it has left to others is ended."""
+        """Kill its orphans. The program itself keeps running."""
         kill_orphans(self._known() | {self.pid})
 
     def resume(self) -> None:
-        """It has not stood still."""
+        """Do nothing, as ``pause`` does not stop it."""
 
     def end(self) -> Usage:
+        """End the program and return its resource usage."""
         self._has_ended = True
         return self.running.end()
 
     def close(self) -> None:
+        """End the program unless it has ended."""
         if not self._has_ended:
             self.end()

@@ -1,5 +1,8 @@
-"""Keeping a tool within its memory: by the kernel, for all its processes together, where their slot
-has a group of its own; else by looking how much they use, with a brake on each of them."""
+"""Memory limit of tools.
+
+If the slot has a control group, the kernel limits all processes of a tool together. Otherwise their
+usage is polled, and each process has a limit of its own.
+"""
 
 import os
 import re
@@ -17,18 +20,18 @@ from pilot.runner.programs.usage import group_memory
 log = structlog.get_logger(__name__)
 
 _MIB = 1 << 20
-#: The kernel counts in pieces, of at most so many bytes.
+#: Maximum number of bytes in which the kernel counts.
 _CHARGED = _MIB
-#: MiB of files of earlier jobs that may stay in memory beside a tool.
+#: MiB of cached files of earlier jobs that may stay in memory beside a tool.
 _CACHE = 256
-#: A process may have data for this many times the job's memory, and so many MiB more, and a core
-#: for stacks of threads: programs reserve what they never touch.
+#: Limit of a process's data: a multiple of the job's memory, plus MiB, plus MiB for each core for
+#: stacks of threads. Programs reserve memory that they never touch.
 _SPACE, _SPACE_MORE, _SPACE_A_CORE = 2, 1024, 64
-#: Lines of the kernel's files about a group that are read here.
+#: Lines of the kernel's files about a group that are used here.
 _COUNTED = re.compile(
     rb"^(anon|rss|shmem|file|cache|file_dirty|dirty|oom|oom_kill) (\d+)$", re.MULTILINE
 )
-#: What programs say whose memory was refused.
+#: Messages of programs that were refused memory.
 _REFUSED = re.compile(
     r"MemoryError|OutOfMemoryError|std::bad_alloc|ENOMEM|[Cc]annot allocate"
     r" (?:memory|vector)|memory exhausted"
@@ -36,50 +39,60 @@ _REFUSED = re.compile(
 
 
 class OutOfMemory(Enum):
-    """Why a tool was ended, or has to be: its own limit, or nothing left of the node's memory."""
+    """The reason why a tool must end: its own limit, or the node is out of memory."""
 
     LIMIT = auto()
     NODE = auto()
 
 
 class Memory(Protocol):
-    """Of the tools of a slot, one after the other. ``mib``: all that one may use; 0: no limit."""
+    """Memory limit of a slot's tools, one after the other.
 
-    #: Seconds between two looks at what a tool uses.
+    ``mib`` is the limit of a tool in MiB; 0 means no limit.
+    """
+
+    #: Seconds between two checks of a tool's usage.
     pause: float
-    #: Bytes of data that each of its processes may have; None: any. Known once it is open.
+    #: Limit in bytes for the data of each process, or None. It is set by ``open``.
     brake: int | None
 
     def open(self, mib: float, inputs: float, *, held: float = 0.0) -> None:
-        """Before a tool is started. ``inputs``: MiB of its files, which it may find in memory.
-        ``held``: MiB that a tool has already which stays, as they were told by ``used``."""
+        """Set the limit before a tool is started.
 
-    def started(self, running: Running) -> None: ...
+        ``inputs`` is the size of its files in MiB, which may be cached. ``held`` is the memory in
+        MiB that a warm worker already has, as ``used`` returned it.
+        """
+
+    def started(self, running: Running) -> None:
+        """Set the running tool."""
 
     def used(self) -> float:
-        """MiB, by the tool and what it has started, now."""
+        """Return the current memory of the tool and its descendants in MiB."""
         ...
 
     def over(self, used: float) -> OutOfMemory | None:
-        """Until ``close``; afterwards None."""
+        """Return why the tool must end, or None. After ``close``, the result is None."""
         ...
 
     def refused(self, said: str) -> bool:
-        """Has the last tool, which failed by itself, done so for want of memory? ``said``: the end
-        of its standard error."""
+        """Return whether the last tool failed because it was refused memory.
+
+        ``said`` is the end of its standard error.
+        """
         ...
 
     def close(self) -> None:
-        """After it has ended."""
+        """Remove the limit after the tool has ended."""
 
 
 class GroupMemory:
-    """This process moves to a group of its own, with all that it starts from here on. Raises
-    ``OSError``.
+    """Memory limit by a control group, to which this process moves.
 
-    What it uses itself, as the tool starts, comes on top of the limit; so do files that the kernel
-    keeps in memory, as far as they are the tool's inputs, which it would have to read again, or
-    have still to be written.
+    The memory of this process at the start of the tool is added to the limit. So are cached files
+    that are inputs of the tool or still have to be written.
+
+    Raises:
+        OSError: The group could not be created.
     """
 
     pause = 0.25
@@ -89,12 +102,12 @@ class GroupMemory:
         parent = Path(groups.folder)
         folder = parent / slot_group(os.getpid())
         for other in parent.glob(slot_group("*")):
-            # A slot that lives may be about to enter its own.
+            # A living slot may be about to enter its group.
             if (
                 other == folder
                 or not Path(f"/proc/{other.name.removeprefix(slot_group(''))}").exists()
             ):
-                with suppress(OSError):  # what a dead one started has not ended yet
+                with suppress(OSError):  # Processes of a dead slot have not ended yet.
                     other.rmdir()
         folder.mkdir()
         (folder / "cgroup.procs").write_text(str(os.getpid()))
@@ -110,12 +123,13 @@ class GroupMemory:
             None if self._second else _opened(folder / "memory.max_usage_in_bytes", os.O_RDWR)
         )
         self._reclaim = _if_there(folder / "memory.reclaim")
-        with suppress(OSError):  # a kernel without swap
+        with suppress(OSError):  # The kernel has no swap.
             (folder / ("memory.swap.max" if self._second else "memory.swappiness")).write_text("0")
         self._before, self._kills_before, self._limits_before = 0, 0, 0
         self._mib, self._most, self._closed = 0.0, 0, True
 
     def open(self, mib: float, inputs: float, *, held: float = 0.0) -> None:
+        """Set the limit of the group from its current usage and ``mib``."""
         usage, stat = self._number(self._usage), self._numbers(self._stat)
         self._before = self._taken(stat) - int(held * _MIB)
         kills = self._numbers(self._kills)
@@ -135,12 +149,14 @@ class GroupMemory:
             os.pwrite(self._most_used, b"0", 0)
 
     def started(self, running: Running) -> None:
-        """The group has it."""
+        """Do nothing: the tool is in the group."""
 
     def used(self) -> float:
+        """Return the memory of the group in MiB without the memory before the start of the tool."""
         return max(0.0, (self._taken(self._numbers(self._stat)) - self._before) / _MIB)
 
     def over(self, used: float) -> OutOfMemory | None:
+        """Return why the tool must end, from the kernel's kills and its usage, or None."""
         if self._closed:
             return None
         if self._killed() > self._kills_before:
@@ -148,22 +164,24 @@ class GroupMemory:
         return OutOfMemory.LIMIT if 0 < self._mib < used else None
 
     def refused(self, said: str) -> bool:
+        """Return False, as the group does not refuse memory."""
         return False
 
     def close(self) -> None:
+        """Remove the limit of the group."""
         if self._mib:
             self._set(None)
             self._mib = 0.0
         self._closed = True
 
     def _set(self, most: int | None) -> None:
-        """In an order in which the one is never above the other."""
+        """Write both limits in an order that never puts one above the other."""
         text = (
             b"max" if most is None and self._second else str(-1 if most is None else most).encode()
         )
         files = [self._limit] if self._total is None else [self._limit, self._total]
         for file in reversed(files) if most is None else files:
-            with suppress(OSError):  # below what is in use by now; then it is looked at alone
+            with suppress(OSError):  # The usage is already higher: it is only polled.
                 os.pwrite(file, text, 0)
 
     def _let_go(self, amount: int, most: int) -> None:
@@ -174,16 +192,18 @@ class GroupMemory:
                 os.pwrite(self._limit, str(most).encode(), 0)
 
     def _taken(self, stat: dict[str, int]) -> int:
-        """Bytes that are no copies of files: of processes, and of what they share, files in a file
-        system in memory among it."""
+        """Return the bytes that are not cached files: memory of processes and shared memory.
+
+        Shared memory includes files in a file system in memory.
+        """
         return stat.get("anon", stat.get("rss", 0)) + stat.get("shmem", 0)
 
     def _killed(self) -> int:
-        """Processes of the group, for want of memory."""
+        """Return how many processes of the group the kernel has killed for lack of memory."""
         return self._numbers(self._kills).get("oom_kill", 0)
 
     def _reached(self) -> bool:
-        """Was the limit, or was the memory of those around it short before?"""
+        """Return whether the limit was reached, or else a parent group ran out of memory."""
         if self._most_used is None:
             return self._numbers(self._kills).get("oom", 0) > self._limits_before
         return self._number(self._most_used) > self._most - _CHARGED
@@ -197,8 +217,11 @@ class GroupMemory:
 
 
 class ProcessMemory:
-    """Looks often; each process can have data for little more than twice the limit, whatever it
-    does between two looks."""
+    """Memory limit by polling.
+
+    Between two checks, the kernel limits the data of each process to little more than twice the
+    limit.
+    """
 
     pause = 0.1
 
@@ -208,33 +231,40 @@ class ProcessMemory:
         self.brake: int | None = None
 
     def open(self, mib: float, inputs: float, *, held: float = 0.0) -> None:
+        """Set the limits."""
         self._mib = mib
         more = _SPACE_MORE + _SPACE_A_CORE * (os.cpu_count() or 1)
         self.brake = int((_SPACE * mib + more) * _MIB) if mib else None
 
     def started(self, running: Running) -> None:
+        """Set the running tool."""
         self._running = running
 
     def used(self) -> float:
+        """Return the resident memory of the tool and its descendants in MiB."""
         if self._running is None:
             return 0.0
         return max(0.0, group_memory(self._running.root) - self._running.beside)
 
     def over(self, used: float) -> OutOfMemory | None:
+        """Return ``LIMIT`` if the usage exceeds the limit, otherwise None."""
         return OutOfMemory.LIMIT if 0 < self._mib < used else None
 
     def refused(self, said: str) -> bool:
+        """Return whether the tool's last output says that it was refused memory."""
         return self.brake is not None and _REFUSED.search(said) is not None
 
     def close(self) -> None:
+        """Remove the limit."""
         self._mib = 0.0
 
 
 def memory_of(groups: MemoryGroups | None) -> Memory:
+    """Return the memory limit of this slot, by a control group if possible."""
     if groups is not None:
         try:
             return GroupMemory(groups)
-        except OSError as error:  # somebody has taken the pilot's group away
+        except OSError as error:  # Somebody has removed the pilot's group.
             log.error("memory.no_group", group=groups.folder, reason=error.strerror)
     return ProcessMemory()
 
@@ -244,7 +274,7 @@ def _opened(path: Path, flags: int = os.O_RDONLY) -> int:
 
 
 def _if_there(path: Path) -> int | None:
-    """For writing."""
+    """Open a file for writing, or return None if it does not exist."""
     with suppress(FileNotFoundError):
         return _opened(path, os.O_WRONLY)
     return None

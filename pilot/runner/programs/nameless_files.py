@@ -1,5 +1,7 @@
-"""Files that a job has on the disk and that no folder has: they last as long as a process has them
-open, or in its memory."""
+"""Deleted files that still use the disk of a job.
+
+They exist while a process has them open or mapped.
+"""
 
 import os
 import random
@@ -12,13 +14,16 @@ from pilot.runner.programs.usage import family, threads
 
 _MIB = 1 << 20
 _LEAST = 4096
-#: Seconds that looking at the files of a job may take.
+#: Seconds that a search for the files of a job may take.
 _PATIENCE = 0.2
 
 
 def nameless_size(leader: int, root: str) -> float:
-    """MiB on the disk of folder ``root`` of files without a name, that a process and its
-    descendants have open or mapped. Of very many, some are left out, others each time."""
+    """Return the size in MiB of deleted files that a process and its descendants use.
+
+    Only files on the disk of folder ``root`` count. If there are too many, a random selection is
+    counted.
+    """
     sizes: dict[int, int] = {}
     end = time.monotonic() + _PATIENCE
     with suppress(OSError):
@@ -31,8 +36,11 @@ def nameless_size(leader: int, root: str) -> float:
 
 
 def _nameless(leader: int, disk: int) -> Iterator[tuple[int, int]]:
-    """Numbers and bytes of files; (0, 0) now and then, so that nobody waits for long."""
-    # Each thread may have files of its own, and others may outlive the first.
+    """Yield inodes and sizes in bytes of the files.
+
+    The generator yields (0, 0) at intervals, so that the caller can check its time limit.
+    """
+    # Each thread may have its own open files, and others may outlive the first.
     tasks = [(pid, thread) for pid in family(leader) for thread in threads(pid)]
     random.shuffle(tasks)
     looked_into: set[int] = set()
@@ -61,15 +69,18 @@ def _open_files(thread: int) -> Iterator[os.stat_result]:
 
 
 def _mapped_files(thread: int, disk: int) -> Iterator[tuple[int, int]]:
-    """Something for each part of a process's memory, if it has any left."""
+    """Yield an item for each memory mapping of a process that has memory."""
     with suppress(OSError), open(f"/proc/{thread}/maps", "rb") as parts:
         for part in parts:
             yield _mapped(thread, part, disk) if part.endswith(b"(deleted)\n") else (0, 0)
 
 
 def _mapped(thread: int, part: bytes, disk: int) -> tuple[int, int]:
-    """``part``: a line of proc_pid_maps(5). Where only root may look at the file, it counts as far
-    as it is mapped."""
+    """Return the inode and the size of a mapped file.
+
+    ``part`` is a line of proc_pid_maps(5). If only root may look at the file, the mapped size
+    counts.
+    """
     addresses, _, _, device, number, _ = part.split(maxsplit=5)
     begin, end = (int(address, 16) for address in addresses.split(b"-"))
     try:
@@ -77,5 +88,5 @@ def _mapped(thread: int, part: bytes, disk: int) -> tuple[int, int]:
     except PermissionError:
         major, minor = (int(half, 16) for half in device.split(b":"))
         return (int(number), end - begin) if os.makedev(major, minor) == disk else (0, 0)
-    except FileNotFoundError:  # it has gone
+    except FileNotFoundError:  # The mapping has gone.
         return 0, 0

@@ -1,4 +1,4 @@
-"""Of what the kernel kills for want of memory, a tool goes before its slot."""
+"""Priority of the out-of-memory killer: the kernel kills tools before their slot."""
 
 import os
 from collections.abc import Iterator
@@ -12,8 +12,11 @@ _FIRST = 500
 
 @contextmanager
 def children_go_first() -> Iterator[None]:
-    """What this process starts in here. It changes its own priority for the moment, which they
-    inherit: that takes a tenth of the time that it takes to change that of another process."""
+    """Give the processes that are started in this context to the out-of-memory killer first.
+
+    This process changes its own priority for the moment, and its children inherit it. Changing the
+    priority of another process takes ten times as long.
+    """
     file, own = _own(os.getpid())
     if file is None or own >= _FIRST:
         yield
@@ -26,7 +29,7 @@ def children_go_first() -> Iterator[None]:
 
 
 def go_first() -> None:
-    """This process, and what it starts."""
+    """Give this process and its children to the out-of-memory killer first."""
     with suppress(OSError), open(_OWN, "r+b", buffering=0) as file:
         if int(file.read(16)) < _FIRST:
             _write(file.fileno(), _FIRST)
@@ -34,8 +37,10 @@ def go_first() -> None:
 
 @cache
 def _own(_pid: int) -> tuple[int | None, int]:
-    """This process's file, open (None: it cannot be), and what it says. A process that is forked
-    later has another file: hence ``_pid``."""
+    """Return the open file with this process's priority, or None, and the priority.
+
+    A forked process has another file, so the pid is a parameter of the cache.
+    """
     try:
         file = os.open(_OWN, os.O_RDWR | os.O_CLOEXEC)
     except OSError:

@@ -1,4 +1,4 @@
-"""Processes that outlive others: what a tool left behind must not outlive its job."""
+"""Orphans: processes that a tool has left and that must not outlive its job."""
 
 import contextlib
 import ctypes
@@ -10,8 +10,10 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Processes whose parent dies below this one become its children, where it can find and end
-    them."""
+    """Make this process a subreaper.
+
+    Descendants whose parents die become its children, so it can find and end them.
+    """
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -22,24 +24,29 @@ def _prctl(option: int, value: int) -> None:
 
 
 def kill_group(group: int, number: int) -> None:
-    """Sends a signal to a process group; fine where there is none."""
+    """Send a signal to a process group, if it exists."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
 
 def children() -> set[int]:
-    """Pids of this process's children, adopted ones included."""
+    """Return the pids of this process's children, including adopted ones."""
     found: set[int] = set()
     for thread in os.listdir("/proc/self/task"):
-        # One that has ended meanwhile has none.
+        # The thread has ended meanwhile.
         with contextlib.suppress(OSError):
             found.update(map(int, _read(f"/proc/self/task/{thread}/children").split()))
     return found
 
 
 def _read(path: str) -> bytes:
-    """A file of the kernel's, in a third of the system calls that an open file of Python's
-    takes. Raises ``OSError``."""
+    """Read a file of the kernel.
+
+    It takes a third of the system calls that a Python file object needs.
+
+    Raises:
+        OSError: The file could not be read.
+    """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return b"".join(iter(partial(os.read, descriptor, 1 << 16), b""))
@@ -48,7 +55,7 @@ def _read(path: str) -> bytes:
 
 
 def kill_orphans(known: frozenset[int] = frozenset()) -> None:
-    """Kills and buries all children but ``known``, and in turn what they leave behind."""
+    """Kill and reap all children except ``known``, and then the orphans that they leave."""
     while orphans := children() - known:
         for pid in orphans:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -59,14 +66,16 @@ def kill_orphans(known: frozenset[int] = frozenset()) -> None:
 
 
 def has_ended(pid: int) -> bool:
-    """Is the process gone, or a zombie without a thread left? Its children have another parent by
-    then."""
+    """Return whether a process is gone, or is a zombie without other threads.
+
+    Its children have another parent then.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
         return True
-    # The first thread may be a zombie while others, which inherit its children, are still on their
-    # way out.
+    # The first thread may be a zombie while other threads, which inherit its children, are still
+    # ending.
     state, threads = fields[0], int(fields[17])
     return state in {b"Z", b"X"} and threads <= 1

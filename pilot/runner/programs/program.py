@@ -1,5 +1,4 @@
-"""Running a tool: its own process group, limits on time, memory and disk, and no process left
-behind."""
+"""Runs of tools: own process group, limits of time, memory and disk, and no orphans."""
 
 import os
 import select
@@ -22,21 +21,23 @@ from pilot.sandbox.process_limits import ProcessLimits
 
 _MIB = 1 << 20
 
-#: Seconds until memory and disk are first looked at, at the latest, and between looks at the disk.
+#: Seconds until the first check of memory and disk, and between checks of the disk.
 _FIRST_LOOK = 0.5
 _NEXT_LOOK = 1.0
-#: A look must not become the job's main load: the next comes after so many times as long, and after
-#: so many seconds at the latest.
+#: A pause lasts a multiple of the check's duration, up to a number of seconds. Checks therefore
+#: never become the main load.
 _REST, _LATEST_LOOK = 20, 10.0
 
 
 class CutReason(Enum):
-    """Why a tool was ended before its own end, or a process of it was: then what it made is no more
-    to be trusted."""
+    """The reason why a tool, or one of its processes, was ended.
+
+    The outputs of such a tool are not used.
+    """
 
     TIME = auto()
     MEMORY = auto()
-    #: The node had none left, whatever the tool may have.
+    #: The node was out of memory, whatever the limit of the tool is.
     NODE_MEMORY = auto()
     DISK = auto()
     STOPPED = auto()
@@ -47,8 +48,11 @@ _CUTS = {OutOfMemory.LIMIT: CutReason.MEMORY, OutOfMemory.NODE: CutReason.NODE_M
 
 @dataclass(frozen=True, slots=True)
 class ProgramLimits:
-    """``time`` and ``grace`` in seconds, ``memory`` and ``disk`` in MiB; 0: none. ``inputs``: MiB
-    of the tool's files."""
+    """Limits of a program; 0 means no limit.
+
+    ``time`` and ``grace`` are in seconds, ``memory`` and ``disk`` in MiB. ``inputs`` is the size of
+    the tool's files in MiB.
+    """
 
     time: float
     memory: float
@@ -59,25 +63,30 @@ class ProgramLimits:
 
 @dataclass(frozen=True, slots=True)
 class Program:
+    """A program to run, with its environment, folder and streams."""
+
     arguments: list[str]
     environment: dict[str, str]
     folder: str
-    #: What is written below it counts as the job's disk.
+    #: What is written below this folder counts as the job's disk.
     watched: str
     stdin: IO[bytes] | int
     stdout: int
     stderr: int
-    #: No file that it writes may be larger than the job's disk, or its memory if that is more.
+    #: Whether the size of each file is limited to the job's disk, or its memory if that is more.
     limit_files: bool = True
-    #: Of the file that ``stdin`` is, as the program sees it; None: it is none.
+    #: Path of the ``stdin`` file as the program sees it, or None if ``stdin`` is no file.
     stdin_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
-    """``exit_code``: negative for a signal. ``memory`` in MiB (None: too little to tell), ``cpu``
-    (None: not known) and ``seconds`` in seconds; ``read``, ``written``: bytes (None: not
-    known)."""
+    """Result of a run.
+
+    ``exit_code`` is negative for a signal. ``memory`` is in MiB, or None if it was too small to
+    measure. ``cpu`` and ``seconds`` are in seconds, ``read`` and ``written`` in bytes. None means
+    unknown.
+    """
 
     exit_code: int
     cut: CutReason | None
@@ -89,7 +98,11 @@ class ProgramEnd:
 
 
 def start_child(program: Program) -> int:
-    """As a child of this process, in a session of its own: its pid. Raises ``OSError``."""
+    """Start a program as a child of this process in a session of its own, and return its pid.
+
+    Raises:
+        OSError: The program could not be started.
+    """
     with children_go_first():
         popen = subprocess.Popen(
             program.arguments,
@@ -100,19 +113,21 @@ def start_child(program: Program) -> int:
             stderr=program.stderr,
             start_new_session=True,
         )
-    popen.returncode = 0  # who started it waits for it by its pid
+    popen.returncode = 0  # the starter waits by pid
     return popen.pid
 
 
-#: Starts a program within limits. Raises ``OSError`` where it cannot be started.
+#: Starts a program within limits. Raises ``OSError`` if it cannot be started.
 Start = Callable[[Program, ProcessLimits], Running]
 
 
 def as_child(
     known: Callable[[], frozenset[int]], start: Callable[[Program], int] = start_child
 ) -> Start:
-    """Programs that are children of this process. ``known``: those children that are not the
-    program's."""
+    """Return a function that starts a program as a child of this process.
+
+    ``known`` returns the children that are not the program's.
+    """
     return lambda program, limits: Child(start(program), known, limits)
 
 
@@ -125,8 +140,14 @@ def run_program(
     memory: Memory | None = None,
     held: float = 0.0,
 ) -> ProgramEnd:
-    """Runs to the end, or to a limit or a stop. ``held``: MiB that it has already. Raises
-    ``OSError`` where the program cannot be started, and what ``start`` raises."""
+    """Run a program until it ends, exceeds a limit or is stopped.
+
+    ``held`` is the memory in MiB that a warm worker already has. Other exceptions of ``start`` pass
+    through.
+
+    Raises:
+        OSError: The program could not be started.
+    """
     begun = time.monotonic()
     memory = memory or ProcessMemory()
     memory.open(limits.memory, limits.inputs, held=held)
@@ -167,25 +188,30 @@ def run_program(
 
 
 def _peak_memory(usage: Usage, seen: float) -> float | None:
-    """MiB; None: too little to tell."""
+    """Return the peak memory in MiB, or None if it was too small to measure."""
     return max(usage.memory / 1024, seen) if usage.memory > usage.floor else seen or None
 
 
 def limits_of_each(program: Program, limits: ProgramLimits, memory: Memory) -> ProcessLimits:
-    """No single file can grow beyond the job's disk, however fast it is written; but those that lie
-    in memory, which the kernel does not tell apart, may be as large as that."""
+    """Return the limits of each process.
+
+    No file can grow beyond the job's disk. Files in memory have the same kernel limit, so it is at
+    least the job's memory.
+    """
     largest = largest_file(limits.disk, limits.memory) if program.limit_files else 0
     return ProcessLimits(data=memory.brake, file_size=int(largest * _MIB) or None)
 
 
 def largest_file(disk: float, memory: float) -> float:
-    """That a program may write which may have so much. All in MiB; 0: any."""
+    """Return the maximum size of a file in MiB, or 0 for no limit."""
     return max(disk, memory) if disk else 0
 
 
 class _Disk:
-    """What a program has written below ``root``, beside what lay there before. ``most``: MiB; 0:
-    any."""
+    """Disk usage below ``root``, without what was there before.
+
+    ``most`` is the limit in MiB; 0 means no limit.
+    """
 
     def __init__(self, root: str, most: float) -> None:
         self._root = root
@@ -193,15 +219,21 @@ class _Disk:
         self._limit = most + folder_size(root) if most else 0.0
 
     def passed(self, leader: int) -> bool:
-        """By a program that runs, and what it has started; ``leader``: its pid."""
+        """Return whether a running program exceeds the limit.
+
+        ``leader`` is its pid. Its descendants count too.
+        """
         used = folder_size(self._root, self._limit) if self._most else 0.0
         return bool(self._most) and (
             used > self._limit or used + nameless_size(leader, self._root) > self._limit
         )
 
     def filled(self, *, failed: bool) -> bool:
-        """By one that has ended. ``failed``: one that ignores SIGXFSZ, as Python does, fails by
-        itself once a file has reached the limit."""
+        """Return whether an ended program has exceeded the limit.
+
+        ``failed`` says that the program failed. A program that ignores SIGXFSZ, as Python does,
+        fails by itself when a file reaches the limit.
+        """
         if not self._most:
             return False
         used = folder_size(self._root, self._limit)
@@ -209,7 +241,7 @@ class _Disk:
 
 
 class _Watch:
-    """Waits for a program's end while it looks after limits and stops."""
+    """Waits for the end of a program and checks limits and stops."""
 
     def __init__(
         self,
@@ -234,6 +266,7 @@ class _Watch:
         self._kill: float | None = None
 
     def until_end(self) -> None:
+        """Wait until the program has ended."""
         poll = select.poll()
         poll.register(self._running.descriptor, select.POLLIN)
         poll.register(self._control.wake, select.POLLIN)
@@ -247,7 +280,7 @@ class _Watch:
             self._check()
 
     def _pause(self) -> int:
-        """Milliseconds until there is something to look at."""
+        """Return the milliseconds until the next check."""
         ticks = [
             tick
             for tick in (self._kill, self._look if self._kill is None else None, self._end)
@@ -280,8 +313,11 @@ class _Watch:
             self._look_at_disk = next_look(begun, _NEXT_LOOK)
 
     def _cut_short(self, cut: CutReason) -> None:
-        """SIGTERM first where the tool may still tidy up; a tool over its memory or disk gets no
-        time to make it worse."""
+        """End the program.
+
+        It gets SIGTERM first if it may clean up. A tool over its memory or disk limit is killed at
+        once.
+        """
         if self.cut is None:
             self.cut = cut
         self._end = None
@@ -295,6 +331,9 @@ class _Watch:
 
 
 def next_look(begun: float, pause: float) -> float:
-    """When, after one that ends now; ``pause``: seconds from now at least."""
+    """Return the time of the next check after a check that ends now.
+
+    ``pause`` is the minimum number of seconds from now.
+    """
     now = time.monotonic()
     return now + min(_LATEST_LOOK, max(pause, _REST * (now - begun)))

@@ -1,4 +1,4 @@
-"""A program that runs: a child of this process, or in a sandbox."""
+"""Running programs: children of this process, or programs in a sandbox."""
 
 import os
 import resource
@@ -13,42 +13,53 @@ from pilot.sandbox.process_limits import ProcessLimits
 
 
 class Running(Protocol):
-    """``descriptor``: readable once it has ended. ``root``: pid of the process whose descendants
-    are the program's processes, or it is the program itself; ``beside``: MiB of memory that those
-    had before it began."""
+    """A running program.
+
+    ``descriptor`` is readable once it has ended. ``root`` is the pid of the program, or of the
+    process whose descendants it consists of. ``beside`` is the memory in MiB that these processes
+    had before.
+    """
 
     @property
-    def descriptor(self) -> int: ...
+    def descriptor(self) -> int:
+        """Return a descriptor that is readable once the program has ended."""
 
     @property
-    def root(self) -> int: ...
+    def root(self) -> int:
+        """Return the pid of the process whose descendants are the program's."""
 
     @property
-    def beside(self) -> float: ...
+    def beside(self) -> float:
+        """Return the memory in MiB that the processes had before the program began."""
 
     @property
     def used(self) -> float:
-        """MiB of memory that it had at its end; 0: not known."""
+        """Return the memory in MiB at the end of the program, or 0 if it is not known."""
         ...
 
     def has_ended(self) -> bool:
-        """Once ``descriptor`` is readable."""
+        """Return whether the program has ended, once ``descriptor`` is readable."""
         ...
 
     def signal(self, number: int) -> None:
-        """To its process group at least. Nothing happens where it has ended."""
+        """Send a signal at least to the process group of the program, if it exists."""
 
     def kill(self) -> None:
-        """At once, from any thread, which waits until it is dead; another one calls ``end``."""
+        """Kill the program and wait until it is dead.
+
+        Any thread may call this. Another one calls ``end``.
+        """
 
     def end(self) -> Usage:
-        """Once it has ended, or to end it. Nothing of it is left afterwards."""
+        """End the program, if necessary, with all its processes and return its resource usage."""
         ...
 
 
 class Child:
-    """A child of this process, in a session of its own. ``known``: children of this process that
-    are not the program's."""
+    """A child of this process, in a session of its own.
+
+    ``known`` returns the children of this process that are not the program's.
+    """
 
     beside = used = 0.0
 
@@ -63,23 +74,27 @@ class Child:
                 resource.prlimit(pid, number, (most, most))
 
     def has_ended(self) -> bool:
+        """Return True, as ``descriptor`` becomes readable only at the end."""
         return True
 
     def signal(self, number: int) -> None:
+        """Send a signal to the process group."""
         kill_group(self.root, number)
 
     def kill(self) -> None:
+        """Kill the process group and wait until the child is dead."""
         kill_group(self.root, signal.SIGKILL)
         with suppress(ChildProcessError):
             os.waitid(os.P_PID, self.root, os.WEXITED | os.WNOWAIT)
 
     def end(self) -> Usage:
+        """Kill the process group and all orphans, and return the resource usage."""
         # The leader is a zombie until wait4, so its number cannot belong to another group yet.
         kill_group(self.root, signal.SIGKILL)
         _, status, usage = os.wait4(self.root, 0)
         os.close(self.descriptor)
         kill_orphans(self._known())
-        # A forked process counts this one's memory as its own until it has become the tool.
+        # Until a forked process executes the tool, it counts the memory of this process as its own.
         return Usage(
             status=status,
             cpu=usage.ru_utime + usage.ru_stime,

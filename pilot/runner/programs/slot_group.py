@@ -1,5 +1,4 @@
-"""The kernel's groups of a slot beside the one for memory: how many processes it may have, and its
-share of the node's cores."""
+"""Control groups of a slot besides the memory group: number of processes and share of cores."""
 
 import os
 from contextlib import suppress
@@ -11,16 +10,18 @@ from pilot.node.memory_groups import MemoryGroups, slot_group
 
 log = structlog.get_logger(__name__)
 
-#: Processes and threads that a slot has itself.
+#: Number of processes and threads of the slot itself.
 _OWN = 64
-#: A core's share of the processors' time: ``cpu.weight`` of version 2, ``cpu.shares`` of 1.
+#: Weight of one core: ``cpu.weight`` in version 2, ``cpu.shares`` in version 1.
 _WEIGHT, _SHARES = 100, 1024
 _MOST_WEIGHT, _MOST_SHARES = 10_000, 262_144
 
 
 class SlotGroup:
-    """This process moves there, with all that it starts from here on. ``processes``: the most that
-    a tool may have; None: any number."""
+    """Control groups for processes and cores, to which this process moves.
+
+    ``processes`` is the maximum number of processes of a tool, or None.
+    """
 
     def __init__(self, groups: MemoryGroups | None, processes: int | None) -> None:
         self._cores: Path | None = None
@@ -41,7 +42,10 @@ class SlotGroup:
             log.warning("slot.no_group", reason=error.strerror)
 
     def share(self, cores: float) -> None:
-        """Of the node's cores, where others want them too: as many as the job has booked."""
+        """Set the weight of the slot to the cores that the job has allocated.
+
+        The weight counts only if other slots want the cores too.
+        """
         if self._cores is None or cores == self._asked:
             return
         file, each, most = (

@@ -1,4 +1,4 @@
-"""How much memory a job uses now."""
+"""Memory and CPU time of a running job."""
 
 import os
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def group_memory(leader: int) -> float:
-    """Resident memory in MiB of a process and its descendants; 0 when it is gone."""
+    """Return the resident memory of a process and its descendants in MiB, 0 if it is gone."""
     return sum(map(_resident, family(leader))) * _PAGE / _MIB
 
 
 def processor_time(leader: int) -> float:
-    """Seconds that a process, its descendants and those of them that have ended have had."""
+    """Return the CPU seconds of a process and its descendants, including ended children."""
     ticks = 0
     for pid in family(leader):
         with suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
@@ -25,7 +25,10 @@ def processor_time(leader: int) -> float:
 
 
 def _resident(pid: int) -> int:
-    """Pages of a process. Its first thread has none once that has ended; others may go on."""
+    """Return the resident pages of a process.
+
+    If its first thread has ended, the pages are read from another thread.
+    """
     for thread in chain([pid], threads(pid)):
         with suppress(OSError), open(f"/proc/{thread}/statm", "rb") as file:
             if pages := int(file.read().split()[1]):
@@ -34,9 +37,9 @@ def _resident(pid: int) -> int:
 
 
 def family(leader: int) -> Iterator[int]:
-    """Pids of a process and its descendants."""
+    """Yield the pids of a process and its descendants."""
     found = [leader]
-    for pid in found:  # which grows on the way
+    for pid in found:  # The list grows during the loop.
         yield pid
         for thread in threads(pid):
             with suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
@@ -44,6 +47,6 @@ def family(leader: int) -> Iterator[int]:
 
 
 def threads(pid: int) -> Iterator[int]:
-    """Numbers of a process's threads; none when it is gone."""
+    """Yield the thread ids of a process, none if it is gone."""
     with suppress(OSError):
         yield from map(int, os.listdir(f"/proc/{pid}/task"))

@@ -1,18 +1,21 @@
-"""Which of a node's GPUs a program finds."""
+"""GPUs of the node that a program can use."""
 
 import os
 from collections.abc import Sequence
 
-#: CUDA's; engines that give containers the node's devices as they are take it with their prefix.
+#: CUDA's variable. Engines that share the node's devices with containers expect a prefix.
 _CUDA = "CUDA_VISIBLE_DEVICES"
 VISIBLE = (_CUDA, f"APPTAINERENV_{_CUDA}", f"SINGULARITYENV_{_CUDA}")
 
 
 def visible(gpus: Sequence[str]) -> dict[str, str]:
-    """Variables of its environment. ``gpus``: by uuid; without any, it finds none."""
+    """Return environment variables that make these GPUs visible.
+
+    ``gpus`` are uuids. If there are none, the program finds no GPU.
+    """
     return dict.fromkeys(VISIBLE, ",".join(gpus))
 
 
 def number_of_gpus() -> int:
-    """That this process was given so."""
+    """Return the number of GPUs that this process may use."""
     return len([uuid for uuid in os.environ.get(_CUDA, "").split(",") if uuid])

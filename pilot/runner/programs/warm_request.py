@@ -1,4 +1,4 @@
-"""A request to a program that stays: what runs until its answer is there."""
+"""Requests to a warm worker."""
 
 import json
 import os
@@ -16,54 +16,63 @@ from pilot.runner.programs.usage import processor_time
 from pilot.sandbox.held_sandbox import Usage
 from pilot.sandbox.process_limits import ProcessLimits
 
-#: Bytes of an answer, at most: it is read outside of the tool's limits. What is longer goes to the
+#: Maximum bytes of an answer, which is read outside the tool's limits. Longer output belongs on the
 #: tool's standard output.
 _MOST_ANSWER = 4 << 20
 _MOST_CHUNK = 1 << 16
-#: Characters of what is no answer, in a sentence.
+#: Maximum characters of an invalid answer in a message.
 _SHOWN = 200
-#: Milliseconds.
+#: Milliseconds to wait for the end of a program that has closed its output.
 _ENDING = 500
 
 
 class Lasting(Protocol):
-    """A program that stays. ``pid``: its own; ``running``: with it ends all that it has started."""
+    """A warm worker.
+
+    ``pid`` is its own pid. The end of ``running`` ends all processes that it has started.
+    """
 
     @property
-    def pid(self) -> int: ...
+    def pid(self) -> int:
+        """Return the pid of the warm worker."""
 
     @property
-    def running(self) -> Running: ...
+    def running(self) -> Running:
+        """Return the running program."""
 
     @property
     def ways(self) -> frozenset[str]:
-        """Names in its /tmp that have to stay there."""
+        """Return names in its /tmp that have to stay there."""
         ...
 
     def show(self, inputs: Sequence[str]) -> bool:
-        """Files elsewhere that it sees from here on; False: it cannot."""
+        """Make files elsewhere visible, and return whether this is possible."""
         ...
 
     def pause(self) -> None:
-        """Between two requests."""
+        """Pause between two requests."""
 
-    def resume(self) -> None: ...
+    def resume(self) -> None:
+        """Resume for a request."""
 
     def end(self) -> Usage:
-        """Once it has ended, or to end it: how, and what it has used in all its time."""
+        """End the warm worker, if necessary, and return its total resource usage."""
         ...
 
     def close(self) -> None:
-        """Ends it, with all that it has started, unless that has been done."""
+        """End the warm worker and all processes that it has started, unless that is done."""
 
 
-#: Starts a program that stays, within limits.
+#: Starts a warm worker within limits.
 StartLasting = Callable[[Program, ProcessLimits], Lasting]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``numbered``: it names its request."""
+    """Answer of a warm worker.
+
+    ``numbered`` says that it contains the number of the request.
+    """
 
     exit_code: int
     output: str
@@ -72,25 +81,30 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
-    """Of a program that stays: our ends."""
+    """This side's ends of the pipes to a warm worker."""
 
     requests: int
     answers: int
 
     def close(self) -> None:
+        """Close both pipes."""
         os.close(self.requests)
         os.close(self.answers)
 
     def is_quiet(self) -> bool:
-        """Has it said nothing since its last answer?"""
+        """Return whether the warm worker has written nothing since its last answer."""
         return not select.select([self.answers], [], [], 0)[0]
 
 
 class WarmRequest:
-    """As ``Running``: it has ended once the program has answered, or will not any more. ``begun``:
-    the program's seconds of processor time before. ``numbers``: it has named its requests so far,
-    so that an answer without is none to this one. ``trouble``: why there is no answer, the end of
-    a sentence about the tool; empty where its end says it."""
+    """A request to a warm worker as a ``Running`` program, which ends with the answer.
+
+    ``begun`` is the CPU time of the program before the request in seconds. ``numbers`` says that
+    earlier answers had numbers, so an answer without one is wrong.
+
+    ``trouble`` is why there is no answer, as the end of a sentence about the tool. It is empty if
+    the end of the program explains it.
+    """
 
     def __init__(
         self,
@@ -112,7 +126,7 @@ class WarmRequest:
         self._begun = begun
         self.answer: Answer | None = None
         self.trouble = ""
-        #: MiB that the program has as it answers.
+        #: Memory of the program in MiB at the time of the answer.
         self.used = 0.0
         self._poll = select.epoll()
         self._poll.register(pipes.answers, select.EPOLLIN)
@@ -122,17 +136,21 @@ class WarmRequest:
 
     @property
     def descriptor(self) -> int:
+        """Return a descriptor that is readable when the program answers or ends."""
         return self._poll.fileno()
 
     @property
     def root(self) -> int:
+        """Return the pid of the process whose descendants are the program's."""
         return self._program.running.root
 
     @property
     def beside(self) -> float:
+        """Return the memory in MiB that the processes had before the program began."""
         return self._program.running.beside
 
     def has_ended(self) -> bool:
+        """Continue the exchange and return whether the request has ended."""
         ready = {descriptor for descriptor, _ in self._poll.poll(0)}
         if self._pipes.requests in ready:
             self._send()
@@ -142,27 +160,32 @@ class WarmRequest:
         elif not gone:
             return False
         if gone and self.answer is None:
-            self.trouble = ""  # its end says it
+            self.trouble = ""  # The end of the program explains it.
         self.used = self._memory.used()
         return True
 
     def _is_ending(self) -> bool:
-        """What a program writes to is closed shortly before its end is told."""
+        """Return whether a program that has closed its output ends shortly afterwards."""
         poll = select.poll()
         poll.register(self._program.running.descriptor, select.POLLIN)
         return bool(poll.poll(_ENDING))
 
     def signal(self, number: int) -> None:
+        """Send a signal to the program."""
         self._program.running.signal(number)
 
     def kill(self) -> None:
+        """Kill the program."""
         self._program.running.kill()
 
     def end(self) -> Usage:
-        """Without an answer the program is ended."""
+        """End the request and return the resource usage.
+
+        A program that has not answered is ended too.
+        """
         self._poll.close()
         if self.answer is not None:
-            self._program.pause()  # before anybody looks at what it has made
+            self._program.pause()  # before its outputs are read
             cpu = max(0.0, processor_time(self._program.pid) - self._begun)
             return Usage(status=(self.answer.exit_code & 0xFF) << 8, cpu=cpu, memory=0, floor=0)
         if self.trouble:
@@ -171,14 +194,14 @@ class WarmRequest:
         return Usage(usage.status, max(0.0, usage.cpu - self._begun), usage.memory, usage.floor)
 
     def _send(self) -> None:
-        with suppress(BlockingIOError, BrokenPipeError):  # which its end tells
+        with suppress(BlockingIOError, BrokenPipeError):  # its end shows this
             self._left = self._left[os.write(self._pipes.requests, self._left) :]
             if self._left:
                 return
         self._poll.unregister(self._pipes.requests)
 
     def _listen(self) -> bool:
-        """Is there nothing more to be waited for?"""
+        """Read from the program and return whether the request is finished."""
         try:
             chunk = os.read(self._pipes.answers, _MOST_CHUNK)
         except BlockingIOError:
@@ -200,7 +223,10 @@ class WarmRequest:
         return True
 
     def _understand(self, line: bytes) -> None:
-        """What is left out is 0, or empty: so the protocol's numbers are written."""
+        """Parse an answer.
+
+        Missing fields are 0 or empty, as in the JSON format of Protocol Buffers.
+        """
         try:
             told = json.loads(line)
             code, number = told.get("exitCode", 0), told.get("requestId", 0)

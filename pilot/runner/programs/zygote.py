@@ -1,8 +1,8 @@
-"""Processes made beforehand, for jobs that run Python of ours: its start and imports take longer
-than many such a job.
+"""Pre-forked processes for jobs that run Python code of the pilot.
 
-One waits. Told what to run, it leaves another behind that waits in its place, and becomes the job.
-So every job is a child of the slot, and none is forked from a process that has threads.
+The start and imports of Python take longer than many such jobs. One process waits. When it is told
+what to run, it leaves another waiting process behind and becomes the job. Each job is therefore a
+child of the slot, and no job is forked from a process with threads.
 """
 
 import json
@@ -23,8 +23,10 @@ _MOST_REQUEST = 1 << 16
 
 
 class Zygote:
-    """Made while the slot has no threads. Where the waiting process has been lost, jobs start a new
-    Python."""
+    """The waiting process of a slot, forked before the slot has threads.
+
+    If it is lost, jobs start a new Python.
+    """
 
     def __init__(self) -> None:
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -36,11 +38,15 @@ class Zygote:
 
     @property
     def pids(self) -> frozenset[int]:
+        """Return the pid of the waiting process."""
         return frozenset({self._waiting})
 
     def start(self, program: Program) -> int:
-        """Runs ``python -m MODULE …`` as a child of this process, in a session of its own: its pid.
-        Raises ``OSError``."""
+        """Run ``python -m MODULE …`` as a child in a session of its own, and return its pid.
+
+        Raises:
+            OSError: The program could not be started.
+        """
         request = json.dumps([program.arguments[2:], program.environment, program.folder]).encode()
         try:
             with open(os.devnull, "rb") as nothing:
@@ -75,7 +81,10 @@ def _wait(connection: socket.socket) -> NoReturn:
 
 
 def _leave_another(connection: socket.socket) -> bool:
-    """True in the process that is left behind: a grandchild, which the slot adopts."""
+    """Fork another waiting process and return True in it.
+
+    It is a grandchild, which the slot adopts.
+    """
     child = os.fork()
     if child:
         os.waitpid(child, 0)
@@ -89,7 +98,7 @@ def _leave_another(connection: socket.socket) -> bool:
 def _become(
     arguments: list[str], environment: dict[str, str], folder: str, descriptors: list[int]
 ) -> NoReturn:
-    """As a new Python started with ``-m`` would be, but for its imports."""
+    """Run a module as a new Python with ``-m`` would, but with its imports already done."""
     os.setsid()
     go_first()
     for target, descriptor in enumerate(descriptors):
@@ -112,7 +121,7 @@ def _become(
         status = 0
     except SystemExit as ending:
         status = ending.code if isinstance(ending.code, int) else int(ending.code is not None)
-    except BaseException:  # as Python ends a program: told, and status 1
+    except BaseException:  # Like Python, print the exception and exit with status 1.
         traceback.print_exc()
     finally:
         sys.stdout.flush()
@@ -121,5 +130,5 @@ def _become(
 
 
 def _nobody_has_said(record: logging.LogRecord) -> bool:
-    """cwltool has a handler of its own, and would say everything twice."""
+    """Return whether no handler of the logger's own, such as cwltool's, has logged the record."""
     return not logging.getLogger(record.name).handlers

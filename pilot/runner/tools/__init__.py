@@ -1,1 +1,1 @@
-"""What the jobs of a task run, loaded once: a tool, a workflow, or what an invocation names."""
+"""Executables of tasks, loaded once: tools, workflows and invocations."""

@@ -1,4 +1,4 @@
-"""A command line tool of cwltool's, made ready for one job after the other."""
+"""A command line tool of cwltool, prepared for one job after the other."""
 
 import math
 import threading
@@ -32,11 +32,15 @@ from sluice.warm_rules import REFUSED
 
 
 class CommandLine:
-    """A tool of cwltool's. ``success``, ``temporary``, ``permanent``: its exit codes."""
+    """A command line tool of cwltool.
+
+    ``success``, ``temporary`` and ``permanent`` are its exit codes.
+    """
 
     def __init__(self, tool: Any, containers: Containers | None) -> None:
         self._tool = tool
-        # Copied for every job: with its places in the template it would take ten times as long.
+        # cwltool copies the schema for each job. With its places in the template this takes ten
+        # times as long.
         tool.inputs_record_schema = convert_to_dict(tool.inputs_record_schema)
         self._containers = containers
         self._image = tool_image(tool, able=containers is not None)
@@ -44,10 +48,10 @@ class CommandLine:
         self.success = frozenset(document.get("successCodes", ()))
         self.temporary = frozenset(document.get("temporaryFailCodes", ()))
         self.permanent = frozenset(document.get("permanentFailCodes", ()))
-        #: Arguments that come first, whatever the job.
+        #: Number of arguments of baseCommand, which come first in each job.
         self.base_command = len(_as_list(document.get("baseCommand")))
         self._contained = containers is not None and self._image is not None
-        #: What all jobs have in common.
+        #: Context that all jobs share.
         self._runtime = RuntimeContext(
             {
                 **(
@@ -71,7 +75,7 @@ class CommandLine:
             )
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
-        """None where it is one of success."""
+        """Return the error class of an exit code, or None for success."""
         if exit_code in self.success or (
             exit_code == 0 and exit_code not in self.temporary | self.permanent
         ):
@@ -87,9 +91,14 @@ class CommandLine:
         secrets: SecretStore,
         gpus: int,
     ) -> PreparedJob:
-        """``resources``: what the job has (None: what it asks for), and so many ``gpus``.
-        ``secrets``: whose placeholders are in the order. Raises ``AttemptError`` where tool and
-        order do not fit."""
+        """Prepare a job.
+
+        ``resources`` are the resources of the job, or None for its resource request. ``gpus`` is
+        the number of its GPUs. ``secrets`` holds values for placeholders in the order.
+
+        Raises:
+            AttemptError: The tool and the order do not fit.
+        """
         self._tool.gpus = gpus
         contained, folder = self._contained, job_files.folder
         context = self._runtime.copy()
@@ -125,8 +134,10 @@ class CommandLine:
         return prepared
 
     def can_stay(self, prepared: PreparedJob) -> bool:
-        """Can it stay loaded, with what it is given here: does its own program, which it has, come
-        first, with its standard input free?"""
+        """Return whether the prepared tool can become a warm worker.
+
+        Its baseCommand must start it, and its standard input must be free.
+        """
         asked = (self._tool.get_requirement(name)[0] for name in REFUSED)
         return (
             self.base_command > 0
@@ -160,7 +171,11 @@ class CommandLine:
         )
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> dict[str, Any]:
-        """The output object. Raises ``AttemptError``."""
+        """Return the output object.
+
+        Raises:
+            AttemptError: The outputs are missing or not acceptable.
+        """
         job = prepared.job
         try:
             remove_secret_files(prepared.secret_files, prepared.job_files)
@@ -178,8 +193,10 @@ class CommandLine:
 
     @contextmanager
     def _own_expressions(self) -> Iterator[None]:
-        """Expressions inside are this tool's. One that goes over a limit would do so again: the job
-        is refused for good."""
+        """Evaluate expressions for this tool.
+
+        An expression that exceeds a limit would do so again, so the job is refused.
+        """
         engine().use(self)
         try:
             yield
@@ -195,8 +212,10 @@ def _as_list(written: Any) -> list[Any]:
 
 
 def _runtime_values(asked: Mapping[str, float], resources: Resources) -> dict[str, float]:
-    """``runtime`` of the tool's expressions. Of the job's disk each of its two folders has what was
-    asked for it."""
+    """Return the values of ``runtime`` for expressions of the tool.
+
+    Each of the job's two folders has the disk that was requested for it.
+    """
     folders = {f"{name}Size": math.ceil(asked[f"{name}Min"]) for name in ("tmpdir", "outdir")}
     return {"cores": resources.cores, "ram": resources.ram or math.ceil(asked["ramMin"]), **folders}
 

@@ -1,4 +1,4 @@
-"""A step whose files say what is to be run: each a CWL process with its job order."""
+"""Invocations: input files that contain a CWL process and its job order."""
 
 import hashlib
 import json
@@ -36,17 +36,19 @@ from sluice.os_errors import reason_of
 from sluice.storage import BundleError, pack
 from sluice.visible_text import quoted
 
-#: Processes that stay loaded.
+#: Maximum number of processes that stay loaded.
 MOST_LOADED = 64
 
 
 class LoadedInvocation:
-    """As ``LoadedCommand``. A tool that fails is tried again only where it says itself that this
-    may help."""
+    """Executable of a step whose files are invocations, used like ``LoadedCommand``.
+
+    A failed tool is retried only if its exit code is a temporary failure.
+    """
 
     def __init__(self, task: PilotTask, containers: Containers | None) -> None:
-        #: What changes its inputs is known once the invocation has been read; itself it is not
-        #: changed.
+        #: Whether inputs are changed is known only after the invocation is read. The invocation
+        #: itself is not changed.
         self.in_place = False
         self._task = task
         self._containers = containers
@@ -54,6 +56,7 @@ class LoadedInvocation:
         self._line: CommandLine | None = None
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
+        """Return the error class of an exit code, or None for success."""
         error = self._running.error_class(exit_code)
         return (
             error
@@ -71,8 +74,13 @@ class LoadedInvocation:
         secrets: JobSecrets,
         gpus: int,
     ) -> PreparedJob:
-        """``values``: the invocation, whose URL is ``source``; it has no secrets. Raises
-        ``AttemptError``."""
+        """Prepare the job of an invocation.
+
+        ``values`` contains the invocation, whose URL is ``source``. It has no secrets.
+
+        Raises:
+            AttemptError: The invocation is not valid, or a file could not be fetched.
+        """
         folder = job_files.folder
         [file] = values[self._task.dat_in_port]
         with _not_again():
@@ -96,7 +104,11 @@ class LoadedInvocation:
             return prepared
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
-        """The output object, as a bundle. Raises ``AttemptError``."""
+        """Return the output object as a bundle.
+
+        Raises:
+            AttemptError: The outputs are missing or not acceptable.
+        """
         job_files = prepared.job_files
         with _not_again():
             found = self._running.collect(prepared, exit_code)
@@ -146,8 +158,11 @@ class LoadedInvocation:
 def warm_command(
     warm: Warm, line: CommandLine, invocation: Invocation, order: dict[str, Any]
 ) -> WarmCommand:
-    """``invocation``: as it was written, its files at their places in the storage, which tell them
-    apart; ``order``: with what became of them."""
+    """Return the command of a warm worker for an invocation.
+
+    ``invocation`` has the locations in the storage, which identify the files. ``order`` has the
+    staged files.
+    """
     tool = hashlib.sha256(json.dumps(invocation.process, sort_keys=True).encode()).hexdigest()
     given = [(name, json.dumps(invocation.order.get(name), sort_keys=True)) for name in warm.key]
     inputs = [
@@ -158,7 +173,7 @@ def warm_command(
 
 
 def _locations(value: Any) -> Iterator[str]:
-    """Of the files and folders in a value, in order."""
+    """Yield the locations of the files and folders in a value, in order."""
     match value:
         case {"class": "File" | "Directory", "location": str(location), **others}:
             yield location

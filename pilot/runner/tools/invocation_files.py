@@ -1,4 +1,4 @@
-"""Brings in the files that an invocation names."""
+"""Staging of the files that an invocation names."""
 
 import os
 import re
@@ -19,24 +19,23 @@ from sluice.storage import (
 )
 from sluice.visible_text import quoted
 
-#: Of a File or Directory, what holds only on the storage.
+#: Fields of a File or Directory that are valid on the storage only.
 _OF_THE_STORAGE = ("listing", "path", "checksum")
 _CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
-#: Errors whose messages say whether there is a file, and with which content.
+#: Errors whose messages reveal whether a file exists and with which content.
 _TELLING = (ErrorClass.CHECKSUM_MISMATCH, ErrorClass.STAGE_IN_FAILED)
 
 
 def bring_files(value: Any, *, source: str, folder: str, protected: ProtectedInputs) -> Any:
-    """Return ``value`` with every File and Directory brought into ``folder``.
+    """Return ``value`` with each File and Directory staged in ``folder``.
 
-    Their locations are places in the storage of the invocation, whose URL, ``source``, is
-    ``<storage>/<data set>/<name>``. Other groups have files on this storage too, and the pilot may
-    read all of them: a file is brought only with its checksum, which only those know who see the
-    file in the catalogue.
+    Locations are paths in the storage of the invocation. Its URL, ``source``, is ``<storage>/<data
+    set>/<name>``. The storage also has files of other groups, which the pilot may read. A file
+    therefore needs its checksum, known only to those who see the file in the catalogue.
 
     Raises:
-        AttemptError: A file cannot be brought. Whether there is another file at its place, and
-            which one, is not told.
+        AttemptError: A file could not be staged. The message does not reveal whether another file
+            is there.
     """
     return _Bringer(source.rsplit("/", 2)[0], folder, protected).brought(value)
 
@@ -59,12 +58,15 @@ class _Bringer:
         return value
 
     def _next(self) -> str:
-        """A folder of its own, called as no other file here can be."""
+        """Create a folder with a unique name."""
         self._number += 1
         return tempfile.mkdtemp(prefix=f"named-{self._number}-", dir=self._folder)
 
     def _object(self, value: dict[str, Any], place: str) -> dict[str, Any]:
-        """``place``: a folder for it and what belongs to it."""
+        """Stage a File or Directory.
+
+        ``place`` is a folder for it and its secondary files.
+        """
         url = self._url(value["location"])
         name = os.path.basename(str(value.get("basename") or url.rsplit("/", 1)[-1]))
         if name in ("", ".", ".."):
@@ -86,8 +88,10 @@ class _Bringer:
         return found
 
     def _beside(self, value: dict[str, Any], place: str) -> dict[str, Any]:
-        """A secondary file: a literal is written beside the primary one later, with what is brought
-        for it here."""
+        """Stage a secondary file.
+
+        A literal is written beside the primary file later. Only its parts are staged here.
+        """
         return self._object(value, place) if "location" in value else self.brought(value)
 
     def _url(self, location: str) -> str:

@@ -1,4 +1,4 @@
-"""Loads what the jobs of a task run."""
+"""Loading of a task's executable."""
 
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.documents import load_document
@@ -16,8 +16,14 @@ def load(
     folder: str,
     containers: Containers | None,
 ) -> Loaded:
-    """Loads a task's executable. ``folder``: for its description, which cwltool reads from a file.
-    ``containers``: None where the node has none. Raises ``AttemptError``."""
+    """Load the executable of a task.
+
+    ``folder`` is for its description, which cwltool reads from a file. ``containers`` is None if
+    the node has no engine.
+
+    Raises:
+        AttemptError: The executable is not valid.
+    """
     kind = task.executable.get("class")
     if kind == "Operation":
         return LoadedInvocation(task, containers)

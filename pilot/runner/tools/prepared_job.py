@@ -1,4 +1,4 @@
-"""A command line that is ready to be run for a job."""
+"""A command line that is ready to run for a job."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,10 @@ from sluice.contracts.states import ErrorClass
 
 @dataclass(slots=True)
 class PreparedJob:
-    """A command line with its folders made and its files in place. ``stdout`` and ``stderr``:
-    paths, None: not asked for. ``job_files``: the files that the job may have."""
+    """A command line with its folders and files in place.
+
+    ``stdout`` and ``stderr`` are paths, or None. ``job_files`` are the files that the job may have.
+    """
 
     arguments: list[str]
     environment: dict[str, str] = field(repr=False)
@@ -24,43 +26,48 @@ class PreparedJob:
     stderr: str | None
     job: Any
     job_files: JobFiles
-    #: The tool's own program, as a person knows it.
+    #: Name of the tool's program as people know it.
     program: str = ""
     container: ContainerRun | None = None
-    #: For the log.
+    #: A note for the log.
     note: str = ""
-    #: Where a process inside the job notes why it failed.
+    #: File in which a process inside the job records its failure.
     failure: str | None = None
-    #: It is Python of ours, which a process that is ready can run.
+    #: Whether the program is Python code of the pilot, which a pre-forked process can run.
     own_python: bool = False
-    #: Of the files that it is given.
+    #: Size of its input files in bytes.
     input_bytes: int = 0
-    #: Paths of files with secrets in them.
+    #: Paths of files with secrets.
     secret_files: Sequence[str] = ()
-    #: What a process inside the job reads from its standard input.
+    #: Standard input of a process inside the job.
     handed_on: bytes = field(default=b"", repr=False)
-    #: Where links to its inputs lead, outside of its folders.
+    #: Targets of links to its inputs outside its folders.
     targets: Sequence[str] = ()
-    #: It changes its inputs, which are copies.
+    #: Whether it changes its inputs, which are copies.
     in_place: bool = False
-    #: It asks for a network (NetworkAccess).
+    #: Whether it asks for a network (NetworkAccess).
     network: bool = False
-    #: Its program stays loaded: how; None: it is started for this job alone.
+    #: How it runs in a warm worker, or None.
     warm: "WarmCommand | None" = None
 
     @property
     def outside(self) -> bool:
-        """Not contained by the slot: the engine of its container does, or it is ours and contains
-        the tools that it runs."""
+        """Return whether the slot does not isolate the program itself.
+
+        A container engine isolates it, or it is the pilot's own code, which isolates the tools that
+        it runs.
+        """
         return self.container is not None or self.own_python
 
 
 @dataclass(frozen=True, slots=True)
 class WarmCommand:
-    """``started``: how many of the arguments the program is started with; the others come with each
-    job. ``loads``: names and checksums of the files that decide what is loaded, beside these and
-    the environment. ``inputs``: the job's files, as the protocol tells of them; None: not known
-    yet."""
+    """Command of a warm worker.
+
+    ``started`` is the number of arguments that start the program. The others come with each job.
+    ``loads`` are names and checksums of files that the program loads at its start. ``inputs`` are
+    the job's files in the protocol's form, or None if not known yet.
+    """
 
     warm: Warm
     started: int
@@ -69,7 +76,11 @@ class WarmCommand:
 
 
 def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
-    """``job``: cwltool's. Raises ``AttemptError`` where no program can be given it."""
+    """Return the prepared job for a job of cwltool.
+
+    Raises:
+        AttemptError: The command line cannot be passed to a program.
+    """
     if not job.command_line:
         raise AttemptError(
             ErrorClass.TOOL_FAILED,
@@ -96,7 +107,11 @@ def prepared_job(job: Any, job_files: JobFiles) -> PreparedJob:
 
 
 def _require_no_nul(kind: str, texts: Mapping[str, str]) -> None:
-    """What the system gives to a program ends at such a character. Raises ``AttemptError``."""
+    """Check that no text contains a NUL character, at which the system would cut it.
+
+    Raises:
+        AttemptError: A text contains it.
+    """
     name = next((name for name, text in texts.items() if "\0" in text), None)
     if name is not None:
         raise AttemptError(

@@ -1,4 +1,4 @@
-"""The tool of a task, a CWL CommandLineTool: loaded once, prepared for each job."""
+"""The tool of a task, a CWL CommandLineTool, loaded once and prepared for each job."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ class LoadedCommand:
             cwltool.process.shortname(port["id"]): port["type"] for port in tool.tool["inputs"]
         }
         self.error_class = self._line.error_class
-        #: It changes its inputs, and is to have copies of them.
+        #: Whether it changes its inputs and needs copies of them.
         self.in_place = changes_inputs(task.executable)
 
     def prepare(
@@ -43,9 +43,14 @@ class LoadedCommand:
         secrets: JobSecrets,
         gpus: int,
     ) -> PreparedJob:
-        """``values``: what the job gets at each data port. ``source``: URL of the first.
-        ``protected``: for what is still to be brought. ``gpus``: how many it has. Raises
-        ``AttemptError`` where they do not fit."""
+        """Prepare a job.
+
+        ``values`` are the values at each data port. ``source`` is the URL of the first file.
+        ``protected`` stages further files. ``gpus`` is the number of GPUs.
+
+        Raises:
+            AttemptError: The tool and the values do not fit.
+        """
         order = job_order(self._task, self._types, values) | secrets.placeholders
         prepared = self._line.prepare(
             job_files, order, self._task.needs.resources, secrets=secrets.store, gpus=gpus
@@ -57,16 +62,25 @@ class LoadedCommand:
         return prepared
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
-        """The output object. Raises ``AttemptError``."""
+        """Return the output object.
+
+        Raises:
+            AttemptError: The outputs are missing or not acceptable.
+        """
         return self._line.collect(prepared, exit_code)
 
 
 def job_order(
     task: PilotTask, types: Mapping[str, Any], values: Mapping[str, list[Any]]
 ) -> dict[str, Any]:
-    """Parameters (of those that are scattered over, an item), and at each data port a single value
-    (None where there is none) or a list of them: of plain files as its type says. Raises
-    ``AttemptError``."""
+    """Return the job order: parameters and the values at each data port.
+
+    A scattered parameter gets one item. A data port gets a list, a single value or None. For plain
+    files the type of the port decides.
+
+    Raises:
+        AttemptError: The tool has no such port.
+    """
     items = {port: values[port][0] for port in task.needs.items}
     order: dict[str, Any] = exact({**task.args, **items})
     whole = {bundle.port: bundle.whole for bundle in task.bundles}

@@ -1,27 +1,26 @@
-"""How much of its command line a tool that stays loaded is started with."""
+"""Number of arguments that start a warm worker."""
 
 import os
 import re
 from collections.abc import Sequence
 
-#: Programs that take the script that they run as their first argument.
+#: Programs whose first argument is the script to run.
 _INTERPRETER = re.compile(
     r"(python|pypy|perl|ruby|node|nodejs|Rscript|julia|lua|luajit|php|bash|sh|dash|zsh)[\d.]*"
 )
 
 
 def started_with(arguments: Sequence[str], base: int, folder: str) -> int:
-    """Return how many arguments a tool that stays loaded is started with; the others come with
-    each job.
+    """Return how many arguments start a warm worker. The others come with each job.
 
-    These are the ``base`` arguments of ``baseCommand``. Where that is an interpreter alone, the
-    script that it runs belongs to them, too, if it is a file of the job's: else the interpreter
-    would get what is meant for the script.
+    These are the ``base`` arguments of ``baseCommand``. If that is only an interpreter, its script
+    belongs to them too, provided that it is a file of the job. Otherwise the interpreter would get
+    the arguments of the script.
 
     Args:
         arguments: The whole command line.
-        base: How many of them are ``baseCommand``.
-        folder: That the job's files lie in.
+        base: Number of arguments in ``baseCommand``.
+        folder: Folder with the job's files.
     """
     name = os.path.basename(arguments[0])
     if not _INTERPRETER.fullmatch(name) or not all(map(_is_option, arguments[1:base])):

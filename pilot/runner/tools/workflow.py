@@ -1,5 +1,4 @@
-"""A step whose executable is a Workflow or an ExpressionTool: run inside one job, by a process of
-its own."""
+"""A step whose executable is a Workflow or an ExpressionTool, run in a process inside one job."""
 
 import os
 import sys
@@ -39,7 +38,7 @@ from sluice.os_errors import reason_of
 
 
 class LoadedWorkflow:
-    """As ``LoadedCommand``."""
+    """The workflow of a task, used like ``LoadedCommand``."""
 
     def __init__(
         self,
@@ -64,7 +63,10 @@ class LoadedWorkflow:
         }
 
     def error_class(self, exit_code: int) -> ErrorClass | None:
-        """Exit codes of the tools inside have been judged by cwltool."""
+        """Return the error class of an exit code, or None for success.
+
+        cwltool has already judged the exit codes of the tools inside.
+        """
         if exit_code == 0:
             return None
         return ErrorClass.TOOL_REFUSED if exit_code == REFUSED else ErrorClass.TOOL_FAILED
@@ -79,7 +81,14 @@ class LoadedWorkflow:
         secrets: JobSecrets,
         gpus: int,
     ) -> PreparedJob:
-        """``values``: what the job gets at each data port. Raises ``AttemptError``, ``OSError``."""
+        """Prepare a job.
+
+        ``values`` are the values at each data port.
+
+        Raises:
+            AttemptError: The workflow and the values do not fit, or an image could not be pulled.
+            OSError: A file could not be written.
+        """
         folder = job_files.folder
         place = f"{folder}/{TMP}"
         write_process(self.task.executable, f"{place}/{PROCESS}")
@@ -130,7 +139,7 @@ class LoadedWorkflow:
         )
 
     def _bring(self, place: str) -> ContainerRun | None:
-        """The images to the node, and what is to be known of them to ``place``."""
+        """Pull the images, and write their names to ``place``."""
         if self._containers is None or self.task.needs.container is None:
             return None
         inner = InnerContainers(
@@ -146,7 +155,11 @@ class LoadedWorkflow:
         return ContainerRun(self._containers, None)
 
     def collect(self, prepared: PreparedJob, exit_code: int) -> Mapping[str, Any]:
-        """The output object. Raises ``AttemptError``."""
+        """Return the output object.
+
+        Raises:
+            AttemptError: The outputs are missing or not acceptable.
+        """
         try:
             found: dict[str, Any] = read_result(prepared.job_files, f"{prepared.job}/{RESULT}")
         except ValueError as error:
