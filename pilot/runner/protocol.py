@@ -85,8 +85,8 @@ class JobFrame(HoldsSecrets):
     """Gives a job to the slot.
 
     ``secrets`` are values by port of the tool. ``trouble`` is why required secrets are missing.
-    ``stop`` says that the job must stop already. ``gpus`` are the uuids of GPUs that the job may
-    use. ``deadline`` is described in ``RenewFrame``; None means none.
+    ``stop`` is the reason of a stop that preceded the job. ``gpus`` are the uuids of GPUs that the
+    job may use. ``deadline`` is described in ``RenewFrame``; None means none.
     """
 
     kind: Literal["job"] = "job"
