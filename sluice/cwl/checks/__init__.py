@@ -1,1 +1,1 @@
-"""What is refused, and what is warned of: each check adds its findings and changes nothing."""
+"""Checks of templates: each check adds errors or warnings and changes nothing else."""

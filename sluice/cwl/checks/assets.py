@@ -1,4 +1,4 @@
-"""Parameters that are bound to assets: they are files."""
+"""Check of the parameters that are bound to assets."""
 
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.types import ARRAY_OF_FILES, short_form, without_null
@@ -6,7 +6,7 @@ from sluice.cwl.reading.findings import START, Findings
 
 
 def check_assets(flow: Dataflow, findings: Findings) -> None:
-    """An asset is a file, a list of files or a folder; what it is not cannot be taken for it."""
+    """Report parameters bound to assets that are no files, and scatters over assets."""
     for name, ref in flow.assets.items():
         port = flow.workflow.inputs.get(name)
         if port is None or without_null(port.type) in ("File", "Directory", ARRAY_OF_FILES):

@@ -1,5 +1,7 @@
-"""Jobs that go on where an earlier attempt was (``sluice:checkpoint``): where files are kept of the
-folder that one tool runs in, there has to be one tool, and one folder."""
+"""Check of ``sluice:checkpoint``.
+
+Pilots keep files of the folder of one tool, so each job must run one tool in one folder.
+"""
 
 from ruamel.yaml.comments import CommentedMap
 
@@ -14,6 +16,7 @@ _NAME = "checkpoint"
 
 
 def check_checkpoints(flow: Dataflow, findings: Findings) -> None:
+    """Report steps with ``sluice:checkpoint`` whose jobs cannot keep checkpoints."""
     for name, fields in flow.extensions.steps.items():
         step = flow.workflow.steps.get(name)
         if not isinstance(fields.values.get(_NAME), Checkpoint) or step is None:
@@ -26,7 +29,7 @@ def check_checkpoints(flow: Dataflow, findings: Findings) -> None:
 
 
 def _obstacle(step: Step, fields: Fields, flow: Dataflow, findings: Findings) -> str:
-    """Empty: there is none."""
+    """Return why the step cannot keep checkpoints, or an empty text if it can."""
     if "batch" in fields.values:
         return (
             "a batch runs its tool for one file after the other in one job; leave 'sluice:batch'"

@@ -1,4 +1,4 @@
-"""Templates that run by growth or by the clock, and outputs that are collected."""
+"""Checks of templates with triggers, and of outputs for append-only data sets."""
 
 from sluice.contracts.matching import holds
 from sluice.contracts.standing import Due
@@ -9,7 +9,10 @@ from sluice.cwl.reading.findings import START, Findings, TextPlace
 
 
 def check_due(flow: Dataflow, findings: Findings) -> None:
-    """Is there what it runs on, and can it begin with nobody there?"""
+    """Report what keeps a trigger from starting the workflow without a person.
+
+    The workflow needs data for its trigger, and each parameter needs a value.
+    """
     match: Match = flow.extensions.workflow.values.get("match", Match())
     if match.due is None:
         return
@@ -49,7 +52,7 @@ def _place(flow: Dataflow, due: Due) -> TextPlace:
 
 
 def warn_of_circles(flow: Dataflow, findings: Findings) -> None:
-    """What it collects is new to it again."""
+    """Warn if the workflow writes to the append-only data set that triggers it."""
     match: Match = flow.extensions.workflow.values.get("match", Match())
     if match.due is None or not match.conditions:
         return

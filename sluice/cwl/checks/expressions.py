@@ -1,7 +1,7 @@
-"""Expressions that could never be worked out, found by their form alone: nothing is evaluated.
+"""Checks of the syntax of expressions. No expression is evaluated.
 
 Without InlineJavascriptRequirement CWL has parameter references only, such as
-``$(inputs.frame.path)``. With it or without, what a reference names must be there.
+``$(inputs.frame.path)``. In both cases the input that a reference names must exist.
 """
 
 import re
@@ -17,20 +17,19 @@ from sluice.cwl.reading.nodes import named_nodes
 from sluice.visible_text import quoted
 
 _JAVASCRIPT = "InlineJavascriptRequirement"
-#: Of an expression, or of what is kept from being one.
+#: The start of an expression, or an escaped character.
 _BEGINNING = re.compile(r"\\.|\$[({]", re.DOTALL)
-#: CWL's grammar: a name, and fields of what it stands for.
+#: A parameter reference of the CWL grammar: a name, and fields of its value.
 _REFERENCE = re.compile(
     r"""\$\( (?:null | (?:inputs|self|runtime)
         (?: \.\w+ | \['(?:[^'\\]|\\.)+'\] | \["(?:[^"\\]|\\.)+"\] | \[[0-9]+\] )* ) \)""",
     re.VERBOSE,
 )
-#: The input that a reference names.
+#: A parameter reference to an input, with the name of the input.
 _INPUT = re.compile(
     r"""\$\(inputs (?: \.(\w+) | \['((?:[^'\\]|\\.)+)'\] | \["((?:[^"\\]|\\.)+)"\] )""", re.VERBOSE
 )
-#: What is worked out in a step, and in a tool; a key of such a name is an expression wherever it
-#: stands there.
+#: Keys whose values may be expressions, in a step and anywhere in a tool.
 _OF_STEPS = frozenset({"valueFrom", "when"})
 _OF_TOOLS = frozenset(
     {
@@ -64,17 +63,22 @@ _OF_TOOLS = frozenset(
         ),
     }
 )
-#: What is no part of how a tool is run: values, words, other processes; and what others may have
-#: said instead.
+#: Keys to skip: values, texts, other processes, and requirements, which are collected separately.
 _LEFT_ASIDE = frozenset({"default", "doc", "label", "steps", "requirements", "hints"})
-#: Collections whose keys, where they are mappings, are names of the author's.
+#: Collections whose keys, in a mapping, are names that the author chose.
 _OF_NAMES = frozenset({"inputs", "outputs", "fields"})
 
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What holds for an expression. ``owner``: what would have to ask for JavaScript. ``inputs``:
-    of ``holder``, None where they cannot be told."""
+    """The context of an expression.
+
+    Attributes:
+        javascript: Whether InlineJavascriptRequirement applies.
+        owner: The kind of process that would have to require JavaScript.
+        holder: The step or tool in words.
+        inputs: The names of the inputs, or None if they are unknown.
+    """
 
     javascript: bool
     owner: str
@@ -85,7 +89,13 @@ class _Around:
 def check_expressions(
     workflow: CommentedMap, findings: Findings, *, outer: tuple[CommentedMap, ...] = ()
 ) -> None:
-    """``outer``: the steps and workflows around the workflow, the innermost first."""
+    """Report references to unknown inputs, and JavaScript that is not enabled.
+
+    Args:
+        workflow: The workflow to check.
+        findings: Gets the errors.
+        outer: The steps and workflows around the workflow, the innermost first.
+    """
     owners = (workflow, *outer)
     for step in named_nodes(workflow.get("steps")):
         if step.body is None:
@@ -113,7 +123,7 @@ def check_expressions(
 
 
 def _has(*owners: CommentedMap) -> bool:
-    """A hint is not enough for the reference runner."""
+    """Return whether JavaScript is required. The reference runner ignores it as a hint."""
     return any(
         entry.name == _JAVASCRIPT
         for owner in owners
@@ -122,8 +132,10 @@ def _has(*owners: CommentedMap) -> bool:
 
 
 def _needs(owners: tuple[CommentedMap, ...]) -> CommentedSeq:
-    """The requirements and hints that hold for a tool: any requirement before any hint, the tool's
-    before those around it."""
+    """Return the requirements and hints that apply to a tool.
+
+    Requirements come before hints. The tool's own come before those of the processes around it.
+    """
     held: dict[str, CommentedMap | None] = {}
     for kind in ("requirements", "hints"):
         for owner in owners:
@@ -143,7 +155,12 @@ def _names(owner: CommentedMap, key: str) -> frozenset[str] | None:
 
 
 def texts_of(node: Any, *, named: bool = False) -> Iterator[tuple[Any, TextPlace]]:
-    """``named``: the keys of ``node`` are names."""
+    """Yield each value of a tool that may be an expression, with its place.
+
+    Args:
+        node: A part of the tool.
+        named: Whether the keys of ``node`` are names.
+    """
     if isinstance(node, CommentedMap):
         for key, value in node.items():
             if key in _OF_TOOLS and not named:
@@ -156,7 +173,7 @@ def texts_of(node: Any, *, named: bool = False) -> Iterator[tuple[Any, TextPlace
 
 
 def _values(value: Any, place: TextPlace) -> Iterator[tuple[Any, TextPlace]]:
-    """A text, or the texts in a list or (variables of the environment) in a mapping."""
+    """Yield a text, or the texts in a list or in a mapping of environment variables."""
     if isinstance(value, CommentedMap | CommentedSeq):
         keys = value if isinstance(value, CommentedMap) else range(len(value))
         yield from (
@@ -187,7 +204,7 @@ def _check(text: Any, place: TextPlace, findings: Findings, around: _Around) -> 
 
 
 def references_in(text: str) -> tuple[list[str], str]:
-    """The parameter references in a text, and the text from the first expression that is none."""
+    """Return the parameter references in a text, and the rest from the first other expression."""
     found: list[str] = []
     at = 0
     while beginning := _BEGINNING.search(text, at):
@@ -203,6 +220,6 @@ def references_in(text: str) -> tuple[list[str], str]:
 
 
 def input_of(reference: str) -> str | None:
-    """None where it names none, or ``inputs`` as a whole."""
+    """Return the input that a reference names, or None if it names no input or all of them."""
     named = _INPUT.match(reference)
     return None if named is None else named[1] or re.sub(r"\\(.)", r"\1", named[2] or named[3])

@@ -1,4 +1,4 @@
-"""The extension fields (``sluice:…``) against the workflow that they stand in."""
+"""Checks of the extension fields (``sluice:…``) against their workflow."""
 
 from sluice.contracts.states import TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
@@ -7,7 +7,7 @@ from sluice.cwl.reading.findings import START, Findings, did_you_mean
 
 
 def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
-    """``sluice:bind``: metadata gives values to parameters."""
+    """Report parameters in ``sluice:bind`` that metadata cannot set."""
     workflow, parameters = flow.extensions.workflow, _values(flow)
     for name in workflow.values.get("bind", {}):
         place = workflow.inner.get(("bind", name), START)
@@ -29,7 +29,7 @@ def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
 
 
 def check_fields_without_data(flow: Dataflow, findings: Findings) -> None:
-    """What is said of a data set where the workflow takes none."""
+    """Report extension fields about a data set if the workflow takes none."""
     if flow.wiring.data_input is not None:
         return
     workflow = flow.extensions.workflow
@@ -70,7 +70,7 @@ def _is_of_data(field: str, key: str, flow: Dataflow) -> bool:
 
 
 def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
-    """``sluice:require``: of parameters, those that are values."""
+    """Report parameters in ``sluice:require`` that are secret, unknown or files."""
     workflow, parameters = flow.extensions.workflow, _values(flow)
     required = workflow.values.get("require")
     for name in required.parameters if required is not None else ():
@@ -87,7 +87,7 @@ def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
 
 
 def _values(flow: Dataflow) -> list[str]:
-    """The parameters that are no files."""
+    """Return the parameters that are not files."""
     files = flow.wiring.file_inputs
     return [
         name
@@ -97,7 +97,7 @@ def _values(flow: Dataflow) -> list[str]:
 
 
 def check_fields_of_steps(flow: Dataflow, findings: Findings) -> None:
-    """``sluice:batch`` is for maps, ``sluice:merge`` for merges."""
+    """Report ``sluice:batch`` on steps that do not scatter, and ``sluice:merge`` on maps."""
     for name, fields in flow.extensions.steps.items():
         step = flow.workflow.steps.get(name)
         if (
@@ -105,7 +105,7 @@ def check_fields_of_steps(flow: Dataflow, findings: Findings) -> None:
             and not step.scatter
             and any(findings.has_error_at(link.source_place) for link in step.links.values())
         ):
-            continue  # what comes in is another thing than what was meant
+            continue  # the link to the source is wrong, so the mode is wrong too
         if "batch" in fields.values and step and not step.scatter:
             findings.error(
                 fields.places["batch"],

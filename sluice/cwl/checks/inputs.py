@@ -1,4 +1,4 @@
-"""The inputs of the workflow: the data set, and parameters; and the types of all ports."""
+"""Checks of the workflow's inputs (data sets and parameters) and of the types of all ports."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean
 from sluice.cwl.reading.nodes import plain_json
 from sluice.visible_text import quoted
 
-#: What is wrong with them is told elsewhere.
+#: List types that other checks report.
 _LISTS = ("File[]", "Directory[]")
 
 
 def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
-    """The data set and further ones, parameters that are files or directories, and values."""
+    """Report an unsupported type, default or ``secondaryFiles`` of a workflow input."""
     if "secondaryFiles" in port.body:
         _check_secondary_patterns(port, wiring, findings)
     if port.name in wiring.data_inputs:
@@ -46,7 +46,7 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
 
 
 def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> None:
-    """A file that goes to the jobs as text, with the template."""
+    """Report a default of files, unless it is one file that travels as text with the template."""
     default, place = port.body.get("default"), port.place_of("default")
     if default is None:
         return
@@ -73,7 +73,10 @@ def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> N
 
 
 def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) -> None:
-    """Whoever brings files in works no expression out, so patterns are plain."""
+    """Report ``secondaryFiles`` that are misplaced, or that need an expression.
+
+    Pilots fetch the files and evaluate no expressions.
+    """
     place = port.place_of("secondaryFiles")
     if port.name in wiring.asset_inputs:
         findings.error(
@@ -97,6 +100,7 @@ def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) ->
 def check_default(
     value: Any, port: Port, findings: Findings, *, place: TextPlace, subject: str
 ) -> None:
+    """Report a default that does not fit the type of its port."""
     if value is not None and not value_fits(value, port.type):
         findings.error(
             place,
@@ -106,8 +110,10 @@ def check_default(
 
 
 def refuse_names_as_types(workflow: Workflow, findings: Findings) -> None:
-    """A type that is the name of an input or a step is a name to the schema, and so escapes its
-    check."""
+    """Report types that are names of ports or steps.
+
+    The CWL schema accepts any name as a type, so its own check does not find them.
+    """
     names = {*workflow.inputs, *workflow.outputs, *workflow.steps}
     ports = [*workflow.inputs.values()]
     for step in workflow.steps.values():

@@ -1,5 +1,4 @@
-"""Whether the types of the two ends of each link fit, and what becomes of the values that are not
-given."""
+"""Check of the types at both ends of each link, and of missing values."""
 
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -23,7 +22,7 @@ from sluice.cwl.reading.findings import Findings
 
 
 def check_link_types(flow: Dataflow, findings: Findings) -> None:
-    """Every link whose two ends are known."""
+    """Report each link whose source does not fit its target."""
     for step, port in flow.wiring.origins:
         _check_input(flow.workflow.steps[step], port, flow, findings)
     for name, origin in flow.wiring.outputs.items():
@@ -62,7 +61,7 @@ def _check_output(name: str, origin: SourcePort, flow: Dataflow, findings: Findi
 
 
 def _output_type(step: Step, port: str) -> Any:
-    """The type of a step's output as others see it, or None where the tool has no such output."""
+    """Return the type of a step output outside the step, or None if it does not exist."""
     found: Port | None = step.tool_outputs.get(port)
     if found is None:
         return None
@@ -71,16 +70,17 @@ def _output_type(step: Step, port: str) -> Any:
 
 
 class _Lack(Enum):
-    """What becomes of values that are not given."""
+    """What happens to missing values."""
 
-    NEVER = auto()  #: all are, or it is no data
+    NEVER = auto()  #: no value may be missing, or the link brings no data
     ONLY = auto()  #: there is one value, or none
-    LEFT_OUT = auto()  #: of the list
-    ONE_OF_PAIR = auto()  #: of those of a number, another is always there
-    ALL_OF_PAIR = auto()  #: none may be there
+    LEFT_OUT = auto()  #: missing values are left out of the list
+    ONE_OF_PAIR = auto()  #: of the values with one number, at least one is there
+    ALL_OF_PAIR = auto()  #: all values with one number may be missing
 
     @classmethod
     def of(cls, given: Any, stream: EntryStream | None) -> "_Lack":
+        """Return what happens to missing values of a type that a stream carries."""
         if stream is None or not may_lack(given):
             return cls.NEVER
         return cls.LEFT_OUT if stream.many else cls.ONLY
@@ -88,7 +88,15 @@ class _Lack(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """What a link brings to its end. ``subject``: the end in words."""
+    """What a link brings to its target.
+
+    Attributes:
+        link: The link.
+        subject: The target in words.
+        given: The type of the source.
+        lack: What happens to missing values.
+        where_missing: The warning if the only value may be missing.
+    """
 
     link: Link
     subject: str
@@ -100,6 +108,7 @@ class _End:
 
     @property
     def source(self) -> str:
+        """The sources of the link in words."""
         sources = [f"'{source}'" for source in self.link.sources or ["?"]]
         return f"{', '.join(sources)} {'is' if len(sources) == 1 else 'are'}"
 
@@ -112,26 +121,26 @@ def _given(origin: SourcePort, workflow: Workflow) -> Any:
 
 
 def may_lack(kind: Any) -> bool:
-    """Is it, or are its items, optional?"""
+    """Return whether the type, or the type of its items, is optional."""
     return is_optional(kind) or (
         isinstance(kind, dict) and kind.get("type") == "array" and is_optional(kind["items"])
     )
 
 
 def given_by(step: Step, link: Link, flow: Dataflow) -> Any:
-    """The type of what a link brings; None where that is not known."""
+    """Return the type that a link brings, or None if it is unknown."""
     sources = flow.wiring.sources(step.name, link.name)
     return given_type(link, [_given(origin, flow.workflow) for origin in sources])
 
 
 def _lack_of_pair(step: Step, flow: Dataflow) -> _Lack:
-    """Of several inputs that the step scatters over."""
+    """Return what happens to missing values of the inputs that the step scatters over together."""
     given = [given_by(step, step.links[name], flow) for name in step.scatter if name in step.links]
     return _Lack.ALL_OF_PAIR if all(map(may_lack, given)) else _Lack.ONE_OF_PAIR
 
 
 def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
-    """The way to make a data link fit, where there is a plain one."""
+    """Return a hint how to make a data link fit, or an empty text."""
     if not step.scatter and fit(given, array_of(port_type)) != "does not fit":
         return (
             f": add 'scatter: {link.name}' to run the tool on each"
@@ -143,7 +152,7 @@ def _way(step: Step, link: Link, given: Any, port_type: Any) -> str:
 
 
 def _way_out(given: Any, taken: Any) -> str:
-    """For a workflow output that is declared as the list of what the step gives."""
+    """Return a hint for a workflow output that is declared as a list of the step's type."""
     if fit(array_of(given), taken) == "does not fit":
         return ""
     return (
@@ -176,7 +185,7 @@ def _tell_misfit(end: _End, findings: Findings, *, taken: Any, way: str = "") ->
 
 
 def _tell_left_out(end: _End, findings: Findings) -> None:
-    """Others would get a null for each."""
+    """Warn of values that are left out here, where other runners have nulls."""
     if end.lack is _Lack.LEFT_OUT:
         way = "for the same under other runners write 'pickValue: all_non_null'"
         note = f"those that are missing are left out, and are no nulls in a list; {way}"

@@ -1,5 +1,8 @@
-"""Merges in groups (``sluice:merge``): where several files are no trouble to who reads them; and in
-levels (``tree`` in it), where what one job gives, another of the same step can take."""
+"""Checks of merges in groups (``sluice:merge``) and in levels (``tree`` in it).
+
+A merge in groups writes several files, which not every downstream step can take. In a merge in
+levels, jobs take the outputs of other jobs of the same step.
+"""
 
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import InputMode, TaskMode
@@ -18,8 +21,11 @@ from sluice.cwl.reading.findings import Findings
 
 
 def check_shared_files(flow: Dataflow, findings: Findings) -> None:
-    """What every job gets, and a list that is scattered over, must be the only one: groups of a
-    merge write several."""
+    """Report grouped merges whose readers need exactly one file.
+
+    Readers need one file for every job, or one list to scatter over. A grouped merge writes
+    several.
+    """
     workflow, wiring = flow.workflow, flow.wiring
     for (name, port), origin in wiring.origins.items():
         stream = wiring.streams.get(origin)
@@ -47,7 +53,10 @@ def check_shared_files(flow: Dataflow, findings: Findings) -> None:
 
 
 def check_merge_trees(flow: Dataflow, findings: Findings) -> None:
-    """Only where the step's mode is known; a map has no groups, which is told elsewhere."""
+    """Report steps that cannot merge in a tree.
+
+    Steps that are no merges are skipped: another check reports their groups.
+    """
     for name, step in flow.workflow.steps.items():
         is_merge = flow.wiring.modes.get(name) is TaskMode.MERGE
         if is_merge and merges_in_tree(name, flow.extensions):

@@ -1,5 +1,8 @@
-"""Workflows that scatter over data and yet run inside one job: the step that runs them has fields
-which hold for all of it."""
+"""Warning of workflows that scatter over data inside one job.
+
+Some fields of the step around the workflow apply to the workflow as a whole. They force it into one
+job.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +18,10 @@ from sluice.cwl.reading.nodes import listed, named_nodes
 
 
 def warn_of_nested_scatters(flow: Dataflow, findings: Findings) -> None:
-    """Legal, and slow: nothing in that job runs side by side on several nodes."""
+    """Warn of workflows that scatter over data inside one job.
+
+    They are valid but slow, because one job runs on one node.
+    """
     for step in flow.workflow.steps.values():
         if (
             step.scatter
@@ -43,13 +49,20 @@ def _reasons(step: Step) -> Iterator[tuple[str, TextPlace]]:
 
 
 def _whole(step: Step, wiring: Wiring) -> set[str]:
-    """Inputs of the step that take a data set as a list."""
+    """Return the inputs of the step that take a data set as a list."""
     streams = {name: wiring.stream_of(step.name, name) for name in step.links}
     return {name for name, stream in streams.items() if stream is not None and stream.many}
 
 
 def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
-    """``data``: inputs of the workflow. What steps inside make of them is data, too."""
+    """Return whether a workflow scatters over data, itself or in nested workflows.
+
+    Outputs of steps that read data count as data.
+
+    Args:
+        workflow: The workflow.
+        data: Its inputs that are data.
+    """
     steps = [
         (step.name, step.body, _links(step.body))
         for step in named_nodes(workflow.get("steps"))
@@ -80,7 +93,7 @@ def _scatters(workflow: CommentedMap, data: set[str]) -> bool:
 
 
 def _links(step: CommentedMap) -> list[tuple[str, str]]:
-    """(input, source) of the step."""
+    """Return the (input, source) pairs of a step."""
     links = [
         (link.name, link.value if link.body is None else link.body.get("source"))
         for link in named_nodes(step.get("in"))
@@ -89,5 +102,5 @@ def _links(step: CommentedMap) -> list[tuple[str, str]]:
 
 
 def _texts(written: Any) -> list[str]:
-    """Whatever else stands there is wrong."""
+    """Return the texts of a value or list. Other checks report other values."""
     return [text for text in listed(written) if isinstance(text, str)]

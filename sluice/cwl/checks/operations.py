@@ -1,5 +1,8 @@
-"""Operations, which are steps that no tool does: their files say what is run
-(``sluice:invoke``), or people are asked of each file (``sluice:ask``)."""
+"""Checks of Operations, which are steps without a tool.
+
+The input files of the step are invocations to run (``sluice:invoke``), or people annotate each file
+(``sluice:ask``).
+"""
 
 from sluice.contracts.ask import Ask
 from sluice.contracts.states import EntryKind
@@ -12,11 +15,11 @@ from sluice.cwl.reading.nodes import named_nodes
 
 _INVOKE, _ASK = "invoke", "ask"
 
-#: Requirements that say what a tool needs; types are none of these.
+#: Requirements that describe a tool's needs. Types do not belong to them.
 _ASKED_OF_NODES = frozenset({*OF_TOOLS, "CUDARequirement", "TimeLimit", "Secrets"}) - {
     "SchemaDefRequirement"
 }
-#: Fields of a step that are about how pilots run its jobs, and how these are made.
+#: Fields of a step about how its jobs are made and how pilots run them.
 _OF_PILOTS = (
     "batch",
     "checkpoint",
@@ -31,8 +34,7 @@ _OF_PILOTS = (
 
 
 def check_operations(flow: Dataflow, findings: Findings) -> None:
-    """``sluice:invoke`` and ``sluice:ask`` stand where an Operation does; no other step can run
-    one."""
+    """Report Operations without ``sluice:invoke`` or ``sluice:ask``, and misuse of both fields."""
     for step in flow.workflow.steps.values():
         fields = flow.extensions.steps.get(step.name, Fields())
         is_operation = step.tool.get("class") == "Operation"
@@ -114,7 +116,7 @@ def _check_asked(step: Step, fields: Fields, flow: Dataflow, findings: Findings)
 
 
 def _has_gold(step: Step, ask: Ask, fields: Fields, findings: Findings) -> bool:
-    """Is what ``gold`` names an input for it? None is named: nothing is wrong."""
+    """Return whether ``gold`` names a suitable input, or no input at all."""
     if ask.gold is None:
         return True
     place, port = fields.inner.get((_ASK, "gold"), step.place), step.tool_inputs.get(ask.gold)
@@ -155,7 +157,7 @@ def _check_ports(step: Step, ask: Ask, findings: Findings) -> None:
 
 
 def _check_plain(step: Step, name: str, flow: Dataflow, findings: Findings) -> None:
-    """Of what lies in one file with others nothing can be shown."""
+    """Report inputs from bundles, because annotators can only be shown plain files."""
     origin = flow.wiring.origins.get((step.name, name))
     stream = None if origin is None else flow.wiring.streams.get(origin)
     if stream is not None and stream.kind is EntryKind.BUNDLE:

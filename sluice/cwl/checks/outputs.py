@@ -1,4 +1,4 @@
-"""What the workflow gives, and what of its steps nobody takes."""
+"""Checks of the workflow's outputs, and of ports that nothing uses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +14,7 @@ from sluice.cwl.reading.findings import Findings, text_place
 
 
 def check_outputs_of_workflow(flow: Dataflow, findings: Findings) -> None:
+    """Report a workflow without outputs, and a data set with two output names."""
     if not flow.workflow.outputs:
         findings.error(
             text_place(flow.workflow.body, "outputs"),
@@ -32,7 +33,10 @@ def check_outputs_of_workflow(flow: Dataflow, findings: Findings) -> None:
 
 
 def warn_of_unused(flow: Dataflow, findings: Findings) -> None:
-    """Legal, and most often a mistake."""
+    """Warn of unused parameters and outputs, and of slow bindings of file lists.
+
+    They are valid, but usually mistakes.
+    """
     workflow, wiring = flow.workflow, flow.wiring
     sources = [origin for _, _, origin in wiring.all_sources()]
     used = {origin.port for origin in sources if origin.step is None}

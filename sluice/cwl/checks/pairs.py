@@ -1,5 +1,4 @@
-"""Whether the files that a step takes together, of several data sets, are the same ones that other
-runners pair."""
+"""Check that steps pair the same files of several data sets as other runners do."""
 
 from collections.abc import Sequence
 
@@ -10,8 +9,10 @@ from sluice.cwl.reading.findings import Findings, text_place
 
 
 def check_pairs(flow: Dataflow, findings: Findings) -> None:
-    """Files are paired only where their numbers, here, and their positions, elsewhere, mean the
-    same."""
+    """Report pairs of files that other runners would pair differently.
+
+    Sluice pairs files by number and other runners pair them by position, so both must agree.
+    """
     numbering = Numbering(flow.workflow, flow.wiring)
     for name, step in flow.workflow.steps.items():
         data = [link for link in step.scatter if flow.wiring.is_data(name, link)]
@@ -57,8 +58,11 @@ def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
 def _check_what_is_left(
     step: Step, data: Sequence[str], numbering: Numbering, findings: Findings
 ) -> None:
-    """More left out on one side alone is no trouble: either nothing was, or other runners refuse
-    lists of unlike length."""
+    """Report pairs of which different files were left out.
+
+    It is no problem if only one side leaves out more. Then nothing was left out, or other runners
+    refuse lists of different lengths.
+    """
     filters = {link: numbering.filters(step, step.links[link]) for link in data}
     for number, other in enumerate(data):
         for first in data[:number]:

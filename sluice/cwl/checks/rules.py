@@ -1,5 +1,4 @@
-"""What CWL allows and Sluice does not carry out over data sets yet, each with the way round it; and
-what each step must have."""
+"""All checks of what Sluice does not support over data sets, and of what each step must have."""
 
 from sluice.cwl.checks.due_templates import check_due, warn_of_circles
 from sluice.cwl.checks.extension_rules import (
@@ -25,6 +24,7 @@ from sluice.cwl.reading.findings import Findings
 
 
 def check_rules(flow: Dataflow, findings: Findings) -> None:
+    """Run all rules on the dataflow of a template."""
     for port in flow.workflow.inputs.values():
         check_input(port, flow.wiring, findings)
     for step in flow.workflow.steps.values():

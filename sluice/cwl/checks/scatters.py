@@ -1,5 +1,7 @@
-"""What a step scatters over where that is more than files of the same number: the entries are
-counted, so none may be missing among them."""
+"""Checks of scatters that do not pair files by number.
+
+Such scatters count the entries, so none of the entries may be missing.
+"""
 
 from sluice.contracts.scatters import unequal_lists
 from sluice.cwl.checks.link_types import given_by, may_lack
@@ -10,6 +12,7 @@ from sluice.cwl.reading.findings import Findings, text_place
 
 
 def check_scatters(flow: Dataflow, findings: Findings) -> None:
+    """Report scatters by position, or over all combinations, whose entries may be missing."""
     numbering = Numbering(flow.workflow, flow.wiring)
     for step in flow.workflow.steps.values():
         items = flow.wiring.item_links.get(step.name)
@@ -31,7 +34,7 @@ def _check_complete(step: Step, flow: Dataflow, findings: Findings) -> None:
 
 
 def _check_lengths(step: Step, flow: Dataflow, findings: Findings) -> None:
-    """As far as the lists are written in the template."""
+    """Report lists of different lengths, as far as they are in the template."""
     if step.crosses:
         return
     written = {

@@ -1,8 +1,8 @@
-"""Parameters that are secrets: where they may go.
+"""Checks of where secret parameters may go.
 
-A tool finds the value in a variable of its environment, or in a file of its folder, and nowhere
-else: not on its command line, in no expression, in nothing that it gives. Every tool that it
-reaches says by ``cwltool:Secrets`` that it expects one.
+A tool finds a secret in an environment variable or in a file of its folder. A secret never appears
+on a command line, in an expression or in an output. Every tool that gets a secret must declare it
+with ``cwltool:Secrets``.
 """
 
 import re
@@ -29,11 +29,13 @@ _WAY = (
 
 
 def check_secrets(template: ParsedTemplate, flow: Dataflow, findings: Findings) -> None:
-    """Every way of every secret, from the workflow's input to the tools; and that what tools call
-    a secret is one."""
+    """Follow each secret from the workflow's input to the tools, and report misuse.
+
+    Also report inputs that tools call secret although they are not bound to a secret.
+    """
     bound = flow.extensions.workflow.inner.items()
     if any(findings.has_error_at(place) for (name, _), place in bound if name == "bind"):
-        return  # what was meant is another thing
+        return  # the binding itself is wrong, so what follows would mislead
     check = _Check(template.document.namespaces, findings)
     for name in flow.secrets:
         _check_parameter(name, flow, findings)
@@ -61,14 +63,19 @@ def _check_parameter(name: str, flow: Dataflow, findings: Findings) -> None:
 class _Check:
     namespaces: dict[str, str]
     findings: Findings
-    #: (tool, input) that were told of: a tool that several steps run is one text.
+    #: The (tool, input) pairs that were reported. Several steps may run the same tool.
     told: set[tuple[int, str]] = field(default_factory=set)
 
     def workflow(
         self, body: CommentedMap, secret: frozenset[str], outer: tuple[CommentedMap, ...]
     ) -> None:
-        """``secret``: its inputs that are. ``outer``: the steps and workflows around it, the
-        innermost first."""
+        """Check a workflow and its steps.
+
+        Args:
+            body: The workflow.
+            secret: The names of its inputs that are secrets.
+            outer: The steps and workflows around it, the innermost first.
+        """
         self._require_bound(body, secret)
         for output in named_nodes(body.get("outputs")) if outer else ():
             for name in sorted(secret & _sources(output, "outputSource")):
@@ -176,8 +183,10 @@ class _Check:
                 )
 
     def _require_bound(self, owner: CommentedMap, secret: frozenset[str]) -> None:
-        """What is called a secret by ``owner`` itself has to be one: any other value is kept as it
-        is given, for all to read."""
+        """Report inputs that ``owner`` calls secret although they are not.
+
+        Values that are not bound to a secret are stored readable for everyone.
+        """
         for kind in ("requirements", "hints"):
             for entry in named_nodes(owner.get(kind), "class"):
                 if expanded(entry.name, self.namespaces) != SECRETS or entry.body is None:
@@ -204,7 +213,7 @@ def _named_secret(held: Requirements) -> set[str]:
 
 
 def _places(held: Requirements) -> Iterator[TextPlace]:
-    """Where a value may be used: of variables of the environment, and of contents of files."""
+    """Yield the places where a secret may be used: environment variables and contents of files."""
     variables = held.get("EnvVarRequirement")
     written = None if variables is None else variables.body.get("envDef")
     for entry in named_nodes(written, "envName"):
@@ -220,7 +229,7 @@ def _places(held: Requirements) -> Iterator[TextPlace]:
 
 
 def _mentions(text: object, name: str) -> bool:
-    """Is the input looked at, or may it be?"""
+    """Return whether an expression uses the input, or may use it."""
     if not isinstance(text, str):
         return False
     found, beyond = references_in(text)
@@ -233,7 +242,7 @@ def _mentions(text: object, name: str) -> bool:
 
 
 def _is_plain(text: str, name: str) -> bool:
-    """Nothing but parameter references to the whole value, and text around them."""
+    """Return whether the text uses the secret only as plain references to its whole value."""
     found, beyond = references_in(text)
     own = [each for each in found if input_of(each) == name]
     plain = re.compile(rf"""\$\(inputs(?:\.{re.escape(name)}|\[['"]{re.escape(name)}['"]\])\)""")

@@ -1,4 +1,4 @@
-"""The steps: that each is given what its tool needs, and gives what its tool has."""
+"""Checks of steps: each tool gets the inputs that it needs, and each output exists."""
 
 from dataclasses import replace
 
@@ -21,6 +21,7 @@ from sluice.cwl.reading.nodes import named_nodes
 
 
 def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> None:
+    """Report values, sources and defaults of a step input that do not go together."""
     wiring, subject = flow.wiring, step.input_named(link.name)
     origin = wiring.origins.get((step.name, link.name))
     is_parameter = origin is not None and origin.step is None and origin.port != wiring.data_input
@@ -45,14 +46,16 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
             f"{subject} has a source and a default: {SOURCES['default beside a source'].note}",
         )
     port = step.tool_inputs.get(link.name)
-    if port is not None and "valueFrom" not in link.body:  # which makes the value of it
+    if (
+        port is not None and "valueFrom" not in link.body
+    ):  # 'valueFrom' computes the value from the default
         if link.name in step.scatter:
             port = replace(port, type=array_of(port.type))
         check_default(link.body["default"], port, findings, place=place, subject=subject)
 
 
 def _check_values(link: Link, subject: str, findings: Findings) -> None:
-    """Values come from one parameter; joining and choosing is for data sets."""
+    """Report several sources, 'linkMerge' and 'pickValue' on parameters: these need data sets."""
     if link.sources is not None and len(link.sources) > 1:
         findings.error(
             link.source_place,
@@ -69,7 +72,7 @@ def _check_values(link: Link, subject: str, findings: Findings) -> None:
 
 
 def check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
-    """CWL wants to be told by the workflow what its steps make use of."""
+    """Report features that a step uses and that the workflow does not require."""
     values = [
         text_place(link.body, "valueFrom")
         for link in step.links.values()
@@ -106,7 +109,7 @@ def check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
 
 
 def check_ports(step: Step, findings: Findings) -> None:
-    """Every input of the step is one of the tool's, and the tool gets what it needs."""
+    """Report links to unknown inputs of the tool, and inputs of the tool without a value."""
     for link in step.links.values():
         if link.name not in step.tool_inputs and not step.contained:
             hint = did_you_mean(link.name, step.tool_inputs)
@@ -133,7 +136,7 @@ def check_ports(step: Step, findings: Findings) -> None:
 
 
 def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None:
-    """What the step hands on is one value a job, or (map) one or none."""
+    """Report a step without outputs, unknown outputs, and optional outputs of merges."""
     if not step.outputs:
         findings.error(
             step.place_of("out"),
@@ -157,8 +160,10 @@ def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None
 
 
 def check_secondary_files(flow: Dataflow, findings: Findings) -> None:
-    """Within a workflow a file has the secondary files that its writer says, and nobody looks
-    beside it for more."""
+    """Report required ``secondaryFiles`` that the source of the file does not declare.
+
+    Within a workflow a file has only the secondary files that its writer declares.
+    """
     for (name, port), origin in flow.wiring.origins.items():
         step = flow.workflow.steps[name]
         sink, stream = step.tool_inputs.get(port), flow.wiring.streams.get(origin)

@@ -1,5 +1,4 @@
-"""What is legal in a tool and does nothing there, or leaves something out without which it works in
-few cases."""
+"""Warnings of fields of tools that have no effect, or that lack what makes them work."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -16,6 +15,7 @@ _KINDS = ("requirements", "hints")
 
 
 def warn_of_tool_fields(workflow: CommentedMap, findings: Findings) -> None:
+    """Warn of program names with blanks, file outputs without a binding, and unused quoting."""
     for name, owners in _tools(workflow):
         tool = owners[0]
         _warn_of_program(tool, name, findings)
@@ -38,7 +38,10 @@ def warn_of_tool_fields(workflow: CommentedMap, findings: Findings) -> None:
 
 
 def _warn_of_program(tool: CommentedMap, step: str, findings: Findings) -> None:
-    """A text is the name of a program, as is the first item of a list: no shell takes it apart."""
+    """Warn of a program name with blanks.
+
+    ``baseCommand`` is a program name, or a list that starts with one. No shell splits it.
+    """
     command = tool.get("baseCommand")
     program = command[0] if isinstance(command, list) and command else command
     if isinstance(program, str) and any(letter.isspace() for letter in program.strip()):
@@ -54,7 +57,11 @@ def _warn_of_program(tool: CommentedMap, step: str, findings: Findings) -> None:
 def _tools(
     workflow: CommentedMap, *outer: CommentedMap
 ) -> Iterator[tuple[str, tuple[CommentedMap, ...]]]:
-    """Each CommandLineTool with the name of its step, and the steps and workflows around it."""
+    """Yield each CommandLineTool of a workflow and of its nested workflows.
+
+    Yields:
+        The name of its step, and the tool with the steps and workflows around it, innermost first.
+    """
     for step in named_nodes(workflow.get("steps")):
         run = None if step.body is None else step.body.get("run")
         if step.body is None or not isinstance(run, CommentedMap):
@@ -66,8 +73,11 @@ def _tools(
 
 
 def _warn_of_output(output: NamedNode, step: str, findings: Findings) -> None:
-    """Values come from such tools as often as not; records have bindings of their own, field by
-    field."""
+    """Warn of an output of files without ``outputBinding``.
+
+    Outputs of values are skipped: their tools often write ``cwl.output.json``. Records are skipped
+    because their fields have bindings of their own.
+    """
     written = output.value if output.body is None else output.body
     kind = normal_type(written)
     is_stream = (written if output.body is None else output.body.get("type")) in (

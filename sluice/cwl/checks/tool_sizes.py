@@ -1,5 +1,8 @@
-"""How much the jobs' tools come to: what the workflow and its steps require is part of each tool
-that it holds for, so that a short text can stand for a long plan."""
+"""Check of the total size of the tools in a plan.
+
+The requirements of the workflow and its steps become part of each tool that they apply to. So a
+short text can stand for a long plan.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +13,7 @@ from sluice.cwl.reading.findings import Findings
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.cwl.reading.yaml_text import MOST_NODES
 
-#: Values in all tools together: with 100 for a step, five times as many as there is room for steps.
+#: Values in all tools together. With 100 values a step, this is five times the limit of steps.
 MOST_VALUES = 4 * MOST_NODES
 #: Characters in all tools together. The plan is read whenever one of its steps starts.
 MOST_CHARACTERS = 8 * 1024 * 1024
@@ -42,7 +45,7 @@ class _Size:
 
 
 def check_tool_sizes(workflow: CommentedMap, findings: Findings) -> bool:
-    """False, with an error at the step with which it gets too much."""
+    """Return whether the tools are small enough, and report the step that exceeds the limit."""
     return _Scale(findings).weigh(workflow, _Size())
 
 
@@ -52,7 +55,12 @@ class _Scale:
         self._all = _Size()
 
     def weigh(self, workflow: CommentedMap, around: _Size) -> bool:
-        """``around``: what holds for the workflow. False where it is too much."""
+        """Return whether the tools of a workflow are small enough, and report the first excess.
+
+        Args:
+            workflow: The workflow.
+            around: The size of the requirements that apply to the workflow from outside.
+        """
         above = around + _required(workflow)
         for step in named_nodes(workflow.get("steps")):
             run = None if step.body is None else step.body.get("run")

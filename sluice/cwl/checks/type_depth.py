@@ -1,4 +1,7 @@
-"""How deep types may be: the libraries compare types at a cost that doubles with each level."""
+"""Check of the depth of types.
+
+The libraries compare types at a cost that doubles with each level.
+"""
 
 import re
 from collections.abc import Mapping
@@ -14,7 +17,7 @@ _SHORT_ARRAYS = re.compile(r"[^\s\[\]]+((?:\[\]\??)+)")
 
 
 def check_type_depth(root: Any, findings: Findings) -> bool:
-    """Return False, with an error at the place, where a type of the document is too deep."""
+    """Return whether no type of the document is too deep, and report the first that is."""
     for mapping in mappings(root):
         for key, value in mapping.items():
             if _is_too_deep(key, value):

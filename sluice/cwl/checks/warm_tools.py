@@ -1,6 +1,8 @@
-"""Tools that stay loaded (``sluice:warm``): what depends on the job reaches such a tool by a
-request, or by what lies in its folders. Where something has to be there before the tool starts, it
-is refused."""
+"""Check of tools on warm workers (``sluice:warm``).
+
+Such a tool gets what depends on the job by a request, or in its folders. Requirements that must
+hold before the tool starts are errors.
+"""
 
 from dataclasses import dataclass
 
@@ -21,6 +23,7 @@ _NAME = "warm"
 
 
 def check_warm_tools(template: ParsedTemplate, flow: Dataflow, findings: Findings) -> None:
+    """Report steps with ``sluice:warm`` whose tools cannot stay loaded."""
     for name, fields in flow.extensions.steps.items():
         warm, step = fields.values.get(_NAME), flow.workflow.steps.get(name)
         if isinstance(warm, Warm) and step is not None and step.has_tool:
@@ -37,9 +40,9 @@ class _Check:
 
     def all_of(self, warm: Warm) -> None:
         if "invoke" in self.fields.values:
-            return  # only its files say which tools it runs
+            return  # only the input files say which tools the step runs
         if "ask" in self.fields.places:
-            return  # which is refused as such
+            return  # check_operations reports this
         self._key(warm)
         if not self._process():
             return
@@ -67,7 +70,7 @@ class _Check:
                 )
 
     def _process(self) -> bool:
-        """Is it one that can stay loaded?"""
+        """Return whether the process can stay loaded, and report why not."""
         step, place = self.step, self.fields.places[_NAME]
         kind = step.tool.get("class")
         if kind != "CommandLineTool":
@@ -105,7 +108,7 @@ class _Check:
             self.findings.error(text_place(tool, "stdin"), f"{self._tool} {STDIN}")
 
     def _environment(self, requirement: CommentedMap) -> None:
-        """It is there before the job is."""
+        """Report environment variables with expressions: the environment exists before the job."""
         for node in mappings(requirement.get("envDef")):
             for key, value in node.items():
                 if is_worked_out(value):
