@@ -1,4 +1,4 @@
-"""Workflows composed of tools of the library."""
+"""Composition of workflows from tools of the library."""
 
 from sluice.cwl.composing.joining import Joined, join_tools
 from sluice.cwl.composing.library_tool import LibraryTool, ToolPort, read_tool

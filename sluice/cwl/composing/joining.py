@@ -1,10 +1,12 @@
-"""Which output of which tool feeds which input, decided by type, format and name.
+"""Composition of tools into a workflow: which output feeds which input.
 
-The first tool takes the data set, which is called as its input is. Every further one takes what
-those before it give. An output of the name of an input is taken for it, the nearest first (for a
-list called ``pages`` also one called ``page``); else the nearest tool's only output that fits. A
-list that meets a single input is scattered over, a single value that meets a list becomes one; what
-nobody takes is an output of the workflow.
+The decision depends on type, format and name. The first tool takes the data set, which is named
+after the input that takes it. Each further tool takes outputs of the tools before it. An input
+takes the output of its name, from the nearest tool first. An input list ``pages`` also takes an
+output ``page``. Otherwise an input takes the only output of the nearest tool that fits.
+
+If a list meets a single input, the step scatters over it. If a single value meets a list, it
+becomes a list of one. Outputs that no tool takes are outputs of the workflow.
 """
 
 from collections import Counter
@@ -21,16 +23,25 @@ NOTHING_BOUND: Mapping[str, str] = MappingProxyType({})
 
 
 class How(Enum):
-    """What becomes of a value on its way."""
+    """How an input takes a value."""
 
-    WHOLE = auto()  #: it is taken as it is
-    EACH = auto()  #: each item of a list by itself
-    ALONE = auto()  #: it is the only item of a list
+    WHOLE = auto()  #: the value as it is
+    EACH = auto()  #: each item of a list on its own
+    ALONE = auto()  #: the value as the only item of a list
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOffer:
-    """Something that a tool may take. ``step``: who gives it; None: it is the data set."""
+    """An output or data set that a tool may take.
+
+    Attributes:
+        step: The step that writes it, or None for the data set.
+        port: The name of the output or of the data set.
+        item: File or Directory.
+        depth: The number of lists around the item.
+        format: The format, or None if it is not declared.
+        optional: Whether there may be no value.
+    """
 
     step: str | None
     port: str
@@ -41,23 +52,33 @@ class ToolOffer:
 
     @property
     def source(self) -> str:
+        """The text of the source in CWL."""
         return self.port if self.step is None else f"{self.step}/{self.port}"
 
     @property
     def words(self) -> str:
+        """The offer in words."""
         return "the data set" if self.step is None else f"'{self.port}' of {self.step}"
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
+    """An offer and how an input takes it."""
+
     offer: ToolOffer
     how: How
 
 
 @dataclass(slots=True)
 class JoinedStep:
-    """``links``: by input. ``parameters``: the other inputs, and the workflow's inputs that they
-    take their values from."""
+    """A step of the composed workflow.
+
+    Attributes:
+        name: The name of the step.
+        tool: The tool that it runs.
+        links: By input, what it takes from other steps or from the data set.
+        parameters: By other input, the name of the workflow's input that gives its value.
+    """
 
     name: str
     tool: LibraryTool
@@ -66,9 +87,11 @@ class JoinedStep:
 
     @property
     def scatter(self) -> list[str]:
+        """The inputs that the step scatters over."""
         return [port for port, link in self.links.items() if link.how is How.EACH]
 
     def offers(self) -> list[ToolOffer]:
+        """Return the outputs of the step that are files or folders, as other steps see them."""
         more = 1 if self.scatter else 0
         return [
             ToolOffer(
@@ -81,9 +104,16 @@ class JoinedStep:
 
 @dataclass(slots=True)
 class Joined:
-    """``data``: the workflow's data input. ``parameters``: its other inputs, each with the port
-    that it is for. ``outputs``: by name. ``misfits``: why there is no such workflow, a sentence
-    each."""
+    """A composed workflow, or the reasons why there is none.
+
+    Attributes:
+        data: The data set that the workflow takes.
+        steps: The steps in order.
+        parameters: The other inputs by name, each with the port that it feeds.
+        bind: What ``sluice:bind`` gives to parameters.
+        outputs: The outputs of the workflow by name.
+        misfits: Why the tools cannot be joined, in one sentence each.
+    """
 
     data: ToolOffer | None = None
     steps: list[JoinedStep] = field(default_factory=list)
@@ -96,8 +126,12 @@ class Joined:
 def join_tools(
     tools: Sequence[tuple[str, LibraryTool]], *, bind: Mapping[str, str] = NOTHING_BOUND
 ) -> Joined:
-    """``tools``: each with the name that it has in the library. ``bind``: what else parameters of
-    the workflow have as their values, beside what the tools say."""
+    """Compose a workflow of tools.
+
+    Args:
+        tools: The tools in order, each with its name in the library.
+        bind: More bindings of parameters, in addition to those of the tools.
+    """
     joined = Joined()
     _require_one_version(tools, joined)
     for name, tool in zip(_step_names([name for name, _ in tools]), tools, strict=True):
@@ -128,7 +162,7 @@ def _require_one_version(tools: Sequence[tuple[str, LibraryTool]], joined: Joine
 
 
 def _step_names(names: Sequence[str]) -> list[str]:
-    """A tool that stands twice gets a number."""
+    """Return a step name for each tool. Tools that occur again get a number."""
     plain = [name.replace(".", "_") for name in names]
     seen: Counter[str] = Counter()
     found = []
@@ -139,13 +173,13 @@ def _step_names(names: Sequence[str]) -> list[str]:
 
 
 def _wanted(step: JoinedStep) -> list[ToolPort]:
-    """Inputs that take files, and are not bound to an asset."""
+    """Return the inputs that take files or folders and are not bound to an asset."""
     ports = step.tool.inputs.values()
     return [port for port in ports if port.item is not None and port.name not in step.tool.bind]
 
 
 def _take_data(step: JoinedStep, joined: Joined) -> None:
-    """The data set is a list of what the first tool's first input takes."""
+    """Make the data set a list of what the first suitable input of the first tool takes."""
     first = next((port for port in _wanted(step) if not port.optional and port.depth < 2), None)
     if first is None:
         joined.misfits.append(
@@ -174,7 +208,7 @@ def _link(step: JoinedStep, joined: Joined) -> None:
             step.links[port.name] = found
     for port in wanted:
         if port.name not in step.links and not port.optional and port.default is None:
-            # Past the first step, the data set is taken by name alone.
+            # After the first step, an input takes the data set only by name.
             _link_by_type(step, port, before or groups, joined)
     if joined.steps and not step.links:
         joined.misfits.append(
@@ -184,7 +218,7 @@ def _link(step: JoinedStep, joined: Joined) -> None:
 
 
 def _names(port: ToolPort) -> tuple[str, ...]:
-    """Of what is made for it."""
+    """Return the names of outputs that match the port by name."""
     return (port.name, port.name.removesuffix("s")) if port.depth else (port.name,)
 
 
@@ -218,7 +252,7 @@ def _link_by_type(
 
 
 def _how(offer: ToolOffer, port: ToolPort) -> How | None:
-    """None: it cannot be taken."""
+    """Return how the port takes the offer, or None if it cannot."""
     if offer.item != port.item:
         return None
     if offer.format is not None and port.format is not None and offer.format != port.format:
@@ -234,7 +268,10 @@ def _how(offer: ToolOffer, port: ToolPort) -> How | None:
 
 
 def _name_parameters(joined: Joined) -> None:
-    """What no tool gives: under its own name, or with that of its step where several have it."""
+    """Name the inputs of the workflow after the ports that no tool feeds.
+
+    The name of the step is added if several ports have the same name.
+    """
     left = [
         (step, port)
         for step in joined.steps
@@ -264,7 +301,7 @@ def _bind(bind: Mapping[str, str], joined: Joined) -> None:
 
 
 def _name_outputs(joined: Joined) -> None:
-    """What the last step gives, and what nobody takes of the others."""
+    """Make the outputs of the last step, and all unused outputs, outputs of the workflow."""
     used = {link.offer.source for step in joined.steps for link in step.links.values()}
     left = [
         offer
@@ -281,7 +318,7 @@ def _name_outputs(joined: Joined) -> None:
 
 
 def type_of(offer: ToolOffer) -> Any:
-    """In CWL, as an output of the workflow."""
+    """Return the CWL type of an offer as an output of the workflow."""
     kind: Any = offer.item
     for _ in range(offer.depth):
         kind = array_of(kind)
@@ -312,7 +349,7 @@ def _ports_listed(ports: Sequence[ToolPort]) -> str:
 def fitting(
     before: Sequence[tuple[str, LibraryTool]], library: Mapping[str, LibraryTool]
 ) -> list[str]:
-    """Names of the tools that could come next."""
+    """Return the names of the tools that could come next."""
     return [
         name for name, tool in library.items() if not join_tools([*before, (name, tool)]).misfits
     ]

@@ -1,9 +1,8 @@
-"""A tool of the library: a CommandLineTool whose text says by itself all that is needed to join it
-with others.
+"""A tool of the library, which is a CommandLineTool in one text.
 
-Beside what CWL has, extension fields of ours may stand on it: ``sluice:bind``, which goes to the
-workflow that is composed, and those of a step (``sluice:retry``, ``sluice:boundary`` …), which go
-to its step."""
+The tool may have extension fields: ``sluice:bind``, which goes to the composed workflow, and those
+of a step (``sluice:retry``, ``sluice:boundary`` …), which go to its step.
+"""
 
 from dataclasses import dataclass, field
 from io import StringIO
@@ -22,18 +21,28 @@ from sluice.cwl.reading.findings import START, Findings, text_place
 from sluice.cwl.reading.nodes import named_nodes, plain_json
 from sluice.cwl.reading.yaml_text import read_text
 
-#: Bytes of a tool's text.
+#: The largest text of a tool, in bytes.
 MOST_TOOL = 256 * 1024
-#: What stands on the workflow, or is not of a process inside one.
+#: Fields that belong to a document, and not to a process inside a workflow.
 _OF_DOCUMENTS = ("cwlVersion", "$namespaces", "$schemas", "id")
-#: What names other files.
+#: Fields that refer to other files.
 _INCLUSIONS = ("$import", "$include", "$mixin", "$graph")
 
 
 @dataclass(frozen=True, slots=True)
 class ToolPort:
-    """``item``: what it is of, File or Directory; None: a value. ``depth``: of how many lists
-    around it. ``type``: as CWL has it, written out. ``format``: an address; None: it says none."""
+    """An input or output of a tool.
+
+    Attributes:
+        name: The name of the port.
+        type: The CWL type in its long form.
+        item: File or Directory, or None if the port takes values.
+        depth: The number of lists around the item.
+        optional: Whether there may be no value.
+        default: The default, or None.
+        format: The address of the format, or None if it is not declared.
+        doc: The documentation.
+    """
 
     name: str
     type: Any
@@ -47,8 +56,18 @@ class ToolPort:
 
 @dataclass(frozen=True, slots=True)
 class LibraryTool:
-    """``bind``, ``fields``: what its extension fields say for the workflow and for its step.
-    ``body``: the text of the process itself, from the first column on."""
+    """A tool that can be joined with others.
+
+    Attributes:
+        version: The CWL version.
+        doc: The documentation.
+        inputs: The inputs by name.
+        outputs: The outputs by name.
+        body: The text of the process without the fields of a document.
+        namespaces: The addresses of the prefixes.
+        bind: What ``sluice:bind`` says for the workflow.
+        fields: The extension fields for the step.
+    """
 
     version: str
     doc: str
@@ -61,8 +80,14 @@ class LibraryTool:
 
 
 def read_tool(text: str, *, file: str) -> tuple[LibraryTool | None, list[Finding]]:
-    """None with errors among the findings where it is no tool that can be joined. What else is
-    wrong with it, a compiler says of a workflow that is composed of it."""
+    """Read a tool of the library.
+
+    The checks here are those that composition needs. The compiler checks the rest in the composed
+    workflow.
+
+    Returns:
+        The tool, or None if it cannot be joined, and the findings.
+    """
     findings = Findings(file)
     if len(text.encode(errors="replace")) > MOST_TOOL:
         findings.error(START, f"a tool of the library has at most {MOST_TOOL} bytes")
@@ -99,7 +124,7 @@ def read_tool(text: str, *, file: str) -> tuple[LibraryTool | None, list[Finding
 
 
 def _refuse_other_files(node: Any, findings: Findings) -> None:
-    """A tool of the library is one text."""
+    """Report references to other files: a tool of the library is one text."""
     if isinstance(node, CommentedMap):
         for key, value in node.items():
             if key in _INCLUSIONS:
@@ -114,7 +139,7 @@ def _refuse_other_files(node: Any, findings: Findings) -> None:
 
 
 def _extensions(root: CommentedMap, findings: Findings) -> tuple[dict[str, str], dict[str, Any]]:
-    """``sluice:bind``, and the fields for the step, as they are written."""
+    """Return ``sluice:bind`` and the extension fields for the step, as written."""
     bind: dict[str, str] = {}
     fields: dict[str, Any] = {}
     for key, value in root.items():
@@ -176,7 +201,7 @@ def _item(kind: Any) -> tuple[str | None, int]:
 
 
 def _body(text: str) -> str:
-    """With its comments, and without what is not of a process inside a workflow."""
+    """Return the process with its comments, without the fields of a document."""
     yaml = YAML(typ="rt")
     yaml.width = 100
     yaml.preserve_quotes = True

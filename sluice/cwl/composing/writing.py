@@ -1,4 +1,4 @@
-"""The text of a composed workflow: one that a person would write, with the reason of each link."""
+"""The text of a composed workflow, readable for people, with the reason of each link."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,12 @@ _WHY = {
 
 
 def workflow_text(joined: Joined, *, labels: Mapping[str, str]) -> str:
-    """Precondition: there are no misfits. ``labels``: of each step, which tool it runs."""
+    """Return the text of a composed workflow that has no misfits.
+
+    Args:
+        joined: The workflow.
+        labels: By step, the tool that it runs.
+    """
     return "\n".join(_lines(joined, labels)) + "\n"
 
 
@@ -108,12 +113,12 @@ def _source(link: Joint) -> str:
 
 
 def _leaves_out(link: Joint) -> bool:
-    """Some jobs of the step before may have given nothing."""
+    """Return whether some jobs of the upstream step may give nothing."""
     return link.offer.optional and link.offer.depth > 0
 
 
 def _short(kind: Any) -> Any:
-    """The short form where there is one that says all."""
+    """Return the short form of a type, or the type itself if no short form is exact."""
     short = short_form(kind)
     plain = short.rstrip("?").replace("[]", "")
     return short if plain.isidentifier() and plain not in {"record", "enum"} else kind

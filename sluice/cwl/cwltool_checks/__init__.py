@@ -1,1 +1,1 @@
-"""The checks that cwltool makes, used as a library, with its messages in our words."""
+"""The checks of cwltool, used as a library, with its messages reworded."""

@@ -1,4 +1,4 @@
-"""The reference implementation's own checks: CWL's schema, links and types."""
+"""The checks of the reference implementation: schema, links and types."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings
 from sluice.cwl.reading.nodes import clone, processes_inside
 
-#: Items of a list.
+#: The number of items from which on a list is long.
 _LONG = 50
 
 
 class _SamePlace(dict[int, list[int]]):
-    """Places of a list's items, which are all the same and take no memory."""
+    """The places of a list's items, which are all the same and need no memory."""
 
     def __init__(self, line: int, column: int) -> None:
         super().__init__()
@@ -32,8 +32,11 @@ class _SamePlace(dict[int, list[int]]):
 
 
 def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
-    """The schema always, so that all reasons come together; a whole load only where nothing else is
-    wrong."""
+    """Check a template with cwltool.
+
+    The schema check always runs, so that all errors appear together. cwltool loads the workflow
+    only if there is no other error.
+    """
     if template.document.is_incomplete or findings.full:
         return
     workflow, namespaces = clone(template.written), template.document.namespaces
@@ -49,14 +52,13 @@ def check_with_cwltool(template: ParsedTemplate, findings: Findings) -> None:
 
 
 def _check_schema(workflow: CommentedMap, findings: Findings) -> None:
-    """Fields, their values and the names they refer to, by the schema of the document's CWL
-    version."""
+    """Check fields, values and names against the schema of the document's CWL version."""
     with quiet():
         _check_all_parts(clone(workflow), findings)
 
 
 def _load_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
-    """Loads the workflow as cwltool does before a run: what it refuses, plain runs would refuse."""
+    """Load the workflow as cwltool does before a run, and report what cwltool refuses."""
     from schema_salad.exceptions import SchemaSaladException  # noqa: PLC0415
 
     cwltool = load_cwltool()
@@ -65,7 +67,7 @@ def _load_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
             cwltool.load(_with_short_lists(clone(workflow)))
         except SchemaSaladException as error:
             tell_error(error, findings)
-        # The loader raises whatever a malformed document makes it stumble over.
+        # The loader can raise any exception on a malformed document.
         except Exception as error:
             cause: BaseException = error
             while cause.__cause__ is not None:
@@ -74,7 +76,7 @@ def _load_as_cwltool(workflow: CommentedMap, findings: Findings) -> None:
 
 
 def _in_words(cause: BaseException) -> str:
-    """Return what an exception says, and of a fault of the loader that it is one."""
+    """Return the text of an exception, and say so if it is a fault of the loader."""
     said = str(cause) or type(cause).__name__
     if isinstance(cause, LookupError | TypeError | AttributeError | AssertionError):
         return f"cwltool cannot load this document, and says only: {type(cause).__name__}: {said}"
@@ -84,7 +86,7 @@ def _in_words(cause: BaseException) -> str:
 def _with_short_lists(node: Any) -> Any:
     """Give each item of a long list the place of the list.
 
-    ruamel copies all places of a list anew for each of its items, and cwltool copies often.
+    ruamel copies all places of a list again for each of its items, and cwltool copies often.
     """
     if isinstance(node, CommentedSeq) and len(node) > _LONG:
         node.lc.data = _SamePlace(node.lc.line or 0, node.lc.col or 0)

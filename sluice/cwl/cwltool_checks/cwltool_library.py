@@ -1,6 +1,6 @@
-"""cwltool and schema-salad as a library, with no way to a file or the network.
+"""cwltool and schema-salad as a library, without access to files or the network.
 
-cwltool takes most of a second to import: this module does so on first use.
+cwltool takes most of a second to import, so this module imports it on first use.
 """
 
 import logging
@@ -13,14 +13,14 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
-#: Address of the document for the loader; nothing is ever read from there.
+#: The address of the document for the loader, which never reads from there.
 ADDRESS = "file:///template"
 _LOGGERS = ("cwltool", "salad", "rdflib", "rdflib.term")
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A document with its loader, and the names of the schema that it is checked by."""
+    """A document with its loader and the names of the schema that applies to it."""
 
     document: Any
     loader: Any
@@ -42,17 +42,20 @@ class Cwltool:
         from sluice.cwltool_types import take_types_from_the_newest  # noqa: PLC0415
 
         class NoFetcher(Fetcher):  # type: ignore[misc]  # the library ships no types
-            """Reads nothing: whatever a document refers to outside itself is an error."""
+            """A fetcher that reads nothing: references outside the document are errors."""
 
             def fetch_text(self, url: str, content_types: list[str] | None = None) -> str:
+                """Refuse to read an address."""
                 raise ValidationException(
                     f"'{url}' is outside this document, and nothing but the document is read"
                 )
 
             def check_exists(self, url: str) -> bool:
+                """Return False, because nothing outside the document exists."""
                 return False
 
             def urljoin(self, base_url: str, url: str) -> str:
+                """Return an absolute address."""
                 return urllib.parse.urljoin(base_url, url)
 
         take_types_from_the_newest()
@@ -74,26 +77,28 @@ class Cwltool:
         return loader, names
 
     def resolve(self, workflow: CommentedMap) -> Resolved:
-        """With every name made an address."""
+        """Return the workflow with every name expanded to an address."""
         loader, names = self._new_loader(workflow["cwlVersion"])
         loader.idx[ADDRESS] = workflow
         resolved, _ = loader.resolve_all(workflow, ADDRESS, checklinks=False)
         return Resolved(resolved, loader, names)
 
     def validate(self, resolved: Resolved, part: Any = None) -> None:
-        """``part``: of the document, which is looked at alone; else all of it."""
+        """Check a document, or one part of it alone, against the schema."""
         document = resolved.document if part is None else part
         self._validate(resolved.names, document, resolved.loader, True)
 
     def check_names(self, resolved: Resolved) -> None:
+        """Check that every name in the document refers to something."""
         resolved.loader.validate_links(resolved.document, "", {})
 
     def load(self, workflow: CommentedMap) -> None:
+        """Load the workflow as cwltool does before a run."""
         context = self._context(
             {
                 "construct_tool_object": self._make,
                 "fetcher_constructor": self._fetcher,
-                "disable_js_validation": True,  # it would start node
+                "disable_js_validation": True,  # the validation would start node
                 "skip_schemas": True,
                 "doc_cache": False,
                 "relax_path_checks": True,
@@ -107,13 +112,17 @@ class Cwltool:
 
 @cache
 def load_cwltool() -> Cwltool:
+    """Return the library, which is set up once."""
     return Cwltool()
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """The libraries log what they also raise; warnings of theirs that matter have rules of ours."""
-    load_cwltool()  # its import sets the levels anew
+    """Silence the libraries' loggers in the context.
+
+    The libraries log what they also raise. Sluice has its own rules for the warnings that matter.
+    """
+    load_cwltool()  # its import resets the levels
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

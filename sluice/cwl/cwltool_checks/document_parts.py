@@ -1,23 +1,24 @@
-"""A document in parts, of which the schema's check can tell every wrong one: of a whole list it
-tells the first wrong item alone."""
+"""Division of a document into parts, so that the schema check finds every error.
+
+The schema check reports only the first wrong item of a list.
+"""
 
 from collections.abc import Iterator
 from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-#: Lists of a process or a step of which the schema's check tells the first wrong item alone.
+#: Lists of a process or a step, of which the schema check reports the first wrong item only.
 _LISTS = ("requirements", "hints", "inputs", "outputs", "steps", "in")
-#: What every part keeps, so that it is complete.
+#: Fields that every part keeps, so that it is complete.
 _BONES = frozenset({*_LISTS, "class", "cwlVersion", "expression", "id", "out", "run"})
 
 
 def parts(node: CommentedMap) -> Iterator[CommentedMap]:
-    """A process with its lists empty, then with one item of one of them at a time, and so on within
-    steps and their tools.
+    """Yield the parts of a process whose checks together find all errors.
 
-    What is wrong in the whole is wrong in one of these; each takes about as long to check as its
-    item.
+    The first part has all lists empty. Each further part has one item of one list. Steps and their
+    tools are divided the same way. Each part takes about as long to check as its item.
     """
     yield _emptied(node)
     bones = _emptied(node, bones=True)
@@ -33,7 +34,12 @@ def parts(node: CommentedMap) -> Iterator[CommentedMap]:
 
 
 def _emptied(node: CommentedMap, *, bones: bool = False) -> CommentedMap:
-    """``bones``: with nothing but what a part needs."""
+    """Return a copy with empty lists.
+
+    Args:
+        node: The process or step.
+        bones: Whether to keep only what a part needs.
+    """
     empty = node.copy()
     for key in list(empty):
         if bones and key not in _BONES:
@@ -52,7 +58,7 @@ def _with(node: CommentedMap, key: str, value: Any) -> CommentedMap:
 
 
 def _some(items: CommentedSeq, index: int = 0, *kept: Any) -> CommentedSeq:
-    """A list at the place of ``items`` with nothing but ``kept``, which stood at ``index``."""
+    """Return a list at the place of ``items`` with only ``kept``, which stood at ``index``."""
     found = CommentedSeq(kept)
     found.lc.line, found.lc.col, found.lc.filename = (
         items.lc.line,

@@ -1,6 +1,8 @@
-"""cwltool's checks of a workflow's links, which are made for workflows of dozens of steps: each is
-kept from what grows with the square of a text's size, or calls itself for every further step in a
-row. What they find stays the same."""
+"""Faster versions of cwltool's checks of links.
+
+cwltool's checks are made for workflows of dozens of steps. Their cost grows with the square of the
+text, or they recurse once for each step of a row. The versions here find the same errors.
+"""
 
 from collections.abc import Callable
 from graphlib import CycleError, TopologicalSorter
@@ -13,15 +15,14 @@ from schema_salad.sourceline import SourceLine
 from sluice.cwl.reading.findings import circle
 from sluice.cwl.reading.nodes import local_name
 
-#: What the check of types asks of a step; all else would go into messages, whole, for each of its
-#: inputs.
+#: The fields of a step that the type check reads. Others would be copied into messages.
 _OF_STEPS = ("when", "loop", "outputMethod")
 
 _Parameters = list[Any]
 
 
 def make_checks_bearable() -> None:
-    """For all workflows that this process loads from now on."""
+    """Replace cwltool's checks of links in this process."""
     workflow.circular_dependency_checker = _refuse_circles
     workflow.static_checker = _check_types(checker.static_checker)
 
@@ -42,8 +43,13 @@ def _refuse_circles(step_inputs: _Parameters) -> None:
 
 def _check_types(check: Callable[..., None]) -> Callable[..., None]:
     def checked(*parameters: _Parameters | dict[str, Any]) -> None:
-        """``parameters``: inputs and outputs of the workflow, then of the steps, then the step of
-        each of these by its name."""
+        """Check the types of all links.
+
+        Args:
+            parameters: The inputs and outputs of the workflow, then of the steps, then the step of
+                each
+                of these by name.
+        """
         *ends, steps = parameters
         assert isinstance(steps, dict)  # noqa: S101 - as cwltool calls it
         known: dict[int, dict[str, Any]] = {}
@@ -64,7 +70,7 @@ def _check_types(check: Callable[..., None]) -> Callable[..., None]:
 
 
 class _Written:
-    """A type as JSON: worked out once, and cut, for all the links that it is at an end of."""
+    """A JSON dump of types, which is cached and shortened because many links share a type."""
 
     most = 1000
 

@@ -1,4 +1,4 @@
-"""What cwltool and schema-salad say, as findings in plain words."""
+"""Translation of the messages of cwltool and schema-salad into findings in plain words."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _PLACED = re.compile(
 _TYPE = re.compile(r"of type (\"\w+\"|[\[{].*?[\]}])(?= is incompatible| with sink|$)")
 
 _NOTHING = "nothing stands here, and a value is expected: write it, or leave the field out"
-#: What schema-salad calls the kinds of values, and what we call them.
+#: The names of value kinds in schema-salad, and ours.
 _KINDS = {
     "int": "a number",
     "long": "a whole number",
@@ -32,8 +32,10 @@ _KINDS = {
 
 
 def tell_error(error: Any, findings: Findings) -> None:
-    """One finding for each reason; where there is a finding already at the same place, ours says it
-    better."""
+    """Add one error for each reason and place.
+
+    A place that has an error already is skipped, because our own message is clearer.
+    """
     messages_at: dict[TextPlace, list[str]] = {}
     for leaf in error.leaves():
         if leaf.start is None:
@@ -50,8 +52,10 @@ def tell_error(error: Any, findings: Findings) -> None:
 
 
 def tell_text(text: str, findings: Findings) -> None:
-    """Messages that carry their places in the text. One that goes on in further lines is told where
-    the last of them points: of a link, at its end."""
+    """Add the errors of messages that contain their places in the text.
+
+    A message of several lines gets the place of its last line, which for links is their end.
+    """
     for place, lines in _messages(text):
         message = _plain_words(" ".join(lines))
         if message and not findings.has_error_at(place):
@@ -63,7 +67,7 @@ def _messages(text: str) -> Iterator[tuple[TextPlace, list[str]]]:
     for line in text.splitlines():
         match = _PLACED.match(line)
         part = match["message"] if match else line
-        # The libraries put a message's further lines further in.
+        # The libraries indent the further lines of a message.
         goes_on = match is None or match["indent"] or not lines
         if not goes_on:
             yield place, lines
@@ -77,7 +81,7 @@ def _messages(text: str) -> Iterator[tuple[TextPlace, list[str]]]:
 
 
 def _plain_words(message: str) -> str:
-    """The libraries' messages without their inner addresses and class names."""
+    """Return a message of the libraries without internal addresses and class names."""
     message = re.sub(r",? tried \S+( file:\S+)*$", "", " ".join(message.split()))
     message = re.sub(
         r"file:///template#main/|file:///template#|file:///|org\.w3id\.cwl\.(cwl|salad)\.",
@@ -103,7 +107,7 @@ def _plain_words(message: str) -> str:
 
 
 def _reworded(message: str) -> str:
-    """Return a message of schema-salad on a value without Python's words and inner names."""
+    """Return a message of schema-salad about a value without Python's words and internal names."""
     if re.search(r"\bvalue (?:is an? NoneType|None is not)\b", message):
         return _NOTHING
     message = re.sub(r"\bis not a valid \w+_[0-9a-f]{20,}", "is not valid here", message)
@@ -126,17 +130,17 @@ def _reworded(message: str) -> str:
 
 
 def _in_words(name: str) -> str:
-    """Return the name of a class of the schema as words."""
+    """Return the name of a schema class as words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
 def _unquoted(value: str) -> str:
-    """Return a value without the quotation marks that stand around Python's own."""
+    """Return a value without surrounding double quotation marks."""
     return value[1:-1] if value[:1] == value[-1:] == '"' else value
 
 
 def _shown(written: str) -> str:
-    """A type that stands in a message as JSON."""
+    """Return the short form of a type that a message contains as JSON."""
     try:
         return short_form(normal_type(json.loads(written)))
     except ValueError:

@@ -1,1 +1,1 @@
-"""What flows between the steps: which output feeds which input, and what each data set holds."""
+"""The dataflow between steps: which output feeds which input, and what each data set holds."""

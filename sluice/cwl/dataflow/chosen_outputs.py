@@ -1,4 +1,4 @@
-"""Workflow outputs that several sources make: steps of their own that hand on what is chosen."""
+"""Steps for workflow outputs that are joined from several sources or chosen from them."""
 
 from typing import Any
 
@@ -8,13 +8,15 @@ from sluice.cwl.dataflow.merging import pick_of
 from sluice.cwl.documents.types import without_null
 from sluice.cwl.documents.workflow import Link, Port, Step, Workflow
 
-#: Input and output of such a step.
+#: The name of the input and the output of such a step.
 PORT = "file"
 
 
 def add_choosing_steps(workflow: Workflow) -> None:
-    """An output with several sources, or with a choice, becomes that of a new step whose tool hands
-    on the file it gets."""
+    """Feed each workflow output that has several sources or a choice from a new step.
+
+    The tool of the new step passes on the file that it gets.
+    """
     for name, link in workflow.outputs.items():
         if link.sources is None or (len(link.sources) == 1 and pick_of(link) is None):
             continue
@@ -32,8 +34,13 @@ def _free_name(name: str, workflow: Workflow) -> str:
 
 
 def _choosing_step(name: str, link: Link, given: Any) -> Step:
-    """``given``: the type that the output is said to have: of the value that is chosen, or of the
-    list of all."""
+    """Return the step that passes on what the link of an output brings.
+
+    Args:
+        name: The name of the step.
+        link: The link of the output.
+        given: The declared type of the output: of the chosen value, or of the list of all values.
+    """
     taken = without_null(given)
     if pick_of(link) is None:
         taken = (

@@ -1,4 +1,4 @@
-"""Which input of the workflow is the data set that chains are made of."""
+"""The input of the workflow that is the data set of a chain."""
 
 from sluice.cwl.documents.types import (
     ARRAY_OF_DIRECTORIES,
@@ -12,8 +12,15 @@ from sluice.cwl.reading.findings import Findings
 
 
 def find_data_input(workflow: Workflow, findings: Findings, assets: frozenset[str]) -> str | None:
-    """The first File[], else the first Directory[]; ``assets``: inputs that are bound to one, and
-    no data set. None: all inputs are parameters. Tells of those that may not be given."""
+    """Return the first File[] input, else the first Directory[] input, else None.
+
+    Such inputs must not be optional, which is reported.
+
+    Args:
+        workflow: The workflow.
+        findings: Gets the errors.
+        assets: The inputs that are bound to assets, and so are no data sets.
+    """
     inputs = [port for port in workflow.inputs.values() if port.name not in assets]
     files = [port for port in inputs if without_null(port.type) == ARRAY_OF_FILES]
     data = [*files, *(port for port in inputs if without_null(port.type) == ARRAY_OF_DIRECTORIES)]

@@ -1,4 +1,4 @@
-"""The workflow with all that flows in it, as the checks and the plan need it."""
+"""The workflow with its dataflow, as the checks and the plan need it."""
 
 from dataclasses import dataclass
 
@@ -15,13 +15,15 @@ from sluice.cwl.reading.findings import Findings
 
 @dataclass(frozen=True, slots=True)
 class Dataflow:
+    """A workflow, its links and its extension fields."""
+
     workflow: Workflow
     wiring: Wiring
     extensions: Extensions
 
     @property
     def secrets(self) -> dict[str, SecretRef]:
-        """By parameter, those that ``sluice:bind`` gives it; of metadata none is among them."""
+        """The secrets by parameter, as ``sluice:bind`` binds them."""
         bound: dict[str, str] = self.extensions.workflow.values.get("bind", {})
         return {
             name: SecretRef(name=target.removeprefix(SCHEME))
@@ -31,17 +33,17 @@ class Dataflow:
 
     @property
     def assets(self) -> dict[str, AssetRef]:
-        """By parameter, those that ``sluice:bind`` gives it."""
+        """The assets by parameter, as ``sluice:bind`` binds them."""
         return assets_of(self.extensions)
 
     def collected(self, output: str) -> Collect | None:
-        """Where ``sluice:collect`` has the files of the workflow's output collected."""
+        """Return the append-only data set that gets the files of a workflow output, or None."""
         fields = self.extensions.outputs.get(output)
         return None if fields is None else fields.values.get("collect")
 
     @property
     def folders_of_steps(self) -> dict[str, dict[str, str]]:
-        """By step and the tool's port that gets a folder: what that is called."""
+        """By step and tool port that gets a folder, the name of the folder."""
         found: dict[str, dict[str, str]] = {}
         for (step, port), stream in self.wiring.read.items():
             if stream.folder:
@@ -51,14 +53,14 @@ class Dataflow:
 
     @property
     def items_of_steps(self) -> dict[str, list[str]]:
-        """By step, ports of the tool that get an item of a list."""
+        """By step, the ports of the tool that get an item of a list."""
         return {
             step: [link.name for link in links] for step, links in self.wiring.item_links.items()
         }
 
     @property
     def secrets_of_steps(self) -> dict[str, dict[str, SecretRef]]:
-        """By step and the tool's port."""
+        """By step and tool port, the secret that the port gets."""
         found: dict[str, dict[str, SecretRef]] = {}
         for (step, port), origin in self.wiring.origins.items():
             if origin.step is None and origin.port in self.secrets:
@@ -67,7 +69,7 @@ class Dataflow:
 
 
 def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
-    """Links that are wrong are told, and are not among the wiring."""
+    """Read the dataflow of a template. Wrong links are reported and left out."""
     workflow = read_workflow(template.canonical, findings)
     add_choosing_steps(workflow)
     extensions = template.extensions
@@ -82,5 +84,6 @@ def read_dataflow(template: ParsedTemplate, findings: Findings) -> Dataflow:
 
 
 def assets_of(extensions: Extensions) -> dict[str, AssetRef]:
+    """Return the assets that ``sluice:bind`` binds to parameters."""
     bound: dict[str, str] = extensions.workflow.values.get("bind", {})
     return {name: AssetRef.read(target) for name, target in bound.items() if is_asset(target)}

@@ -1,5 +1,4 @@
-"""Files that parameters have by default: they go to the jobs as text, where a chain is given no
-other."""
+"""Default files of parameters, which jobs get as text if the chain is given no other file."""
 
 from typing import Any
 
@@ -9,7 +8,7 @@ from sluice.cwl.reading.nodes import plain_json
 
 
 def file_literal(port: Port) -> dict[str, Any] | None:
-    """The default of an input, as a File with its text; None where there is none such."""
+    """Return the default of an input as a File with its text, or None if it has none."""
     default = plain_json(port.body.get("default"))
     if not isinstance(default, dict) or default.get("class") != "File":
         return None
@@ -17,7 +16,7 @@ def file_literal(port: Port) -> dict[str, Any] | None:
 
 
 def defaults_of(step: Step, link: str, workflow: Workflow, wiring: Wiring) -> list[dict[str, Any]]:
-    """Of those sources of a link that are parameters."""
+    """Return the default files of the parameters among a link's sources."""
     ports = [
         workflow.inputs[origin.port]
         for origin in wiring.sources(step.name, link)

@@ -1,4 +1,4 @@
-"""Ports whose type does not say whether they take one file or all of a data set."""
+"""Ports whose type does not say whether they take one file or a whole data set."""
 
 from sluice.contracts.plan import main_input_mode
 from sluice.contracts.states import EntryKind, InputMode
@@ -8,8 +8,10 @@ from sluice.cwl.documents.workflow import Step
 
 
 def hides_list(step: Step, wiring: Wiring) -> bool:
-    """Does the tool's type not say whether it is given one file or all? A workflow around it
-    does."""
+    """Return whether a data port's type leaves open if it takes one file or all.
+
+    A workflow around the tool then states the type.
+    """
     for name, mode in modes_of(step, wiring).items():
         stream, is_whole = wiring.stream_of(step.name, name), mode is InputMode.ALL
         if (
@@ -23,7 +25,7 @@ def hides_list(step: Step, wiring: Wiring) -> bool:
 
 
 def modes_of(step: Step, wiring: Wiring) -> dict[str, InputMode]:
-    """What a job gets at each of its data ports."""
+    """Return what a job gets at each of its data ports."""
     modes = {side.link.name: side.mode for side in wiring.side_links[step.name]}
     data = wiring.data_links.get(step.name)
     return modes if data is None else {data.name: main_input_mode(wiring.modes[step.name]), **modes}

@@ -1,4 +1,4 @@
-"""Lists of values that a step scatters over: of a parameter, or written at the step."""
+"""Lists of values that a step scatters over, from a parameter or written at the step."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,10 @@ def are_items(
     origins: Mapping[InputOfStep, SourcePort],
     findings: Findings,
 ) -> bool:
-    """Is there a list in any case? Tells why not, unless the link is wrong in itself."""
+    """Return whether the link always brings a list, and report why not.
+
+    Nothing is reported if the source of the link is wrong.
+    """
     origin = origins.get((step.name, link.name))
     if origin is None and link.sources is not None:
         return False

@@ -1,4 +1,4 @@
-"""The links between steps: what feeds what, and which step is map and which merge."""
+"""The links between steps: what feeds what, and which steps are maps and which are merges."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,59 +21,66 @@ from sluice.cwl.reading.findings import Findings, circle, did_you_mean
 
 @dataclass(frozen=True, slots=True)
 class SideLink:
+    """A link that brings a data set beside the one that makes the jobs."""
+
     link: Link
     mode: InputMode
 
 
 @dataclass(slots=True)
 class Wiring:
-    """What the links say. A step stands in ``modes``, ``data_links`` and ``side_links`` only if it
-    is right in that respect: the data set that makes its jobs (there is none where it scatters over
-    values alone, or runs once on what is given with the chain), and those it reads beside that."""
+    """The links of a workflow, resolved.
 
-    #: None: the workflow takes no data set, its inputs are parameters.
+    ``data_links`` has the data set that makes the jobs of a step, and ``side_links`` the data sets
+    that the step reads besides. A step without a data link scatters over values only, or runs once
+    on what the chain is given. A step with wrong links is missing in ``modes``, ``data_links`` and
+    ``side_links``.
+    """
+
+    #: None: the workflow takes no data set, so its inputs are parameters.
     data_input: str | None = None
-    #: Inputs that are a single file or directory, or files of an asset: parameters to the operator,
-    #: data sets to the steps.
+    #: Inputs that are single files or directories, or that are bound to assets. Operators see them
+    #: as parameters, steps see them as data sets. Further data sets belong to them, too.
     file_inputs: frozenset[str] = frozenset()
-    #: Those of them that are data sets like the first one: each chain is given one.
+    #: The inputs among them that are data sets like the first one: each chain is given one.
     further_inputs: frozenset[str] = frozenset()
-    #: Those that are bound to an asset.
+    #: The inputs among them that are bound to assets.
     asset_inputs: frozenset[str] = frozenset()
     origins: dict[InputOfStep, SourcePort] = field(default_factory=dict)
-    #: Of links with several sources, those behind the first.
+    #: Of links with several sources, the sources after the first.
     further: dict[InputOfStep, list[SourcePort]] = field(default_factory=dict)
     outputs: dict[str, SourcePort] = field(default_factory=dict)
     data_links: dict[str, Link] = field(default_factory=dict)
     side_links: dict[str, list[SideLink]] = field(default_factory=dict)
-    #: Of steps that scatter over lists of values, the inputs that get them.
+    #: Of steps that scatter over lists of values, the inputs that get the items.
     item_links: dict[str, list[Link]] = field(default_factory=dict)
     modes: dict[str, TaskMode] = field(default_factory=dict)
     #: What each data set holds, and what each input of a step reads.
     streams: dict[SourcePort, EntryStream] = field(default_factory=dict)
     read: dict[InputOfStep, EntryStream] = field(default_factory=dict)
-    #: Inputs of steps that cannot be read as they are written.
+    #: Inputs of steps that cannot be read as written.
     refused: set[InputOfStep] = field(default_factory=set)
 
     @property
     def data_inputs(self) -> frozenset[str]:
-        """Inputs that are data sets to the steps."""
+        """The inputs of the workflow that steps see as data sets."""
         return self.file_inputs | ({self.data_input} if self.data_input is not None else set())
 
     def stream_of(self, step: str, port: str) -> EntryStream | None:
-        """What an input of a step reads; None where that is no data set."""
+        """Return what an input of a step reads, or None if it reads no data set."""
         return self.read.get((step, port))
 
     def is_data(self, step: str, link: str) -> bool:
+        """Return whether the link brings a data set."""
         return (step, link) in self.read
 
     def sources(self, step: str, link: str) -> list[SourcePort]:
-        """All of a link, in order; none where it has no source, or a wrong one."""
+        """Return all sources of a link in order, or an empty list if it has none or a wrong one."""
         found = self.origins.get((step, link))
         return [] if found is None else [found, *self.further.get((step, link), ())]
 
     def all_sources(self) -> Iterator[tuple[str, str, SourcePort]]:
-        """(step, link, origin) of every source of a step."""
+        """Yield (step, link, origin) for every source of every step."""
         for step, link in self.origins:
             for origin in self.sources(step, link):
                 yield step, link, origin
@@ -86,8 +93,14 @@ def read_links(
     assets: frozenset[str],
     collected: frozenset[str] = frozenset(),
 ) -> Wiring:
-    """``assets``: inputs that are bound to one. ``collected``: outputs whose files are appended to
-    standing data sets."""
+    """Resolve the links of a workflow, and report wrong ones.
+
+    Args:
+        workflow: The workflow.
+        findings: Gets the errors.
+        assets: The inputs that are bound to assets.
+        collected: The outputs whose files go to append-only data sets.
+    """
     data = find_data_input(workflow, findings, assets)
     kinds = {port.name: without_null(port.type) for port in workflow.inputs.values()}
     more = frozenset(
@@ -146,7 +159,7 @@ class _Resolver:
     findings: Findings
 
     def origins(self, link: Link, subject: str) -> list[SourcePort]:
-        """None where the link has no source, or a wrong one."""
+        """Return the sources of a link, or an empty list if it has none or a wrong one."""
         if link.sources is None:
             return []
         if not link.sources:
@@ -183,6 +196,7 @@ class _Resolver:
             yield from (f"{step.name}/{port}" for port in step.outputs)
 
     def output(self, link: Link) -> SourcePort | None:
+        """Return the source of a workflow output, or None after an error."""
         subject = f"output '{link.name}'"
         if link.sources is None:
             self.findings.error(
@@ -201,7 +215,7 @@ class _Resolver:
 
 
 def _refuse_cycles(workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """One error for each group of steps that wait for each other, at the first of them."""
+    """Report one error for each group of steps that wait for each other, at its first step."""
     feeds: dict[str, set[str]] = {name: set() for name in workflow.steps}
     for step, _, origin in wiring.all_sources():
         if origin.step is not None:
@@ -215,7 +229,7 @@ def _refuse_cycles(workflow: Workflow, wiring: Wiring, findings: Findings) -> No
 
 
 def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
-    """The shortest way from ``start`` along the data back to it, or nothing."""
+    """Return the shortest cycle from ``start`` back to it, or an empty list."""
     reader_of: dict[str, str] = {}
     reached = [start]
     for name in reached:
@@ -232,8 +246,10 @@ def _cycle_from(start: str, feeds: dict[str, set[str]]) -> list[str]:
 
 
 def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: Findings) -> None:
-    """Finds the inputs that take data sets, and with them the step's mode. A step that has but
-    values and files that are parameters runs once."""
+    """Find the inputs of a step that take data sets, and the mode of the step.
+
+    A step that takes only values and files that are parameters runs once.
+    """
     links = [link for link in step.links.values() if wiring.is_data(step.name, link.name)]
     makers = [
         link
@@ -265,8 +281,11 @@ def _read_data_links(step: Step, workflow: Workflow, wiring: Wiring, findings: F
 
 
 def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) -> Link:
-    """The link whose data set makes the jobs: one scattered over, else one taken whole; rather one
-    that the tool needs."""
+    """Return the link whose data set makes the jobs.
+
+    A link that is scattered over comes first, then one that is taken whole. Among equals, a link
+    that the tool requires comes first.
+    """
     order = (InputMode.EACH, InputMode.ALL, InputMode.ONE)
 
     def rank(link: Link) -> tuple[int, bool]:
@@ -276,8 +295,11 @@ def _first(step: Step, links: Sequence[Link], modes: Mapping[str, InputMode]) ->
 
 
 def _input_mode(step: Step, link: Link, stream: EntryStream | None) -> InputMode:
-    """What is scattered over is the step's word; all else is the source's: a list comes whole, as
-    the files of a folder do, a single value is that."""
+    """Return how a job takes the link.
+
+    The step decides what is scattered over. For all other links the source decides: a list and the
+    files of a folder come whole, and a single value comes alone.
+    """
     if link.name in step.scatter:
         return InputMode.EACH
     whole = stream is not None and (stream.many or stream.folder)
@@ -285,7 +307,7 @@ def _input_mode(step: Step, link: Link, stream: EntryStream | None) -> InputMode
 
 
 def _is_file(origin: SourcePort, wiring: Wiring) -> bool:
-    """Of a parameter that is there beside the data sets."""
+    """Return whether the source is a single file, directory or asset among the inputs."""
     given = wiring.file_inputs - wiring.further_inputs
     return origin.step is None and origin.port in given
 
@@ -315,7 +337,7 @@ def _scatter_is_right(step: Step, findings: Findings) -> bool:
 def _is_one_data_set(
     step: Step, link: Link, workflow: Workflow, wiring: Wiring, *, findings: Findings
 ) -> bool:
-    """Tells why not; no more is told of such a link."""
+    """Return whether the sources of a link form one data set, and report why not."""
     origins = wiring.sources(step.name, link.name)
     streams = [wiring.streams.get(origin) for origin in origins]
     nested = next(

@@ -1,9 +1,8 @@
-"""Inputs with several sources (``linkMerge``), and the choice among what they give (``pickValue``),
-as CWL has them.
+"""Inputs with several sources (``linkMerge``) and the choice among them (``pickValue``).
 
-Over data sets several sources are the entries of one after those of the other; what was not given
-is not there, which is what ``all_non_null`` asks for. So ``first_non_null`` is the first entry, and
-``the_only_non_null`` the one, if there is no other.
+Several data sets are joined in order. Missing entries are left out, as ``all_non_null`` asks for.
+So ``first_non_null`` is the first entry, and ``the_only_non_null`` is the entry if there is no
+other.
 """
 
 from collections.abc import Sequence
@@ -24,24 +23,23 @@ from sluice.cwl.features import SOURCES
 from sluice.cwl.reading.findings import Findings, text_place
 
 _NESTED, _FLATTENED = "merge_nested", "merge_flattened"
-#: No set: what is looked up may be anything that a text can say.
+#: A tuple and no set, because the value that is looked up may be unhashable.
 _FIRST_OR_ONLY = tuple(Pick)
 
 
 def is_merged(link: Link) -> bool:
-    """Do its sources make a list of their own?"""
+    """Return whether the sources of the link form a list of their own."""
     return link.sources is not None and (len(link.sources) > 1 or "linkMerge" in link.body)
 
 
 def pick_of(link: Link) -> Pick | None:
-    """How one entry is chosen; None also where all are taken."""
+    """Return how one entry is chosen, or None if all entries are taken."""
     pick = link.body.get("pickValue")
     return Pick(pick) if pick in _FIRST_OR_ONLY else None
 
 
 def given_type(link: Link, types: Sequence[Any]) -> Any:
-    """The CWL type of what the link brings, of the types of its sources; None where one of them is
-    not known."""
+    """Return the CWL type that the link brings, or None if the type of a source is unknown."""
     if not types or any(kind is None for kind in types):
         return None
     kind = types[0]
@@ -56,7 +54,7 @@ def given_type(link: Link, types: Sequence[Any]) -> Any:
 
 
 def merged_stream(link: Link, streams: Sequence[EntryStream | None]) -> EntryStream | None:
-    """The entries that a step reads by the link; None where it brings parameters."""
+    """Return the entries that a step reads by the link, or None if it brings parameters."""
     found = [stream for stream in streams if stream is not None]
     if not found:
         return None
@@ -75,7 +73,7 @@ def merged_stream(link: Link, streams: Sequence[EntryStream | None]) -> EntryStr
 def check_merge(
     link: Link, streams: Sequence[EntryStream | None], subject: str, findings: Findings
 ) -> bool:
-    """Can what the sources of a link give be read as one data set? Tells why not."""
+    """Return whether the sources of a link can be read as one data set, and report why not."""
     sources, pick = link.sources or [], pick_of(link)
     known = [
         (source, stream)
@@ -131,7 +129,10 @@ def _nested(lists: Sequence[str]) -> str:
 
 
 def _not_flat(known: Sequence[tuple[str, EntryStream]]) -> str:
-    """A list that a single job gives is one entry, which nobody but a job can take apart."""
+    """Return an error if a source is a list from a single job.
+
+    Such a list is one entry, and only a job can divide it.
+    """
     for source, stream in known:
         if not stream.many and any(
             kind == "Any" or is_list(kind) for kind in members_of(stream.type)

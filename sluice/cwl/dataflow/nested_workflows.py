@@ -1,9 +1,8 @@
-"""Nested workflows that work through whole data sets become steps of the outer one, so that their
-jobs run side by side.
+"""Flattening of nested workflows over data sets, so that their jobs run in parallel.
 
-Only where the outer step does nothing but hand its inputs in (no ``scatter``, ``when`` or
-expression of its own), and where the inner workflow scatters. A step ``inner`` of step ``outer`` is
-then called ``outer.inner``. All others run inside one job.
+A nested workflow is flattened if it scatters and if the outer step only passes its inputs on: the
+step has no ``scatter``, ``when`` or expression. A step ``inner`` of a step ``outer`` then becomes
+``outer.inner``. All other nested workflows run inside one job.
 """
 
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ _CHOICES = ("linkMerge", "pickValue")
 
 
 class NotFlat(Exception):
-    """Why a nested workflow cannot be taken apart: a half sentence."""
+    """A nested workflow cannot be flattened. The message is half a sentence."""
 
     def __init__(self, step: NamedNode, why: str) -> None:
         super().__init__(why)
@@ -34,7 +33,7 @@ class NotFlat(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Supply:
-    """What feeds a link: sources by their new names, a choice among them, a default."""
+    """What feeds a link: sources by their new names, a choice among them, and a default."""
 
     sources: list[str] = field(default_factory=list)
     choice: dict[str, Any] = field(default_factory=dict)
@@ -42,12 +41,13 @@ class _Supply:
 
     @property
     def is_plain(self) -> bool:
+        """Whether there is one source without a choice or a default."""
         return len(self.sources) == 1 and not self.choice and self.default is None
 
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """A workflow that is taken apart, and the step that runs it; None for the outermost."""
+    """A workflow that is flattened, with the step that runs it (None for the outermost)."""
 
     body: CommentedMap
     step: NamedNode | None = None
@@ -56,6 +56,7 @@ class _Scope:
 
     @property
     def prefix(self) -> str:
+        """The start of the new names of its steps."""
         return (
             ""
             if self.step is None or self.around is None
@@ -64,13 +65,18 @@ class _Scope:
 
 
 def nested_to_flatten(workflow: CommentedMap) -> list[NamedNode]:
-    """Steps whose workflow is to be taken apart."""
+    """Return the steps whose workflow is to be flattened."""
     return [step for step in named_nodes(workflow.get("steps")) if _is_apart(step)]
 
 
 def flatten(template: ParsedTemplate) -> ParsedTemplate:
-    """The template in which the steps of these workflows are steps; it shares no workflow with
-    ``template``. Raises ``NotFlat``."""
+    """Return the template in which the steps of nested workflows are steps of the outer workflow.
+
+    The result shares no workflow with ``template``.
+
+    Raises:
+        NotFlat: A nested workflow cannot be flattened.
+    """
     workflow, extensions = template.canonical.body, template.extensions
     outer = clone(workflow)
     scope = _scope(outer)
@@ -131,7 +137,7 @@ def _scope(
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Where sources are written: ``key`` of ``body``, in the workflow of ``scope``."""
+    """The place where sources are written: ``key`` of ``body``, in the workflow of ``scope``."""
 
     at: NamedNode
     body: CommentedMap
@@ -140,6 +146,7 @@ class _Written:
 
     @classmethod
     def link(cls, link: NamedNode, scope: _Scope) -> "_Written":
+        """Return the place of the sources of a step input."""
         return cls(
             link,
             CommentedMap({"source": link.value}) if link.body is None else link.body,
@@ -149,6 +156,7 @@ class _Written:
 
     @property
     def sources(self) -> list[str]:
+        """The sources as written."""
         written = self.body.get(self.key)
         return [
             str(source)
@@ -159,20 +167,29 @@ class _Written:
 
     @property
     def choice(self) -> dict[str, Any]:
+        """The choice among the sources, as written."""
         return {name: self.body[name] for name in _CHOICES if name in self.body}
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How far a source was followed back: to where another is written, or none, or several.
-    ``default``: the one that was met."""
+    """How far a source was followed back.
+
+    Attributes:
+        written: The place of the next source, of several sources, or of none.
+        default: The default that was met there.
+    """
 
     written: _Written
     default: Any = None
 
 
 def _supply(written: _Written) -> _Supply:
-    """What the sources are when all is taken apart. Raises ``NotFlat``."""
+    """Return what the sources are after flattening.
+
+    Raises:
+        NotFlat: A choice is nested in another choice.
+    """
     followed = _follow(written)
     if isinstance(followed, _Supply):
         return followed
@@ -190,9 +207,15 @@ def _supply(written: _Written) -> _Supply:
 
 
 def _follow(written: _Written) -> _Supply | _Way:
-    """The way of one source through the workflows that are taken apart, however many are in a row:
-    to where it is given, or to where there is none, or several, or a choice. With it the default:
-    the first on the way; else that of the last input."""
+    """Follow one source back through the flattened workflows.
+
+    The search is a loop, because there may be many workflows in a row. It ends where the source is
+    given, or where there is none, several, or a choice. The default is the first default of a link,
+    or else that of the last input on the way.
+
+    Raises:
+        NotFlat: The nested workflows form a cycle.
+    """
     first: Any = None
     last: Any = None
     passed: set[tuple[int, str]] = set()
@@ -214,8 +237,7 @@ def _follow(written: _Written) -> _Supply | _Way:
 
 
 def _before(source: str, written: _Written) -> _Supply | _Way:
-    """What a source is by its new name, or where its own source is written, with the default of the
-    input that it is."""
+    """Return a source by its new name, or the place where its own source is written."""
     scope = written.scope
     step, slash, port = source.rpartition("/")
     if not slash:
@@ -230,7 +252,7 @@ def _before(source: str, written: _Written) -> _Supply | _Way:
 
 
 def _given(scope: _Scope, name: str) -> _Supply | _Way:
-    """What is given for an input of the workflow."""
+    """Return what feeds an input of the workflow."""
     if scope.step is None or scope.around is None or scope.step.body is None:
         return _Supply([name])
     nothing = NamedNode(name, scope.step.place, CommentedMap())
@@ -246,7 +268,7 @@ def _given(scope: _Scope, name: str) -> _Supply | _Way:
 
 @dataclass(slots=True)
 class _Gathered:
-    """The new steps, and their fields of ours."""
+    """The steps of the flattened workflow, and their extension fields."""
 
     extensions: Extensions
     steps: CommentedMap
@@ -254,8 +276,13 @@ class _Gathered:
     taken: set[str] = field(default_factory=set)
 
     def add(self, scope: _Scope, *, above: CommentedMap, inherited: Fields) -> None:
-        """``above``: requirements and hints of the steps and workflows around; ``inherited``:
-        fields of ours."""
+        """Add the steps of a workflow and of its flattened workflows.
+
+        Args:
+            scope: The workflow.
+            above: Requirements and hints of the steps and workflows around it.
+            inherited: Extension fields of the steps around it.
+        """
         for step in named_nodes(scope.body.get("steps")):
             if step.body is None:
                 continue
@@ -318,7 +345,7 @@ def _write(body: CommentedMap, key: str, supply: _Supply, place: TextPlace | Non
 
 
 def _needs(*owners: CommentedMap) -> CommentedMap:
-    """Requirements and hints of all, the later instead of the earlier of a class."""
+    """Return the requirements and hints of all owners. Of one class, the last owner counts."""
     found = _new_map(owners[-1])
     for kind in ("requirements", "hints"):
         held = _new_map(owners[-1])
@@ -345,7 +372,7 @@ def _merged(above: Fields, own: Fields) -> Fields:
 
 
 def _new_map(like: CommentedMap) -> CommentedMap:
-    """An empty one at the same place."""
+    """Return an empty mapping at the same place."""
     new = CommentedMap()
     new.lc.line, new.lc.col, new.lc.data, new.lc.filename = (
         like.lc.line,

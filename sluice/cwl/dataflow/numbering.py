@@ -1,14 +1,14 @@
-"""Numbers of files where data sets stand one behind the other.
+"""Numbers of files in data sets that are joined.
 
 Files of several data sets are paired by number (ADR 12), and keep their number from step to step.
-So the files of each further source get numbers above all those of the sources before it: each data
-set that numbers its files by itself (an input of the workflow, what a merge writes, a list that
-became a data set) has ``STRIDE`` numbers to itself. That needs nothing known at run time only, and
-is right whatever a filter leaves out, as long as what is paired was put together of the same data
-sets in the same order.
+So the files of each further source get numbers above those of the sources before it. Each data set
+that numbers its files itself has ``STRIDE`` numbers. Such data sets are inputs of the workflow,
+outputs of merges, and lists that became data sets. The numbers are known before the workflow runs.
+They match as long as both sides join the same data sets in the same order, whatever filters leave
+out.
 
-Other runners pair by position. Where ``all_non_null`` left something out, they count what is left
-anew, so that pairs are the same only if the same was left out on both sides.
+Other runners pair by position. After ``all_non_null`` they count the remaining entries again, so
+pairs are the same only if the same entries were left out on both sides.
 """
 
 from dataclasses import dataclass, field
@@ -21,20 +21,22 @@ from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.types import may_be_null
 from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
 
-#: Names of the data sets that number the files, in order.
+#: The names of the data sets that number the files, in order.
 Lineage = tuple[str, ...]
-#: What left entries out: a step that may be passed over, or an output that may not be written.
+#: What leaves entries out: a step that may be skipped, or an output that may be missing.
 Filters = frozenset[tuple[str, ...]]
 _NOTHING: Filters = frozenset()
 
-#: More would leave the numbers that databases and other languages can hold.
+#: More data sets would need numbers that databases and other languages cannot hold.
 MOST_DATA_SETS = 900
 
 
 @dataclass(slots=True)
 class Numbering:
-    """Only for wirings without circles. What a step gives is worked out after all that it reads, so
-    that no call is as deep as the steps are many in a row."""
+    """The numbering of all data sets of a workflow without cycles.
+
+    Steps are computed in topological order, so long rows of steps do not cause deep recursion.
+    """
 
     workflow: Workflow
     wiring: Wiring
@@ -55,21 +57,22 @@ class Numbering:
                 self._of(SourcePort(step.name, port))
 
     def lineage(self, step: str, link: str) -> Lineage:
-        """Of all that the link brings; of one with too many data sets, too many: doubled at each
-        step, they would be millions."""
+        """Return the lineage of all that the link brings.
+
+        The result is cut one above the limit: doubled at each step, it could grow to millions.
+        """
         names = (name for origin in self.wiring.sources(step, link) for name in self._of(origin))
         return tuple(islice(names, MOST_DATA_SETS + 1))
 
     def by_place(self, step: Step) -> bool:
-        """Does the step take together what different inputs of the workflow number, each by
-        itself? Then the places in them are what belongs together."""
+        """Return whether the step pairs different inputs of the workflow by position."""
         data = [link for link in step.scatter if self.wiring.is_data(step.name, link)]
         found = {self.lineage(step.name, link) for link in data}
         roots = all(len(names) == 1 and names[0].startswith("/") for names in found)
         return not step.crosses and len(found) > 1 and roots
 
     def starts(self, step: str, link: str) -> list[int]:
-        """What is added to the numbers of each source's files."""
+        """Return what is added to the file numbers of each source."""
         starts, before = [], 0
         for origin in self.wiring.sources(step, link):
             starts.append(before * STRIDE)
@@ -90,7 +93,7 @@ class Numbering:
         return (self.lineage(step.name, counted[0]) if counted else ()) or (step.name,)
 
     def filters(self, step: Step, link: Link) -> list[Filters]:
-        """What was left out by ``all_non_null``, of each data set of the link's lineage."""
+        """Return what ``all_non_null`` left out, for each data set of the link's lineage."""
         if not self._filtered:
             for before in self._order:
                 for port in before.outputs:
@@ -126,8 +129,11 @@ class Numbering:
         return self._filtered[origin]
 
     def _counted(self, step: Step) -> list[str]:
-        """Links whose data sets number what the step gives; else it is lists of values that do, or
-        nothing, where it gives one entry."""
+        """Return the links whose numbers the outputs of the step get.
+
+        If there are no such data sets, lists of values number the outputs. A step that gives one
+        entry has neither.
+        """
         data = [name for name in step.scatter if self.wiring.is_data(step.name, name)]
         main = self.wiring.data_links.get(step.name)
         return data or step.scatter or ([] if main is None else [main.name])

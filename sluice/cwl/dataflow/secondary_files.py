@@ -1,5 +1,4 @@
-"""Patterns of secondary files, and the data sets whose files have them when they are brought
-in."""
+"""Patterns of secondary files, and the data sets whose files have them at fetch time."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -10,7 +9,7 @@ from sluice.cwl.documents.workflow import Port
 
 
 def patterns_of(body: Mapping[str, Any]) -> Iterator[SecondaryFile | None]:
-    """Of a port; None for one that has an expression, or is malformed."""
+    """Yield the patterns of a port, and None for an expression or a malformed pattern."""
     written = body.get("secondaryFiles")
     if written is not None:
         yield from map(_pattern, written if isinstance(written, list) else [written])
@@ -33,7 +32,7 @@ def _pattern(written: Any) -> SecondaryFile | None:
 
 
 def data_entries(port: Port) -> DataEntries:
-    """Of an input that has been checked."""
+    """Return the kind of entries of a data input that has been checked."""
     return DataEntries(
         type="File" if without_null(port.type) in ("File", ARRAY_OF_FILES) else "Directory",
         secondary_files=[pattern for pattern in patterns_of(port.body) if pattern is not None],

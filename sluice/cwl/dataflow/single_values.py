@@ -1,5 +1,4 @@
-"""Steps that run once, on single values: what they read is one entry, or none where nothing was
-given."""
+"""Steps that run once on single values: they read one entry, or none if nothing was given."""
 
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
@@ -10,6 +9,7 @@ from sluice.cwl.properties.extension_reader import Extensions
 
 
 def merges_in_tree(step: str, extensions: Extensions) -> bool:
+    """Return whether the step merges level by level."""
     return (
         step in extensions.steps
         and "merge" in extensions.steps[step].values
@@ -18,7 +18,7 @@ def merges_in_tree(step: str, extensions: Extensions) -> bool:
 
 
 def _merges_in_groups(step: str, extensions: Extensions) -> bool:
-    """Does it give an entry for each group?"""
+    """Return whether the step gives an entry for each group."""
     return (
         step in extensions.steps
         and "merge" in extensions.steps[step].values
@@ -27,8 +27,7 @@ def _merges_in_groups(step: str, extensions: Extensions) -> bool:
 
 
 def grouped_by(name: str | None, flow: Dataflow) -> str | None:
-    """The merge that makes groups, if what the step ``name`` gives is one entry for each of these;
-    else None."""
+    """Return the grouped merge whose groups the outputs of a step follow one by one, or None."""
     wiring = flow.wiring
     while name is not None and not flow.workflow.steps[name].scatter:
         if _merges_in_groups(name, flow.extensions):
@@ -40,9 +39,11 @@ def grouped_by(name: str | None, flow: Dataflow) -> str | None:
 
 
 def has_one_job(step: Step, flow: Dataflow) -> bool:
-    """Exactly one job has to be asked for: the step runs on single values, and that which makes its
-    jobs may not be given. Where it is always given, or chosen among several, there is one job in
-    any case."""
+    """Return whether exactly one job must be requested for the step.
+
+    The step runs on single values, and the value that makes its jobs may be missing. There is one
+    job in any case if the value is always given or is chosen among several.
+    """
     wiring = flow.wiring
     data = wiring.data_links.get(step.name)
     if data is None:
@@ -67,8 +68,7 @@ def _may_give_nothing(origin: SourcePort, workflow: Workflow) -> bool:
 
 
 def may_be_missing(step: Step, link: Link) -> bool:
-    """Can the step run where the single value was not given? An expression has its say before the
-    tool's type."""
+    """Return whether the step can run without the single value."""
     port = step.tool_inputs.get(link.name)
     has_default = port is not None and port.body.get("default") is not None
     return (

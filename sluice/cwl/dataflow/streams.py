@@ -1,7 +1,7 @@
-"""What flows between steps: the entries of each data set that a workflow reads or writes.
+"""The entries of each data set that a workflow reads or writes.
 
-In CWL every link carries one value. Where that value is a list (what a scattered step gives, and
-the data input), the data set has an entry for each of its items; else one entry, or one for each
+In CWL every link carries one value. If the value is a list (the output of a scattered step, or the
+data input), the data set has an entry for each item. Otherwise it has one entry, or one for each
 group of a merge.
 """
 
@@ -17,9 +17,15 @@ from sluice.cwl.reading.nodes import mappings
 
 @dataclass(frozen=True, slots=True)
 class EntryStream:
-    """``type``: of an entry. ``many``: CWL sees a list of entries. ``spread``: that list is what a
-    single job gives. ``secondary``: files among the entries may have secondary files with them.
-    ``folder``: CWL sees one folder, and its files are the entries."""
+    """The entries of a data set.
+
+    Attributes:
+        type: The type of an entry.
+        many: Whether CWL sees a list of entries.
+        spread: Whether a single job writes the list.
+        secondary: Whether files may have secondary files.
+        folder: Whether CWL sees one folder whose files are the entries.
+    """
 
     type: Any
     many: bool
@@ -29,16 +35,25 @@ class EntryStream:
 
     @property
     def kind(self) -> EntryKind:
+        """Plain files, or bundles."""
         plain = self.folder or (self.type == "File" and not self.secondary)
         return EntryKind.FILE if plain else EntryKind.BUNDLE
 
 
 @dataclass(slots=True)
 class EntryStreams:
-    """``links``: (step, input) → where it comes from, in order. The links may go in circles, which
-    is told elsewhere, and far: nothing here calls itself along them. ``data_inputs``: inputs of the
-    workflow that are data sets to the steps; ``assets``: those of them that are bound to one.
-    ``collected``: what is collected, item by item where it is a list."""
+    """The entry streams of a workflow.
+
+    The links may contain cycles, which are reported elsewhere, and long rows of steps. So nothing
+    here recurses along the links.
+
+    Attributes:
+        workflow: The workflow.
+        data_inputs: Inputs of the workflow that steps see as data sets.
+        assets: The inputs among them that are bound to assets.
+        links: By (step, input), the sources in order.
+        collected: Sources that go to append-only data sets, item by item if they are lists.
+    """
 
     workflow: Workflow
     data_inputs: frozenset[str]
@@ -46,9 +61,9 @@ class EntryStreams:
     links: Mapping[InputOfStep, Sequence[SourcePort]]
     collected: frozenset[SourcePort] = frozenset()
     _known: dict[SourcePort, EntryStream | None] = field(default_factory=dict)
-    #: What a step scatters over, and nothing beside it.
+    #: Sources that a step scatters over and does not join with others.
     _scattered: set[SourcePort] = field(default_factory=set)
-    #: What may have secondary files.
+    #: Sources that may have secondary files.
     _secondary: set[SourcePort] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -58,7 +73,7 @@ class EntryStreams:
         self._find_secondary()
 
     def of(self, origin: SourcePort) -> EntryStream | None:
-        """None for a parameter, and for what is not there."""
+        """Return the entries of a source, or None for a parameter or an unknown source."""
         if origin not in self._known:
             self._known[origin] = self._found(origin)
         return self._known[origin]
@@ -81,8 +96,10 @@ class EntryStreams:
         return EntryStream(kind, many=bool(step.scatter), secondary=secondary)
 
     def _find_secondary(self) -> None:
-        """They are declared, for an output or within what a step runs; or it is a file that was
-        made elsewhere and is handed on as it is."""
+        """Find the sources that may have secondary files.
+
+        They are declared for an output, or inside what a step runs, or a step passes such files on.
+        """
         readers: dict[SourcePort, list[str]] = {}
         for (reader, _), found in self.links.items():
             for origin in found:
@@ -129,7 +146,7 @@ def _is_evaluated(port: Port) -> bool:
 
 
 def _given(port: Port, *, asset: bool) -> EntryStream:
-    """What a chain is given: a file, a directory, or a list of them."""
+    """Return the stream of a file, a directory, or a list of them, that a chain is given."""
     kind = without_null(port.type)
     if kind in ("File", "Directory"):
         secondary = not asset and kind == "File" and "secondaryFiles" in port.body
@@ -141,7 +158,7 @@ def _given(port: Port, *, asset: bool) -> EntryStream:
 
 
 def _item(kind: Any) -> Any:
-    """Of a list; of anything else it is not known before it is there."""
+    """Return the type of a list's items. Other types are unknown before the run."""
     return (
         without_null(kind["items"])
         if isinstance(kind, dict) and kind.get("type") == "array"

@@ -1,2 +1,1 @@
-"""The files of a template put together into one document, and the workflow as it is written there:
-its steps, ports, links and types."""
+"""The files of a template as one document, and its workflow: steps, ports, links and types."""

@@ -1,4 +1,4 @@
-"""The workflow of a document made self-contained: every tool in its place, identifiers plain."""
+"""The workflow of a document made self-contained: tools are inlined and identifiers plain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,19 +15,21 @@ from sluice.cwl.reading.nodes import NamedNode, clone, count_values, local_name,
 from sluice.cwl.reading.yaml_text import MOST_NODES
 from sluice.visible_text import quoted
 
-#: What a step can run. No set: what is looked up may be anything that a text can say.
+#: What a step can run. A tuple and no set, because the looked-up value may be unhashable.
 _CLASSES = tuple(features.PROCESSES)
-#: Workflows within workflows.
+#: The largest depth of workflows within workflows.
 MOST_NESTED_WORKFLOWS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class CanonicalWorkflow:
-    """``body``: a copy of what is written that needs nothing else, for checks and plan.
+    """A self-contained copy of a workflow, for the checks and the plan.
 
-    ``toolless``: steps whose tool is not in the text; a stand-in is in its place, so that the rest
-    can be checked. ``types``: by their names, those that have one. ``is_cut``: something was left
-    out, as there would be too much.
+    Attributes:
+        body: The workflow.
+        toolless: Steps whose tool is missing. A placeholder lets the rest be checked.
+        types: The named types.
+        is_cut: Whether something was left out because the workflow became too large.
     """
 
     body: CommentedMap
@@ -37,7 +39,7 @@ class CanonicalWorkflow:
 
 
 def make_canonical(document: Document, findings: Findings) -> CanonicalWorkflow:
-    """Steps whose tool is not in the text are told."""
+    """Return the self-contained workflow, and report steps without a tool."""
     body: CommentedMap = clone(document.written)
     tools = _Tools(document, findings)
     toolless = tools.put_into(body, depth=0)
@@ -49,8 +51,11 @@ def make_canonical(document: Document, findings: Findings) -> CanonicalWorkflow:
 
 @dataclass(slots=True)
 class _Tools:
-    """Puts tools into their steps. ``copied``: values of the processes of the document's graph that
-    were put in place: one that many steps run is written once, and there are many."""
+    """Puts tools into their steps.
+
+    ``copied`` counts the values of copied processes: many steps may run a process that is written
+    once.
+    """
 
     document: Document
     findings: Findings
@@ -58,10 +63,19 @@ class _Tools:
 
     @property
     def is_cut(self) -> bool:
+        """Whether too many values were copied."""
         return self.copied > MOST_NODES
 
     def put_into(self, workflow: CommentedMap, *, depth: int) -> set[str]:
-        """Gives the steps whose tool is not in the text. ``depth``: of workflows around it."""
+        """Put the tools of a workflow into its steps.
+
+        Args:
+            workflow: The workflow, which is changed.
+            depth: The number of workflows around it.
+
+        Returns:
+            The steps whose tool is missing.
+        """
         identifier = workflow.get("id")
         own = local_name(identifier) if isinstance(identifier, str) else "main"
         _drop_foreign(workflow)
@@ -107,7 +121,7 @@ class _Tools:
         return run
 
     def _packed_tool(self, run: str, *, step: str, place: TextPlace) -> CommentedMap | None:
-        """The process of the packed document that ``run`` names."""
+        """Return the process of the packed document that ``run`` names, or None after an error."""
         graph = self.document.graph
         named = graph.get(run.lstrip("#")) or (
             graph.get(local_name(run)) if run.startswith("#") else None
@@ -129,7 +143,10 @@ class _Tools:
         return None
 
     def _copy_of(self, process: CommentedMap, place: TextPlace) -> CommentedMap | None:
-        """None, and once an error, where the workflow would get too large."""
+        """Return a copy of a process, or None if the workflow would become too large.
+
+        The error appears once.
+        """
         if self.is_cut:
             return None
         self.copied += count_values(process)
@@ -182,13 +199,18 @@ def _other_class(kind: Any, step: str, depth: int) -> str:
 
 
 def _drop_foreign(node: CommentedMap) -> None:
-    """Fields of an extension, of ours or of others, and the ``$`` fields of the whole document."""
+    """Remove extension fields, and the ``$`` fields of the whole document."""
     for key in [key for key in node if ":" in key or key.startswith("$")]:
         del node[key]
 
 
 def _plain_step(step: CommentedMap, own: str) -> None:
-    """``own``: the workflow's identifier, with which a source may begin."""
+    """Make the names and sources of a step plain.
+
+    Args:
+        step: The step, which is changed.
+        own: The identifier of the workflow, which sources may start with.
+    """
     _drop_foreign(step)
     _plain_ids(step.get("in"))
     _plain_sources(step.get("in"), "source", own)
@@ -209,8 +231,13 @@ def _plain_ids(collection: Any) -> None:
 
 
 def _plain_sources(collection: Any, key: str, own: str) -> None:
-    """``key``: ``source`` or ``outputSource``; ``own``: the workflow's identifier, with which a
-    source may begin."""
+    """Make the sources of a collection plain.
+
+    Args:
+        collection: Step inputs or workflow outputs.
+        key: ``source`` or ``outputSource``.
+        own: The identifier of the workflow, which sources may start with.
+    """
     for entry in named_nodes(collection):
         if entry.body is None:
             continue
@@ -227,6 +254,6 @@ def _plain_sources(collection: Any, key: str, own: str) -> None:
 
 
 def _plain_source(written: str, own: str) -> str:
-    """``#main/decode/hits`` → ``decode/hits``; ``#frames`` → ``frames``."""
+    """Return a plain source: ``#main/decode/hits`` → ``decode/hits``; ``#frames`` → ``frames``."""
     parts = written.rsplit("#", 1)[-1].split("/")
     return "/".join(parts[1:] if "#" in written and len(parts) > 1 and parts[0] == own else parts)

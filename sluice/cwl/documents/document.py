@@ -1,4 +1,4 @@
-"""A document as it stands in the text, and the workflow in it."""
+"""A CWL document as written, and the workflow in it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +12,22 @@ from sluice.cwl.reading.nodes import mappings, named_nodes
 from sluice.visible_text import quoted
 
 _INCLUSIONS = ("$import", "$include", "$mixin")
-#: No set: what is looked up may be anything that a text can say.
+#: A tuple and no set, because the value that is looked up may be unhashable.
 _CLASSES = tuple(features.PROCESSES)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """``written``: the workflow in it. ``graph``: of a packed document, its processes by their
-    names. ``is_incomplete``: parts stand in other files, so that the CWL loader cannot take it."""
+    """A CWL document.
+
+    Attributes:
+        root: The whole document.
+        written: The workflow in it.
+        version: The CWL version.
+        namespaces: The addresses of the prefixes.
+        graph: The processes of a packed document by name.
+        is_incomplete: Whether parts are in other files, so that the CWL loader cannot load it.
+    """
 
     root: CommentedMap
     written: CommentedMap
@@ -30,7 +38,7 @@ class Document:
 
 
 def find_workflow(root: Any, findings: Findings) -> Document | None:
-    """None with an error when there is no Workflow to be looked at."""
+    """Return the document, or None after an error if it has no workflow to check."""
     if not isinstance(root, CommentedMap):
         findings.error(START, "not CWL: a CWL document is a mapping with 'cwlVersion' and 'class'")
         return None
@@ -100,8 +108,7 @@ def _is_workflow(written: CommentedMap, findings: Findings) -> bool:
 
 
 def _version(root: CommentedMap, findings: Findings) -> str:
-    """The document's version, or the newest where it has none: the rest can be checked all the
-    same."""
+    """Return the CWL version, or the newest if it is missing, so that the checks can go on."""
     version = root.get("cwlVersion")
     if "cwlVersion" not in root:
         findings.error(text_place(root), "there is no 'cwlVersion'; write 'cwlVersion: v1.2'")
@@ -127,7 +134,7 @@ def _namespaces(root: CommentedMap, findings: Findings) -> dict[str, str]:
 
 
 def _refuse_other_files(root: CommentedMap, findings: Findings) -> bool:
-    """Is another file to be read into the document? That is an error, as is naming a file."""
+    """Report references to other files, and return whether another file would be included."""
     includes = False
     for node in mappings(root):
         for key in _INCLUSIONS:

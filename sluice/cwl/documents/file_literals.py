@@ -1,5 +1,4 @@
-"""Files among a template's own that a tool has as a default: each becomes a literal, which goes to
-every job with the tool."""
+"""Default files of tools as literals, which go to every job with the tool."""
 
 import posixpath
 from urllib.parse import unquote
@@ -10,13 +9,13 @@ from sluice.cwl.reading.files import is_relative
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import put_at
 
-#: Bytes that CWL lets ``contents`` have.
+#: The largest ``contents`` that CWL allows, in bytes.
 MOST_CONTENTS = 64 * 1024
 _FIELDS = ("location", "path")
 
 
 def naming_field(node: CommentedMap) -> str | None:
-    """The field by which a File object names a file beside the one that it stands in."""
+    """Return the field by which a File object names another file of the template, or None."""
     if node.get("class") != "File" or "contents" in node:
         return None
     return next(
@@ -25,7 +24,14 @@ def naming_field(node: CommentedMap) -> str | None:
 
 
 def make_literal(node: CommentedMap, key: str, text: str, findings: Findings) -> None:
-    """``text``: of the file that ``node[key]`` names."""
+    """Turn a File object into a literal, or report that it is too large.
+
+    Args:
+        node: The File object, which is changed.
+        key: The field that names the file.
+        text: The content of the file.
+        findings: Gets the error.
+    """
     place, size = text_place(node, key), len(text.encode())
     if size > MOST_CONTENTS:
         findings.error(

@@ -1,4 +1,4 @@
-"""Which of the files of an upload is the workflow."""
+"""The choice of the workflow among the files of an upload."""
 
 import posixpath
 from collections.abc import Collection
@@ -13,17 +13,17 @@ from sluice.cwl.reading.nodes import named_nodes
 from sluice.cwl.reading.uploads import Upload
 from sluice.cwl.reading.yaml_text import ValueBudget, read_text
 
-#: What a CWL document's name ends with.
+#: The endings of the names of CWL documents.
 _DOCUMENTS = (".cwl", ".yml", ".yaml", ".json")
-#: Files named in a finding; the rest is counted.
+#: The number of files that a finding names. Further files are counted.
 _NAMED = 10
 
 
 def find_main(upload: Upload, findings: Findings) -> str | None:
-    """The path of the workflow: the one named; else the only Workflow that no other file refers to,
-    or that is called ``main``.
+    """Return the path of the workflow, or None after an error if it is missing or unclear.
 
-    None, with an error among the findings, where there is none or no telling.
+    It is the file that the upload names. Otherwise it is the only workflow that no other file
+    refers to, or the only one among them that is called ``main``.
     """
     if upload.main is not None:
         if upload.main not in upload.texts:
@@ -47,8 +47,13 @@ def find_main(upload: Upload, findings: Findings) -> str | None:
 
 @dataclass(slots=True)
 class _Contents:
-    """Of an upload: its workflows, the files that others refer to, and of CWL files that cannot be
-    read, why."""
+    """The contents of an upload.
+
+    Attributes:
+        workflows: The paths of workflows.
+        referred: The paths that other files refer to.
+        unread: The errors of CWL files that cannot be read.
+    """
 
     workflows: list[str] = field(default_factory=list)
     referred: set[str] = field(default_factory=set)
@@ -58,7 +63,7 @@ class _Contents:
 def _explain(
     upload: Upload, contents: _Contents, roots: Collection[str], findings: Findings
 ) -> None:
-    if contents.unread:  # one of them may be the workflow
+    if contents.unread:  # an unreadable file may be the workflow
         for other in contents.unread:
             findings.include(other)
     elif roots:
@@ -75,8 +80,10 @@ def _explain(
 
 
 def _look_into(upload: Upload) -> _Contents:
-    """One document is held at a time; CWL files come first, so that they have room whatever lies
-    beside them."""
+    """Read the documents of an upload, one at a time.
+
+    CWL files come first, so that other files do not use up the budget.
+    """
     contents = _Contents()
     budget = ValueBudget()
     for key in sorted(upload.texts, key=lambda name: not _is_cwl(name)):

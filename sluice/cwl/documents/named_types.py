@@ -1,9 +1,8 @@
-"""Types that ``SchemaDefRequirement`` names, and their uses: each name is made one that holds in
-the whole document.
+"""Names of types (``SchemaDefRequirement``), made unique in the whole document.
 
-A name is an address to CWL: of the file it is written in, and of the process there
-(``tools/opts.yml#Opts``, ``#main/Opts``). When all files are one document, that is lost; so it is
-found out before, file by file, as the reference runner does it.
+In CWL a type name is an address of a file and of a process in it (``tools/opts.yml#Opts``,
+``#main/Opts``). One document for all files would lose these addresses. So names are resolved file
+by file before, as the reference runner does.
 """
 
 import os
@@ -27,22 +26,31 @@ from sluice.cwl.reading.yaml_text import MOST_NODES
 
 _KNOWN = PRIMITIVES | STREAMS
 
-#: Of a name within its file: ``("main", "opts")`` is ``#main/opts``.
+#: The parts of a name within its file: ``("main", "opts")`` is ``#main/opts``.
 _Path = tuple[str, ...]
 
 
 def address_types(root: Any, files: FileSet | None, findings: Findings) -> Any:
-    """The document with an absolute name for each type of a SchemaDefRequirement, and at each of
-    its uses. ``files``: where the parts of the document come from; None for a document of one
-    file. A name that leads nowhere is an error. None, with an error, where a type contains itself,
-    or is too large to be written out."""
+    """Give each type of a SchemaDefRequirement an absolute name, in its definition and its uses.
+
+    Unknown names are errors.
+
+    Args:
+        root: The document.
+        files: The files of the document's parts, or None for a document of one file.
+        findings: Gets the errors.
+
+    Returns:
+        The changed document. None, after an error, if a type contains itself or is too large to be
+        written out.
+    """
     if not isinstance(root, CommentedMap) or next(lists_of_types(root), None) is None:
         return root
     whole: CommentedMap = clone(root)
     reader = _Reader(whole.lc.filename, files, findings)
     if "$graph" in whole:
         processes = [entry.body for entry in named_nodes(whole["$graph"]) if entry.body is not None]
-        # What runs a process of the graph may hand its types down.
+        # A process that runs a process of the graph may pass its types on to it.
         for process in processes:
             reader.declare(process, _path((), process.get("id")))
         around = dict(reader.defined)
@@ -54,7 +62,7 @@ def address_types(root: Any, files: FileSet | None, findings: Findings) -> Any:
 
 
 def _path(scope: _Path, name: Any) -> _Path:
-    """Where ``name`` leads from within ``scope``."""
+    """Return the path that ``name`` means within ``scope``."""
     if not isinstance(name, str):
         return scope
     _, absolute, fragment = name.partition("#")
@@ -63,7 +71,7 @@ def _path(scope: _Path, name: Any) -> _Path:
 
 @dataclass(frozen=True, slots=True)
 class _Address:
-    """``file``: what it is, whatever it is called."""
+    """The address of a type. ``file`` is the identity of the file, whatever its name is."""
 
     file: str
     path: _Path
@@ -71,8 +79,15 @@ class _Address:
 
 @dataclass(slots=True)
 class _Definition:
-    """``key``: of the file, as findings have it. ``uses``: what it is made of, each with its place.
-    ``values``: without these."""
+    """A definition of a named type.
+
+    Attributes:
+        key: The file, as findings name it.
+        address: The address of the type.
+        name: The new name.
+        values: The number of values without the types that it uses.
+        uses: The types that it uses, with the places.
+    """
 
     key: str
     address: _Address
@@ -82,6 +97,7 @@ class _Definition:
 
     @property
     def short(self) -> str:
+        """The last part of the name."""
         return self.address.path[-1]
 
 
@@ -91,27 +107,33 @@ _Uses = list[tuple[_Definition, TextPlace]]
 
 @dataclass(frozen=True, slots=True)
 class _Within:
-    """``path``: of what has the type that is read. ``uses``: takes what is used of the ``visible``
-    types."""
+    """The context of a type that is read.
+
+    Attributes:
+        path: The path of the owner of the type.
+        visible: The types that may be used.
+        uses: Collects the types that are used.
+    """
 
     path: _Path
     visible: _Visible
     uses: _Uses
 
     def at(self, name: Any) -> "_Within":
+        """Return the context for a member of the owner."""
         return replace(self, path=_path(self.path, name))
 
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """Of a type that is written out. ``levels``: of types within it."""
+    """The size of a type that is written out. ``levels`` counts the types nested in it."""
 
     values: int
     levels: int
 
 
 class _TooMuch(Exception):
-    """A type cannot be written out; the message says why."""
+    """A type cannot be written out. The message says why."""
 
     def __init__(self, place: TextPlace, message: str) -> None:
         super().__init__(message)
@@ -120,8 +142,16 @@ class _TooMuch(Exception):
 
 @dataclass(slots=True)
 class _Reader:
-    """``first``: key of the file whose names stay as they are. ``users``: uses outside of
-    definitions. ``early``: uses before the definition."""
+    """Reads a document and renames its types.
+
+    Attributes:
+        first: The key of the file whose names do not change.
+        files: The files of the document's parts, or None.
+        findings: Gets the errors.
+        defined: The types by address.
+        users: Uses outside of definitions.
+        early: Uses before the definition.
+    """
 
     first: str
     files: FileSet | None
@@ -131,7 +161,13 @@ class _Reader:
     early: _Uses = field(default_factory=list)
 
     def process(self, body: CommentedMap, scope: _Path, around: _Visible) -> None:
-        """``scope``: of what it is written in. ``around``: types that it is handed down."""
+        """Rename the types in a process and in what its steps run.
+
+        Args:
+            body: The process, which is changed.
+            scope: The path of what it is written in.
+            around: The types that are passed on to it.
+        """
         path = _path(scope, body.get("id"))
         visible = self._owner(body, path, around)
         for kind in ("inputs", "outputs"):
@@ -144,7 +180,10 @@ class _Reader:
                 self.process(run, inside if _file(run) == _file(step.body) else (), handed)
 
     def _owner(self, owner: CommentedMap, path: _Path, around: _Visible) -> _Visible:
-        """The types that hold within a process or a step: its own alone where it has some."""
+        """Return the types that apply in a process or a step.
+
+        If it has types of its own, only these apply.
+        """
         declared, earlier = self.declare(owner, path), set[str]()
         for types in own_lists_of_types(owner):
             for body in with_names(types):
@@ -158,6 +197,7 @@ class _Reader:
         return declared or around
 
     def declare(self, owner: CommentedMap, path: _Path) -> dict[_Address, _Definition]:
+        """Register the types of a process or a step, and return them by address."""
         found: dict[_Address, _Definition] = {}
         for types in own_lists_of_types(owner):
             for body in with_names(types):
@@ -180,7 +220,7 @@ class _Reader:
         return _Address(self._identity(_file(body)), _path(scope, body["name"]))
 
     def _new_name(self, address: _Address, key: str) -> str:
-        """As it is in the first file; else with the file before it."""
+        """Return the name of a type: unchanged in the first file, else after the name of its file."""
         path = "/".join(address.path)
         if key == self.first:
             return f"#{path}"
@@ -194,7 +234,7 @@ class _Reader:
         return key if self.files is None else self.files.identity(key)
 
     def _members(self, node: Any, within: _Within) -> None:
-        """Ports of a process, or fields of a record, each with its type."""
+        """Rename the types of the ports of a process, or of the fields of a record."""
         if isinstance(node, CommentedMap):
             for name in node:
                 if not name.startswith("$"):
@@ -251,7 +291,7 @@ class _Reader:
         return within.visible[address].name + suffix
 
     def _candidates(self, bare: str, file: str, scope: _Path) -> Iterator[_Address]:
-        """What a name may mean. One without ``#`` is looked for further and further out."""
+        """Yield the addresses that a name may mean. Without ``#``, outer scopes are tried, too."""
         base, absolute, fragment = bare.partition("#")
         if absolute:
             try:
@@ -264,7 +304,7 @@ class _Reader:
             yield _Address(self._identity(file), (*scope[:end], *bare.split("/")))
 
     def can_be_written_out(self) -> bool:
-        """Not where a type contains itself, and where it would be too much."""
+        """Return whether all types can be written out, and report why not."""
         try:
             self._check_extents()
         except _TooMuch as error:
@@ -293,7 +333,16 @@ class _Reader:
     def _extent(
         self, definition: _Definition, extents: dict[str, _Extent], inside: tuple[str, ...]
     ) -> _Extent:
-        """``inside``: the types that it is part of."""
+        """Return the size of a type that is written out.
+
+        Args:
+            definition: The type.
+            extents: The known sizes by name.
+            inside: The names of the types around it.
+
+        Raises:
+            _TooMuch: The type contains itself or is nested too deeply.
+        """
         if definition.name in extents:
             return extents[definition.name]
         inner = (*inside, definition.name)
@@ -321,7 +370,7 @@ def _file(node: Any) -> str:
 
 
 def _as_written(definition: _Definition, file: str) -> str:
-    """A type as it is called in ``file``."""
+    """Return a type's name as it is used in ``file``."""
     path = "/".join(definition.address.path)
     base = (
         ""

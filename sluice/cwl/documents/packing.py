@@ -1,4 +1,4 @@
-"""Puts a workflow whose tools stand in files of their own together into one document."""
+"""Packing of a workflow and the files that it refers to into one document."""
 
 import json
 import os
@@ -30,13 +30,13 @@ from sluice.cwl.reading.yaml_text import MOST_BYTES, MOST_DEPTH, MOST_NODES, Val
 
 _MOST_LEVELS = 16
 
-#: Where a ``#name`` of the file that is being put in place leads: None in the first file, whose own
-#: stay as they are.
+#: The processes that a ``#name`` may mean in the file that is inlined. None for the first file,
+#: whose references stay.
 _Graph = Mapping[str, CommentedMap] | None
 
 
 class PackError(Unprocessable):
-    """The files could not be put together; ``findings`` say why, each with its file."""
+    """The files could not be packed. ``findings`` say why, each with its file."""
 
     slug, title = "template-files", "The files of a template cannot be put together"
 
@@ -45,10 +45,13 @@ class PackError(Unprocessable):
 
 
 def pack_template(path: Path) -> str:
-    """The text of ``path`` with all it refers to in it: ``run: x.cwl``, ``$import``, ``$include``.
+    """Return the text of ``path`` with all that it refers to (``run``, ``$import``, ``$include``).
 
-    A text that refers to nothing stays as written, right or wrong. Raises `PackError`. Findings
-    about the packed text have their places there; `compile_file` gives those in the files.
+    A text without references stays as written, even with errors. Findings about the packed text
+    have places in it. `compile_file` gives places in the files.
+
+    Raises:
+        PackError: The files cannot be packed.
     """
     findings = Findings(str(path))
     packed = read_files(str(path), DiskFiles(), findings, own=Findings(str(path)))
@@ -61,9 +64,13 @@ def pack_template(path: Path) -> str:
 
 
 def gather_files(path: Path) -> tuple[str, dict[str, str]]:
-    """The file at ``path`` and all it refers to, as written, by their paths below the folder that
-    holds them all; first the path of the file itself. Raises `PackError` where one cannot be read,
-    or is referred to in a way that holds on this disk only.
+    """Return a file and all files that it refers to, as written.
+
+    Returns:
+        The path of the file, and the texts by path. Paths are relative to the common folder.
+
+    Raises:
+        PackError: A file cannot be read, or a reference works on this disk only.
     """
     findings, disk = Findings(str(path)), DiskFiles(portable=True)
     read_files(str(path), disk, findings, own=Findings(str(path)))
@@ -76,14 +83,20 @@ def gather_files(path: Path) -> tuple[str, dict[str, str]]:
 
 
 def as_text(root: Any) -> str:
-    """The document as JSON, which is YAML too, and in which no text can be taken for a number."""
+    """Return the document as JSON, which is also YAML and keeps texts apart from numbers."""
     return json.dumps(plain_json(root), indent=2, ensure_ascii=False) + "\n"
 
 
 @dataclass(slots=True)
 class Packed:
-    """``text``: of the first file, as written. ``root``: all files as one document. ``inlined``:
-    there were others."""
+    """The files of a template as one document.
+
+    Attributes:
+        text: The text of the first file, as written.
+        root: The document.
+        inlined: Whether there are other files.
+        files: The files.
+    """
 
     text: str
     root: Any
@@ -91,16 +104,25 @@ class Packed:
     files: FileSet
 
     def address_types(self, findings: Findings) -> Any:
-        """The document, in which types now have names that hold in all of it; None, with an error,
-        where they cannot."""
+        """Make the names of types unique in the document.
+
+        Returns:
+            The document, or None after an error.
+        """
         addressed = address_types(self.root, self.files, findings)
         self.root = self.root if addressed is None else addressed
         return addressed
 
 
 def read_files(first: str, files: FileSet, findings: Findings, *, own: Findings) -> Packed:
-    """``own`` takes what is wrong with the text of ``first`` itself, ``findings`` all that is wrong
-    with its references."""
+    """Read a file and all that it refers to.
+
+    Args:
+        first: The key of the first file.
+        files: The files.
+        findings: Gets the errors of references and of other files.
+        own: Gets the errors of the first file's text.
+    """
     reader = _Reader(files, findings)
     text = reader.read(first, START)
     root = None if text is None else read_text(text, own, reader.budget)
@@ -114,10 +136,20 @@ def read_files(first: str, files: FileSet, findings: Findings, *, own: Findings)
 
 @dataclass(slots=True)
 class _Reader:
-    """``namespaces``: prefixes that other files declare. ``values`` and ``characters``: put in
-    place so far; files that name each other several times are small, and what they stand for is
-    not. ``budget``: for all files that are read. ``depth``: of levels around the node that is
-    inlined."""
+    """Reads files and inlines them.
+
+    Attributes:
+        files: The files.
+        findings: Gets the errors.
+        inlined: Whether another file was inlined.
+        namespaces: The prefixes that other files declare.
+        values: The values inlined so far. Small files that name each other can expand to many.
+        characters: The included characters so far.
+        depth: The number of levels around the current node.
+        budget: The budget of values for all files.
+        parsed: The documents by file.
+        done: The steps whose tool is inlined, by `id`.
+    """
 
     files: FileSet
     findings: Findings
@@ -128,10 +160,10 @@ class _Reader:
     depth: int = 0
     budget: ValueBudget = field(default_factory=ValueBudget)
     parsed: dict[str, Any] = field(default_factory=dict)
-    #: Steps whose tool is in place.
     done: set[int] = field(default_factory=set)
 
     def read(self, key: str, asked: TextPlace) -> str | None:
+        """Return the text of a file, or None after an error at the place of the reference."""
         try:
             return self.files.text(key)
         except FileRefused as error:
@@ -139,6 +171,7 @@ class _Reader:
         return None
 
     def parse(self, text: str, file: str) -> Any:
+        """Return the document of a text, with errors under the name of its file."""
         own = self.findings.file
         self.findings.file = file
         try:
@@ -149,8 +182,14 @@ class _Reader:
             self.findings.file = own
 
     def inline(self, node: Any, base: str, stack: tuple[str, ...], graph: _Graph) -> Any:
-        """``base``: the file that ``node`` stands in. ``stack``: the files, and their processes,
-        that it is put into."""
+        """Return a node with everything that it refers to inlined.
+
+        Args:
+            node: The node, which may be changed.
+            base: The file that contains the node.
+            stack: The files and processes around it.
+            graph: The processes that a ``#name`` may mean.
+        """
         self.depth += 1
         try:
             return self._inlined(node, base, stack, graph)
@@ -193,7 +232,7 @@ class _Reader:
         return self.inline(self._copied(part, text_place(step, "run")), base, (*stack, me), graph)
 
     def _find(self, node: CommentedMap, key: str, base: str) -> tuple[str, str] | None:
-        """The key of the file that ``node[key]`` names, and the fragment."""
+        """Return the key of the file that ``node[key]`` names and the fragment, or None."""
         name, _, fragment = node[key].partition("#")
         try:
             return self.files.find(base, name), fragment
@@ -218,7 +257,7 @@ class _Reader:
         return self.characters <= MOST_BYTES
 
     def _give_contents(self, node: CommentedMap, base: str) -> None:
-        """A File object that names a file of the template gets its text."""
+        """Give a File object that names a file of the template the text of the file."""
         key = naming_field(node)
         found = None if key is None else self._find(node, key, base)
         text = None if key is None or found is None else self.read(found[0], text_place(node, key))
@@ -227,7 +266,7 @@ class _Reader:
             make_literal(node, key, text, self.findings)
 
     def _other(self, node: CommentedMap, key: str, base: str, stack: tuple[str, ...]) -> Any:
-        """The document that ``node[key]`` names, itself inlined; as it was, after an error."""
+        """Return the inlined document that ``node[key]`` names, or the old value after an error."""
         as_it_was = node[key] if key == "run" else node
         found = self._find(node, key, base)
         if found is None:
@@ -257,7 +296,7 @@ class _Reader:
         return self.inline(copy, file, (*stack, me), graph)
 
     def _copied(self, node: Any, place: TextPlace) -> Any:
-        """A copy of ``node``, or None where the document would get too large or too deep."""
+        """Return a copy of ``node``, or None if the document would become too large or too deep."""
         self.values += count_values(node)
         if self.values > MOST_NODES:
             self.findings.error(
@@ -274,7 +313,7 @@ class _Reader:
         return None
 
     def _part(self, other: Any, fragment: str, place: TextPlace, file: str) -> tuple[Any, _Graph]:
-        """The process that is meant, as it stands, and the others of its file."""
+        """Return the process that is meant, and the other processes of its file."""
         if not isinstance(other, CommentedMap):
             return other, {}
         namespaces = other.get("$namespaces")
@@ -299,6 +338,7 @@ class _Reader:
         return part, parts
 
     def add_namespaces(self, root: CommentedMap) -> None:
+        """Add the prefixes of other files to the document."""
         if not self.namespaces:
             return
         declared = root.setdefault("$namespaces", CommentedMap())
@@ -315,8 +355,10 @@ class _Reader:
 
 
 def _splice(items: CommentedSeq, inlined: list[Any]) -> None:
-    """Puts ``inlined`` in the place of ``items``. An import that is a list becomes items, each at
-    the place of the import."""
+    """Replace ``items`` by ``inlined``.
+
+    An import that is a list becomes several items, each at the place of the import.
+    """
     found: list[tuple[Any, Any]] = []
     for index, (item, new) in enumerate(zip(list(items), inlined, strict=True)):
         is_list = isinstance(new, CommentedSeq) and new is not item
@@ -326,7 +368,7 @@ def _splice(items: CommentedSeq, inlined: list[Any]) -> None:
 
 
 def references(root: Any) -> Iterator[str]:
-    """What the document refers to, without the fragments."""
+    """Yield what the document refers to, without the fragments."""
     for node in mappings(root):
         for key in ("run", "$import", "$include"):
             name = node.get(key)
@@ -335,8 +377,13 @@ def references(root: Any) -> Iterator[str]:
 
 
 def referred_to(key: str, root: Any, files: UploadedFiles) -> Iterator[str]:
-    """Keys of the files that ``root``, the document in ``key``, refers to; those that it should not
-    are left out."""
+    """Yield the keys of the files that a document refers to, without refused references.
+
+    Args:
+        key: The key of the document's file.
+        root: The document.
+        files: The files.
+    """
     for name in references(root):
         try:
             yield files.find(key, name)

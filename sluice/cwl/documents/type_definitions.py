@@ -1,5 +1,4 @@
-"""Types that have names: where they are defined, and types written out with them in the place of
-their names."""
+"""Definitions of named types, and types with the definitions in place of names."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,13 +11,13 @@ _REQUIREMENT = "SchemaDefRequirement"
 
 
 def types_of(root: CommentedMap) -> dict[str, CommentedMap]:
-    """The types of a document with absolute names, by these."""
+    """Return the types of a document by their absolute names."""
     found = (body for types in lists_of_types(root) for body in with_names(types))
     return {body["name"]: body for body in found}
 
 
 def written_out(kind: Any, types: Mapping[str, CommentedMap]) -> Any:
-    """``kind`` with ``types`` in the place of their names. None of them contains itself."""
+    """Return ``kind`` with ``types`` in place of their names. No type may contain itself."""
     match kind:
         case str() if types:
             bare, suffix = bare_name(kind)
@@ -49,7 +48,7 @@ def _fields_written_out(fields: Any, types: Mapping[str, CommentedMap]) -> Any:
 
 
 def bare_name(written: str) -> tuple[str, str]:
-    """``opts.yml#Opts[]?`` → the name and ``[]?``."""
+    """Split ``opts.yml#Opts[]?`` into the name ``opts.yml#Opts`` and the suffix ``[]?``."""
     bare = written
     while bare.endswith(("?", "[]")):
         bare = bare.removesuffix("?") if bare.endswith("?") else bare.removesuffix("[]")
@@ -64,13 +63,13 @@ def _suffixed(kind: Any, suffix: str) -> Any:
 
 
 def lists_of_types(root: CommentedMap) -> Iterator[CommentedSeq]:
-    """The lists of types in the whole document."""
+    """Yield the lists of types in the whole document."""
     for node in mappings(root):
         yield from own_lists_of_types(node)
 
 
 def own_lists_of_types(owner: CommentedMap) -> Iterator[CommentedSeq]:
-    """Those of a process or a step; that of the requirements first."""
+    """Yield the lists of types of a process or a step, from its requirements first."""
     for kind in ("requirements", "hints"):
         for entry in named_nodes(owner.get(kind), "class"):
             if (
@@ -82,6 +81,7 @@ def own_lists_of_types(owner: CommentedMap) -> Iterator[CommentedSeq]:
 
 
 def with_names(types: CommentedSeq) -> list[CommentedMap]:
+    """Return the types that have a name."""
     return [
         body
         for body in types

@@ -1,7 +1,7 @@
-"""CWL types as plain JSON: the short forms written out, compared and shown.
+"""CWL types as plain JSON: expanded, compared and displayed.
 
 A type is a name (``int``), ``{"type": "array", "items": T}``, another structure (record, enum), or
-a list of types (one of them).
+a list of alternative types.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,9 +12,9 @@ ARRAY_OF_DIRECTORIES = {"type": "array", "items": "Directory"}
 PRIMITIVES = frozenset(
     {"null", "boolean", "int", "long", "float", "double", "string", "File", "Directory", "Any"}
 )
-#: These stand for a file that the tool reads or writes as a stream.
+#: Types that stand for a file that the tool reads or writes as a stream.
 STREAMS = frozenset({"stdin", "stdout", "stderr"})
-#: Levels of arrays and records in a type: what libraries do with it may double with each.
+#: The most levels of arrays and records in a type. The libraries' cost may double with each.
 MAX_TYPE_LEVELS = 10
 _WIDER = {"int": {"long", "float", "double"}, "long": {"float", "double"}, "float": {"double"}}
 
@@ -22,7 +22,10 @@ Fit = Literal["fits", "may not fit", "does not fit"]
 
 
 def normal_type(written: Any) -> Any:
-    """The type written out: ``File[]?`` is ``["null", {"type": "array", "items": "File"}]``."""
+    """Return the long form of a type.
+
+    ``File[]?`` becomes ``["null", {"type": "array", "items": "File"}]``.
+    """
     match written:
         case str():
             return _from_short_form(written)
@@ -56,20 +59,23 @@ def _union(members: list[Any]) -> Any:
 
 
 def members_of(kind: Any) -> list[Any]:
+    """Return the alternatives of a type."""
     return kind if isinstance(kind, list) else [kind]
 
 
 def is_optional(kind: Any) -> bool:
+    """Return whether null is among the alternatives of a type."""
     return "null" in members_of(kind)
 
 
 def may_be_null(kind: Any) -> bool:
-    """Can a value of the type be null, or hold some? Where that is not known, it can."""
+    """Return whether a value of the type may be null or contain null. Unknown types may."""
     names = type_names(kind)
     return bool(names & {"null", "Any"} or names - PRIMITIVES)
 
 
 def without_null(kind: Any) -> Any:
+    """Return the type without null among its alternatives."""
     return (
         _union([member for member in members_of(kind) if member != "null"])
         if is_optional(kind) and kind != "null"
@@ -78,16 +84,17 @@ def without_null(kind: Any) -> Any:
 
 
 def array_of(kind: Any, depth: int = 1) -> Any:
-    """``depth``: of lists, one within the other."""
+    """Return an array type of the items, nested ``depth`` times."""
     return {"type": "array", "items": array_of(kind, depth - 1)} if depth else kind
 
 
 def is_list(kind: Any) -> bool:
+    """Return whether the type is an array."""
     return isinstance(kind, dict) and kind.get("type") == "array"
 
 
 def holds_files(kind: Any) -> bool:
-    """Does a File or Directory stand anywhere in the type?"""
+    """Return whether the type contains File or Directory."""
     match kind:
         case "File" | "Directory":
             return True
@@ -107,8 +114,10 @@ def holds_files(kind: Any) -> bool:
 
 
 def type_names(kind: Any) -> set[str]:
-    """The names in a type: ``["null", {"type": "array", "items": "int"}]`` has ``null`` and
-    ``int``."""
+    """Return the names in a type.
+
+    ``["null", {"type": "array", "items": "int"}]`` has ``null`` and ``int``.
+    """
     match kind:
         case str():
             return {kind}
@@ -120,8 +129,7 @@ def type_names(kind: Any) -> set[str]:
 
 
 def fit(source: Any, sink: Any) -> Fit:
-    """May a value of type ``source`` go where ``sink`` is taken? Always, for some of its values, or
-    never."""
+    """Return whether all, some or no values of type ``source`` fit ``sink``."""
     results = [
         any(_fits(given, taken) for taken in members_of(sink)) for given in members_of(source)
     ]
@@ -155,7 +163,7 @@ def _fits(source: Any, sink: Any) -> bool:
 
 
 def _is_name(kind: Any) -> bool:
-    """A type defined elsewhere (SchemaDefRequirement); cwltool's own check knows it."""
+    """Return whether the type is a named one (SchemaDefRequirement), which cwltool checks."""
     return isinstance(kind, str) and kind not in PRIMITIVES
 
 
@@ -190,8 +198,10 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
 
 
 def value_fits(value: Any, kind: Any) -> bool:
-    """Is ``value`` (a default) of this type? Named types, and what is inside records and files, are
-    left to cwltool."""
+    """Return whether a default is of a type.
+
+    Named types and the insides of records and files are left to cwltool.
+    """
     match kind:
         case list():
             return any(value_fits(value, member) for member in kind)
@@ -209,7 +219,7 @@ def value_fits(value: Any, kind: Any) -> bool:
 
 
 def short_form(kind: Any) -> str:
-    """The type in CWL's short form."""
+    """Return the type in CWL's short form."""
     match kind:
         case str():
             return kind

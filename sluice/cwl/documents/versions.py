@@ -1,4 +1,4 @@
-"""CWL's versions: of a document, and of the processes in it, which are from files of their own."""
+"""CWL versions of a document, and of the processes in it that come from other files."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import mappings, named_nodes, put_at
 
 VERSIONS = tuple(features.VERSIONS)
-#: No set: what is looked up may be anything that a text can say.
+#: A tuple and no set, because the value that is looked up may be unhashable.
 _CLASSES = tuple(features.PROCESSES)
 
 
 def drop_inner_versions(root: Any, findings: Findings) -> None:
-    """What is written inside a file is of that file's version, whatever it says."""
+    """Remove the versions inside a file: the version of the file applies to all of it."""
     if not isinstance(root, CommentedMap):
         return
     inner = [
@@ -35,8 +35,14 @@ def drop_inner_versions(root: Any, findings: Findings) -> None:
 
 
 def mark_versions(workflow: CommentedMap, version: str, outermost: str, findings: Findings) -> None:
-    """Processes from files of another version, and all that is written in these, say so.
-    ``version``: the workflow's."""
+    """Mark processes from files of another version, and the processes in them, with the version.
+
+    Args:
+        workflow: The workflow, which is changed.
+        version: Its version.
+        outermost: The version of the document.
+        findings: Gets an error for a version newer than the document's.
+    """
     for step in named_nodes(workflow.get("steps")):
         run = None if step.body is None else step.body.get("run")
         if not isinstance(run, CommentedMap):

@@ -1,5 +1,7 @@
-"""The workflow as the checks see it: inputs, steps and outputs with their places, whichever way
-they were written."""
+"""The workflow as the checks see it: inputs, steps and outputs with their places.
+
+The same objects result from all ways to write a workflow.
+"""
 
 import re
 from collections.abc import Iterable
@@ -16,25 +18,25 @@ from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, listed, named_nodes, refuse_duplicates
 from sluice.visible_text import quoted
 
-#: Names become parts of names of data sets, and of paths.
+#: Names become parts of the names of data sets, and of paths.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePort:
-    """Where a link comes from: an output of ``step``, or (None) an input of the workflow."""
+    """The source of a link: an output of ``step``, or (None) an input of the workflow."""
 
     step: str | None
     port: str
 
 
-#: A step and one of its inputs, by their names.
+#: A step and one of its inputs, by name.
 InputOfStep = tuple[str, str]
 
 
 @dataclass(slots=True)
 class Port:
-    """An input or output of the workflow or of a tool. ``type`` written out (see `types`)."""
+    """An input or output of the workflow or a tool. ``type`` is in the long form (see `types`)."""
 
     name: str
     place: TextPlace
@@ -42,13 +44,16 @@ class Port:
     body: CommentedMap
 
     def place_of(self, key: str) -> TextPlace:
+        """Return the place of a field, or of the port without the field."""
         return text_place(self.body, key) if key in self.body else self.place
 
 
 @dataclass(slots=True)
 class Link:
-    """An input of a step, or an output of the workflow. ``sources``: as written, without ``#``;
-    None where none is given."""
+    """An input of a step, or an output of the workflow.
+
+    ``sources`` are as written, without ``#``. None means that no source is given.
+    """
 
     name: str
     place: TextPlace
@@ -59,6 +64,8 @@ class Link:
 
 @dataclass(slots=True)
 class Step:
+    """A step with its tool."""
+
     name: str
     place: TextPlace
     body: CommentedMap
@@ -68,14 +75,13 @@ class Step:
     tool: CommentedMap
     tool_inputs: dict[str, Port]
     tool_outputs: dict[str, Port]
-    #: False where the tool is a stand-in: nothing can be said of its ports.
+    #: False if the tool is a placeholder, whose ports say nothing.
     has_tool: bool = True
-    #: The output of the workflow that the step is there for; None where it is written in the
-    #: template.
+    #: The workflow output that the step was added for, or None for a step of the template.
     for_output: str | None = None
 
     def input_named(self, link: str) -> str:
-        """One of the step's inputs in words, as the template's author knows it."""
+        """Return one of the step's inputs in words that the template's author knows."""
         return (
             f"input '{link}' of step '{self.name}'"
             if self.for_output is None
@@ -83,34 +89,40 @@ class Step:
         )
 
     def place_of(self, key: str) -> TextPlace:
+        """Return the place of a field, or of the step without the field."""
         return text_place(self.body, key) if key in self.body else self.place
 
     def input_type(self, name: str) -> Any:
-        """Of an input of the step; one that the tool does not have is read by the step's
-        expressions alone, whatever it is."""
+        """Return the type of an input of the step.
+
+        An input that the tool does not have is only for the step's expressions, and may be
+        anything.
+        """
         return self.tool_inputs[name].type if name in self.tool_inputs else ["null", "Any"]
 
     @property
     def crosses(self) -> bool:
-        """Does it take each with each of what it scatters over?"""
+        """Whether the step takes all combinations of what it scatters over."""
         return len(self.scatter) > 1 and self.body.get("scatterMethod") in CROSSPRODUCTS
 
     @property
     def depth(self) -> int:
-        """Of the lists that its outputs are, one within the other."""
+        """The number of nested lists that each output is."""
         if self.crosses and self.body["scatterMethod"] == NESTED:
             return len(self.scatter)
         return 1 if self.scatter else 0
 
     @property
     def conditional(self) -> bool:
-        """It may be passed over, and then gives nothing."""
+        """Whether the step may be skipped, and then gives nothing."""
         return "when" in self.body
 
     @property
     def contained(self) -> bool:
-        """Each job is a workflow of its own: the step has expressions, which pilots alone work out,
-        or runs no single tool."""
+        """Whether each job is a workflow of its own.
+
+        Then the step has expressions, which only pilots evaluate, or runs no single tool.
+        """
         return (
             self.conditional
             or self.tool.get("class") in inside_jobs(PROCESSES)
@@ -120,17 +132,21 @@ class Step:
 
 @dataclass(slots=True)
 class Workflow:
+    """A workflow with its ports, links and steps."""
+
     body: CommentedMap
     inputs: dict[str, Port]
     outputs: dict[str, Link]
     steps: dict[str, Step] = field(default_factory=dict)
-    #: Types that the outputs are said to have.
+    #: The declared types of the outputs.
     output_types: dict[str, Any] = field(default_factory=dict)
 
 
 def read_workflow(canonical: CanonicalWorkflow, findings: Findings) -> Workflow:
-    """Malformed parts are left out (the schema's check tells of them); names that stand twice or
-    cannot be used are told here."""
+    """Read a workflow, and report duplicate or unusable names.
+
+    Malformed parts are left out, because the schema check reports them.
+    """
     body = canonical.body
     outputs = _named(body.get("outputs"), "outputs", findings)
     workflow = Workflow(
@@ -200,8 +216,10 @@ def _type(entry: NamedNode, canonical: CanonicalWorkflow) -> Any:
 
 
 def _declared(body: CommentedMap) -> Any:
-    """The type of a port: its ``type``, or the body itself where the short form ``port: {type:
-    array, items: File}`` was used."""
+    """Return the declared type of a port.
+
+    It is the body itself in the short form ``port: {type: array, items: File}``.
+    """
     return body if body.get("type") in ("array", "record", "enum") else body.get("type")
 
 
