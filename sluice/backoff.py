@@ -1,10 +1,16 @@
-"""How long to wait before the next try: the one formula of growing pauses."""
+"""Backoff: the formula of growing pauses between attempts."""
 
-#: So often a pause grows at most: beyond it every pause is the longest, and no power overflows.
+#: The number of failures from which on the power stays the same, so that it does not overflow.
 _MOST_STEPS = 100
 
 
 def pause_after(failures: int, *, first: float, longest: float, factor: float = 2.0) -> float:
-    """``min(first × factor^(failures - 1), longest)``, in the unit of ``first`` and ``longest``.
-    ``failures``: how many came one after the other, from 1 on; there is no end to it."""
+    """Return ``min(first × factor^(failures - 1), longest)``.
+
+    Args:
+        failures: The number of failures in a row, from 1.
+        first: The first pause.
+        longest: The longest pause, in the same unit.
+        factor: The growth.
+    """
     return min(first * factor ** min(failures - 1, _MOST_STEPS), longest)

@@ -1,10 +1,10 @@
-"""Tokens of systems, as their users keep them: each in a file of its own that nobody else may read.
+"""Tokens of systems, each in a file that only its user can read.
 
-A system that is started on this machine puts its token there, and ``sluice login`` puts its own
-beside it; whoever asks a system looks there for those of its address. ``SLUICE_TOKEN`` goes first,
-then the file that ``SLUICE_TOKEN_FILE`` names, then the token of ``sluice login``. A system that
-was found through its home folder is asked with the token that lies there: the variables are meant
-for the system of ``SLUICE_URL`` or ``--url``.
+A system on this machine stores its token there, and so does ``sluice login``. Commands look there
+for the token of the system's address. ``SLUICE_TOKEN`` comes first, then the file that
+``SLUICE_TOKEN_FILE`` names, then the token of ``sluice login``, then the system's own. For a system
+that was found through its home folder, the token in that folder comes first: the variables are for
+the system of ``SLUICE_URL`` or ``--url``.
 """
 
 import os
@@ -13,27 +13,27 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-#: Variable with the address of the system that commands use.
+#: The variable with the address of the system that commands use.
 URL = "SLUICE_URL"
-#: Variable with the token for that system.
+#: The variable with the token for that system.
 TOKEN = "SLUICE_TOKEN"  # noqa: S105 - the variable's name
-#: Variable with the path of a file that has it.
+#: The variable with the path of a file with that token.
 TOKEN_FILE = "SLUICE_TOKEN_FILE"  # noqa: S105 - the variable's name
 _PORTS = {"http": 80, "https": 443}
 _LOOPBACK = {"localhost": "127.0.0.1", "::1": "127.0.0.1"}
 
 
-#: Address → file with the token of the system there.
+#: By address of a system, the file with its token.
 _known: dict[str, Path] = {}
-#: Address → address of the DMS there.
+#: By address of a system, the address of its DMS.
 _known_dms: dict[str, str] = {}
 
 
 def token_for(url: str) -> str | None:
-    """Return the token for the system at this address; None: none is known.
+    """Return the token for the system at this address, or None if no token is known.
 
     Raises:
-        OSError: a variable holds something else than a token.
+        OSError: A variable contains no token, or its file cannot be read.
     """
     if is_own_system(url):
         with suppress(OSError, ValueError):
@@ -52,8 +52,13 @@ def token_for(url: str) -> str | None:
 
 
 def read_token(path: Path, where: str = "") -> str:
-    """What the file has in it. Raises ``OSError``, which begins with ``where`` and repeats nothing
-    of what is there."""
+    """Return the token in a file.
+
+    Raises:
+        OSError: The file cannot be read, or has no token. The message starts with ``where`` and
+            does
+            not show the content.
+    """
     try:
         text = path.read_text(errors="replace")
     except OSError as error:
@@ -62,26 +67,37 @@ def read_token(path: Path, where: str = "") -> str:
 
 
 def _one_word(text: str, where: str) -> str:
-    """Raises ``OSError``."""
+    """Check that a token is one word.
+
+    Raises:
+        OSError: It is not.
+    """
     if not all("!" <= letter <= "~" for letter in text):
         raise OSError(f"{where} does not hold a token, which is one word of printable letters")
     return text
 
 
 def headers_for(url: str, *, token: str | None = None) -> dict[str, str]:
-    """What a request to the system at this address says of who sends it. ``token``: in place of the
-    one that is known; empty: none. Raises ``OSError`` as ``token_for``."""
+    """Return the headers that authenticate a request to a system.
+
+    Args:
+        url: The address of the system.
+        token: The token to use instead of the known one. An empty text means no token.
+
+    Raises:
+        OSError: A variable contains no token, or its file cannot be read.
+    """
     token = token_for(url) if token is None else token
     return {} if not token else {"Authorization": f"Bearer {token}"}
 
 
 def know_token(url: str, file: Path, *, dms_url: str | None = None) -> None:
-    """Note for this process that the token of the system at ``url`` is in ``file``.
+    """Remember in this process that the token of the system at ``url`` is in ``file``.
 
     Args:
-        url: Address of the system.
-        file: Holds the token.
-        dms_url: Address of its DMS; None: where an embedded system has it.
+        url: The address of the system.
+        file: The file with the token.
+        dms_url: The address of its DMS. None: at the place of an embedded system.
     """
     _known[_name(url)] = file
     if dms_url is not None:
@@ -89,7 +105,7 @@ def know_token(url: str, file: Path, *, dms_url: str | None = None) -> None:
 
 
 def known_dms(url: str) -> str | None:
-    """Return the address of the DMS of a system that this process knows, where it is noted."""
+    """Return the address of the DMS of a system, if this process remembers it."""
     with suppress(ValueError):
         return _known_dms.get(_name(url))
     return None
@@ -98,7 +114,7 @@ def known_dms(url: str) -> str | None:
 def is_own_system(url: str) -> bool:
     """Return whether this process found the system at this address through its home folder.
 
-    Variables for another system, such as ``SLUICE_TOKEN``, say nothing about it then.
+    Variables for another system, such as ``SLUICE_TOKEN``, do not apply to it then.
     """
     with suppress(ValueError):
         return _name(url) in _known and _name(url) != _name(os.environ.get(URL, ""))
@@ -106,19 +122,19 @@ def is_own_system(url: str) -> bool:
 
 
 def keep_token(url: str, token: str) -> None:
-    """Keep the token of a system that runs on this machine, for who asks it from now on.
+    """Store the token of a system that runs on this machine.
 
-    A login at a system that had the address before is forgotten.
+    The login at a system that had the address before is removed.
 
     Raises:
-        OSError: there is no place to keep the token.
+        OSError: The token cannot be stored.
     """
     _write(_file, url, token)
     forget_login(url)
 
 
 def forget_token(url: str, token: str) -> None:
-    """Forget the token of a system, unless another system has begun at its address since."""
+    """Remove the token of a system, unless another system has started at its address since."""
     with suppress(OSError, ValueError, RuntimeError):
         path = _file(url)
         if path.read_text().strip() == token:
@@ -126,29 +142,33 @@ def forget_token(url: str, token: str) -> None:
 
 
 def keep_login(url: str, token: str) -> None:
-    """Keep the token of somebody who signs in at a system.
+    """Store the token of a person who signed in at a system.
 
     Raises:
-        OSError: there is no place to keep the token.
+        OSError: The token cannot be stored.
     """
     _write(_login_file, url, token)
 
 
 def find_login(url: str) -> str | None:
-    """Return the token that ``keep_login`` kept, whatever goes before it."""
+    """Return the token that ``keep_login`` stored, regardless of other tokens."""
     with suppress(OSError, ValueError, RuntimeError):
         return read_token(_login_file(url)) or None
     return None
 
 
 def forget_login(url: str) -> None:
-    """Forget the token that ``keep_login`` kept; the system's own stays."""
+    """Remove the token that ``keep_login`` stored. The system's own token stays."""
     with suppress(OSError, ValueError, RuntimeError):
         _login_file(url).unlink(missing_ok=True)
 
 
 def _write(find: Callable[[str], Path], url: str, token: str) -> None:
-    """Raises ``OSError``."""
+    """Write a token to its file.
+
+    Raises:
+        OSError: The token cannot be stored.
+    """
     try:
         path = find(url)
     except (ValueError, RuntimeError) as error:
@@ -158,8 +178,11 @@ def _write(find: Callable[[str], Path], url: str, token: str) -> None:
 
 
 def write_private(path: Path, text: str, *, rights: int = 0o600) -> None:
-    """Whole or not at all, for this user alone unless other ``rights`` are given. Raises
-    ``OSError``."""
+    """Write a file atomically, with access for this user only unless other ``rights`` are given.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
     new = path.with_name(f"{path.name}.{os.getpid()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with os.fdopen(os.open(new, flags, rights), "w") as file:
@@ -170,7 +193,12 @@ def write_private(path: Path, text: str, *, rights: int = 0o600) -> None:
 
 
 def _known_file(url: str) -> Path:
-    """Raises ``FileNotFoundError``, ``ValueError``."""
+    """Return the file with the token of a system that this process remembers.
+
+    Raises:
+        FileNotFoundError: There is none.
+        ValueError: The URL is no address.
+    """
     found = _known.get(_name(url))
     if found is None:
         raise FileNotFoundError(url)
@@ -178,22 +206,40 @@ def _known_file(url: str) -> Path:
 
 
 def _file(url: str) -> Path:
-    """Raises ``ValueError`` for what is no address, ``RuntimeError`` where the user has no home."""
+    """Return the path of the token that a system stores.
+
+    Raises:
+        ValueError: The URL is no address.
+        RuntimeError: The user has no home folder.
+    """
     return _folder() / "tokens" / _name(url)
 
 
 def _login_file(url: str) -> Path:
-    """Raises ``ValueError``, ``RuntimeError`` as ``_file``."""
+    """Return the path of the token that ``keep_login`` stores.
+
+    Raises:
+        ValueError: The URL is no address.
+        RuntimeError: The user has no home folder.
+    """
     return _folder() / "logins" / _name(url)
 
 
 def _folder() -> Path:
-    """Raises ``RuntimeError``."""
+    """Return the folder of the tokens.
+
+    Raises:
+        RuntimeError: The user has no home folder.
+    """
     return Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "sluice"
 
 
 def _name(url: str) -> str:
-    """Of the system at an address; all of its services have the same. Raises ``ValueError``."""
+    """Return the file name for the system at an address. All services of a system share it.
+
+    Raises:
+        ValueError: The URL is no address.
+    """
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     port = parts.port or _PORTS.get(parts.scheme, 0)

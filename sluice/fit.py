@@ -1,5 +1,8 @@
-"""What fits into what a node has left of its cores, memory, disk, GPUs and named resources. Pure:
-the WMS asks it before it gives jobs away, and pilots before they start them."""
+"""Allocation: what fits into the free cores, memory, disk, GPUs and named resources of a node.
+
+The functions have no side effects. The WMS calls them before it leases jobs, and pilots before they
+start them.
+"""
 
 import math
 import operator
@@ -11,14 +14,14 @@ from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds, version_key
 from sluice.contracts.numbers import in_full
 from sluice.contracts.resources import Amounts
 
-#: Fractions add up to whole ones, whatever their binary rounding.
+#: The tolerance with which fractions add up to whole numbers.
 _ROUNDED = 1e-6
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class GpuPart:
-    """Of a device: ``share`` of it (1: all), ``memory`` in MiB."""
+    """A part of a GPU: ``share`` of it (1 is all), and ``memory`` in MiB."""
 
     share: float = 0.0
     memory: float = 0.0
@@ -26,8 +29,10 @@ class GpuPart:
 
 @dataclass(frozen=True, slots=True)
 class Booked:
-    """Amounts of a node's resources. ``ram``, ``disk`` in MiB; ``gpus`` by their uuid; ``named``
-    resources by name."""
+    """Amounts of a node's resources.
+
+    ``ram`` and ``disk`` are in MiB, ``gpus`` are by uuid, and ``named`` resources are by name.
+    """
 
     cores: float = 0.0
     ram: float = 0
@@ -36,20 +41,23 @@ class Booked:
     named: Mapping[str, float] = field(default_factory=dict)
 
     def most(self, other: "Booked") -> "Booked":
-        """As much as both need, one after the other."""
+        """Return what both need one after the other: the maximum of each amount."""
         return self._with(other, max)
 
     def least(self, other: "Booked") -> "Booked":
-        """No more of anything than there is of it in both."""
+        """Return the minimum of each amount."""
         return self._with(other, min)
 
     def plus(self, other: "Booked") -> "Booked":
+        """Return the sum of each amount."""
         return self._with(other, operator.add)
 
     def minus(self, other: "Booked") -> "Booked":
+        """Return the difference of each amount."""
         return self._with(other, operator.sub)
 
     def holds(self, other: "Booked") -> bool:
+        """Return whether each amount of the other fits into this one."""
         return (
             self.cores + _ROUNDED >= other.cores
             and self.ram >= other.ram
@@ -62,7 +70,7 @@ class Booked:
         )
 
     def lacks(self, named: Mapping[str, float]) -> str | None:
-        """The first of these resources of which there is not so much."""
+        """Return the first named resource that does not suffice, or None."""
         return next(
             (
                 name
@@ -74,10 +82,11 @@ class Booked:
 
     @property
     def has_any(self) -> bool:
-        """Is there room for any job at all?"""
+        """Whether there are free cores and memory, so that any job could fit."""
         return self.cores > _ROUNDED and self.ram > 0
 
     def amounts(self) -> Amounts:
+        """Return the amounts as they are sent."""
         return Amounts(
             cores=max(0.0, round(self.cores, 6)),
             ram=max(0, int(self.ram)),
@@ -92,12 +101,13 @@ class Booked:
 
     @classmethod
     def of(cls, amounts: Amounts) -> "Booked":
+        """Return the amounts that were sent."""
         parts = {part.uuid: GpuPart(part.share, part.memory) for part in amounts.gpus}
         disk = math.inf if amounts.disk is None else amounts.disk
         return cls(amounts.cores, amounts.ram, parts, disk, amounts.named)
 
     def _with(self, other: "Booked", joined: Callable[[float, float], float]) -> "Booked":
-        """Amount by amount."""
+        """Combine the two amounts of each resource."""
         cores, ram = joined(self.cores, other.cores), joined(self.ram, other.ram)
         disk, parts, named = joined(self.disk, other.disk), dict[str, GpuPart](), dict[str, float]()
         if self.gpus or other.gpus:
@@ -120,7 +130,7 @@ class Booked:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """Of a node, to all of its jobs together. ``devices``: its GPUs, by uuid."""
+    """The capacity of a node for all of its jobs together. ``devices`` are its GPUs by uuid."""
 
     amounts: Booked
     devices: Mapping[str, Gpu] = field(default_factory=dict)
@@ -135,18 +145,19 @@ class Offer:
         disk: float = math.inf,
         named: Mapping[str, float] = NOTHING,
     ) -> "Offer":
+        """Return the capacity of a node. ``ram`` and ``disk`` are in MiB."""
         devices = {gpu.uuid: gpu for gpu in gpus}
         parts = {uuid: GpuPart(1.0, gpu.memory) for uuid, gpu in devices.items()}
         return cls(Booked(cores, ram, parts, disk, named), devices)
 
 
-#: Of a node that nobody has measured.
+#: The capacity of a node that has not been measured.
 BOUNDLESS = Offer.of(math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """By one job, while it runs. ``ram``, ``disk`` in MiB."""
+    """The resource request of a job. ``ram`` and ``disk`` are in MiB."""
 
     cores: float = 1.0
     ram: float = 0
@@ -156,11 +167,15 @@ class Wanted:
 
 
 def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | None:
-    """What the job takes of what is left, if that is enough; None: it is not. ``devices``: of the
-    node, by uuid.
+    """Return the allocation of a job in the free capacity, or None if it does not fit.
 
-    Of GPUs that would do, whole ones are taken the smallest first, and shares of those that have
-    the least left: so that what needs much finds it.
+    Among suitable GPUs, whole ones are taken from the smallest on. Shares are taken from the GPUs
+    with the least left. So large requests find more room.
+
+    Args:
+        free: The free capacity.
+        wanted: The resource request.
+        devices: The GPUs of the node by uuid.
     """
     if free.cores == math.inf:
         return Booked(wanted.cores, wanted.ram)
@@ -189,9 +204,11 @@ def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | No
 
 
 def fitting(free: Booked, kinds: Sequence[Wanted], devices: Mapping[str, Gpu]) -> list[int]:
-    """The places of those of the kinds that fit, each by itself: the same as ``fit`` says, for
-    thousands at once. Most differ in numbers that are compared at once; what is asked of GPUs, and
-    of named resources, is looked at once for all that share it."""
+    """Return the indexes of the requests that fit, each on its own, as ``fit`` decides.
+
+    It is fast for thousands of requests: numbers are compared first, and requests that share GPU
+    needs or named resources are checked once.
+    """
     cores, ram, disk = free.cores + _ROUNDED, free.ram, free.disk
     found: list[int] = []
     on_gpus: dict[int, bool] = {}
@@ -218,7 +235,7 @@ def fitting(free: Booked, kinds: Sequence[Wanted], devices: Mapping[str, Gpu]) -
 
 
 def how_many(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu], *, most: int) -> int:
-    """Such jobs that fit beside one another, of ``most``."""
+    """Return how many jobs of a request fit at the same time, at most ``most``."""
     if wanted.gpus is None:
         times = min(float(most), (free.cores + _ROUNDED) // wanted.cores)
         if wanted.ram:
@@ -237,25 +254,27 @@ def how_many(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu], *, most: 
 
 
 def is_suitable(gpu: Gpu, needs: GpuNeeds) -> bool:
-    """Is it of a kind that will do? A pilot of the release before tells nothing of its devices, and
-    gives a job all of one: such do for everything."""
+    """Return whether a GPU meets the needs.
+
+    Pilots of the previous release do not describe their GPUs, and give a job a whole one. Such GPUs
+    meet all needs.
+    """
     return all(demand.is_met(gpu, needs) for demand in _DEMANDS)
 
 
 def gpus_in_words(needs: GpuNeeds) -> str:
-    """How many, for a person."""
+    """Return the number of GPUs in words."""
     if needs.share < 1:
         return f"{needs.share:g} of a GPU"
     return "a GPU" if needs.least == 1 else f"{needs.least} GPUs"
 
 
 def why_unsuited(devices: Iterable[Gpu], needs: GpuNeeds) -> str | None:
-    """What a job needs of these devices and they have not ("needs 2 GPUs, the node has 1"); None:
-    they will do."""
+    """Return why the GPUs do not suit a job ("needs 2 GPUs, the node has 1"), or None if they do."""
     left, wish = list(devices), gpus_in_words(needs)
     if len(left) < needs.least:
         return f"needs {wish}, the node has {len(left) or 'none'}"
-    for demand in _DEMANDS:  # the first that leaves too few is what stands in the way
+    for demand in _DEMANDS:  # the first demand that leaves too few GPUs is the reason
         able = [gpu for gpu in left if demand.is_met(gpu, needs)]
         if len(able) < needs.least:
             known = ", ".join(dict.fromkeys(str(demand.known(gpu)) for gpu in left))
@@ -266,7 +285,7 @@ def why_unsuited(devices: Iterable[Gpu], needs: GpuNeeds) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """``asked``: for a person. ``known``: what a device has of it."""
+    """A demand on GPUs, with its text (``asked``) and the property of a GPU (``known``)."""
 
     is_met: Callable[[Gpu, GpuNeeds], bool]
     asked: Callable[[GpuNeeds], str]

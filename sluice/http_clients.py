@@ -1,7 +1,7 @@
-"""HTTP clients: the one place that decides which proxy a client uses and which servers it trusts.
+"""HTTP clients: the proxy that a client uses, and the servers that it trusts.
 
 No client follows a redirect unless its caller asks for it. httpx then removes the token from a
-request that leads to another host.
+request that goes to another host.
 """
 
 import ssl
@@ -18,26 +18,26 @@ def http_client(url: str, **options: Any) -> httpx.AsyncClient:
     """Return a client for the service at ``url``, its base URL.
 
     Args:
-        url: Address of the service.
-        options: As of ``httpx.AsyncClient``.
+        url: The address of the service.
+        options: The options of ``httpx.AsyncClient``.
 
     Raises:
-        UnusableProxy: the environment names a proxy that cannot be used.
+        UnusableProxy: The environment names a proxy that cannot be used.
     """
     return httpx.AsyncClient(base_url=url, **connection_options(url), **options)
 
 
 def send_request(method: str, url: str, **options: Any) -> httpx.Response:
-    """Send one request and return the answer.
+    """Send one request and return the response.
 
     Args:
-        method: Such as ``GET``.
-        url: Full address.
-        options: As of ``httpx.request``.
+        method: The HTTP method.
+        url: The full address.
+        options: The options of ``httpx.request``.
 
     Raises:
-        UnusableProxy: the environment names a proxy that cannot be used.
-        httpx.HTTPError: there is no answer.
+        UnusableProxy: The environment names a proxy that cannot be used.
+        httpx.HTTPError: There is no response.
     """
     return httpx.request(method, url, **connection_options(url), **options)
 
@@ -46,7 +46,7 @@ def connection_options(url: str) -> dict[str, Any]:
     """Return the options of an httpx client for ``url`` that say how it connects.
 
     Raises:
-        UnusableProxy: the environment names a proxy that cannot be used.
+        UnusableProxy: The environment names a proxy that cannot be used.
     """
     return {"verify": trusted_authorities(url), "trust_env": False, "proxy": _proxy(url)}
 

@@ -1,4 +1,4 @@
-"""Answers of a system that is older than this command."""
+"""Responses of a system that is older than this command."""
 
 from http import HTTPStatus
 
@@ -8,8 +8,8 @@ _NO_TYPE = "about:blank"
 def is_unknown_route(status: int, problem_type: str) -> bool:
     """Return whether a problem says that a release has no such route.
 
-    A thing that a route does not find has a problem type of its own. Release 0.1.0 has none for a
-    route that it does not have.
+    A resource that a route does not find has a problem type of its own. Release 0.1.0 has none for
+    a route that it does not have.
     """
     return status == HTTPStatus.METHOD_NOT_ALLOWED or (
         status == HTTPStatus.NOT_FOUND and problem_type == _NO_TYPE
@@ -17,7 +17,7 @@ def is_unknown_route(status: int, problem_type: str) -> bool:
 
 
 def too_old_text(url: str, method: str, path: str) -> str:
-    """Say that the system at ``url`` is too old for a request, and which release it needs."""
+    """Return a message that the system is too old for a request, with the release that it needs."""
     from importlib.metadata import version  # noqa: PLC0415 - takes its time
 
     return (

@@ -1,5 +1,4 @@
-"""What the operating system refused, in words: Python shows it with its number, as in
-``[Errno 2]``."""
+"""Reasons of errors in words. Python shows them with numbers, as in ``[Errno 2]``."""
 
 import json
 import os
@@ -7,14 +6,14 @@ import ssl
 
 from sluice.visible_text import escaped, visible_line
 
-#: Libraries that tell the cause of an error in the errors before it.
+#: Libraries whose errors have the cause in the errors before them.
 _WRAPPING = ("httpx", "httpcore")
-#: Characters of what a library says.
+#: The most characters of a library's message.
 _MOST_SAID = 500
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a file, text or machine cannot be used: in one line, and without its name."""
+    """Return why a file, text or machine cannot be used, in one line and without its name."""
     if type(error).__module__.partition(".")[0] in _WRAPPING:
         error = _system_error(error) or error
     if isinstance(error, OSError) and (said := _system_reason(error)):
@@ -26,7 +25,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _system_error(error: BaseException | None) -> OSError | None:
-    """Return the first of an error and those before it that the operating system gave."""
+    """Return the first error of the operating system among an error and its causes."""
     while error is not None:
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
@@ -45,7 +44,7 @@ def _system_reason(error: OSError) -> str | None:
 
 
 def _place_in_text(error: BaseException) -> str | None:
-    """Return where a text is wrong, and what is: JSON, YAML, or bytes that are no text."""
+    """Return where a text is wrong, and why: JSON, YAML, or bytes that are no text."""
     if isinstance(error, json.JSONDecodeError):
         said = f"{error.msg[:1].lower()}{error.msg[1:]}"
         return f"line {error.lineno}, column {error.colno}: {said}"
@@ -58,7 +57,7 @@ def _place_in_text(error: BaseException) -> str | None:
 
 
 def sentence_of(error: OSError) -> str:
-    """Return the name of the file, where there is one, and why it cannot be used."""
+    """Return the name of the file, if there is one, and why it cannot be used."""
     if error.filename is None:
         return reason_of(error)
     names = (name for name in (error.filename, error.filename2) if name is not None)

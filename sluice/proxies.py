@@ -1,8 +1,8 @@
-"""Which proxy a request goes through.
+"""Choice of the proxy for a request.
 
 Requests carry tokens. A proxy can read a plain HTTP request, but it only passes on the encrypted
-bytes of an HTTPS connection. Therefore plain HTTP always goes directly to its host, HTTPS goes
-through the proxy that the environment names, and nothing that stays on this machine uses a proxy.
+bytes of an HTTPS connection. Therefore plain HTTP always goes directly to its host. HTTPS goes
+through the proxy that the environment names. Nothing that stays on this machine uses a proxy.
 """
 
 import ipaddress
@@ -14,7 +14,7 @@ class UnusableProxy(OSError):
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the address of the proxy for requests to ``url``; None: connect directly."""
+    """Return the address of the proxy for requests to ``url``, or None for a direct connection."""
     parts = urlsplit(url)
     if parts.scheme != "https" or is_loopback(parts.hostname or ""):
         return None
@@ -42,7 +42,7 @@ def without_password(proxy: str) -> str:
 def direct_connection_note(url: str) -> str:
     """Return what to add to the message that ``url`` cannot be reached.
 
-    Empty unless the environment names a proxy that plain HTTP does not use.
+    It is empty unless the environment names a proxy that plain HTTP does not use.
     """
     parts = urlsplit(url)
     if parts.scheme != "http" or is_loopback(parts.hostname or ""):

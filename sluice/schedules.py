@@ -1,8 +1,8 @@
-"""Times of a schedule: five fields, as of cron, in a time zone.
+"""Times of a schedule: five fields as in cron, in a time zone.
 
-Where clocks are put forward, what was to begin at a time that the day has not begins at the first
-one after; where they are put back, what begins at a fixed hour does so once, the first time. What
-begins each hour, or each so many minutes (a star in the field), does so in every hour that passes.
+A time that the change to summer time skips is replaced by the first time after it. When clocks go
+back, a fixed hour counts once, the first time. Schedules with a star as the hour or minute run in
+every hour that passes.
 """
 
 from collections.abc import Iterator, Set
@@ -14,19 +14,23 @@ from cronsim import CronSim, CronSimError
 
 from sluice.visible_text import quoted
 
-#: More than clocks are put back.
+#: A time that is longer than clocks are ever put back.
 _PUT_BACK = timedelta(hours=3)
 _FIELDS, _LONGEST = 5, 500
-#: What a machine calls its own zone, whatever that is, and what stands for none.
+#: Names of a machine's own zone and of no zone.
 _OF_A_MACHINE = {"localtime", "Factory"}
 
 
 class WrongScheduleError(ValueError):
-    """The message ends a sentence about the schedule, or the zone."""
+    """A schedule or zone is wrong. The message is the end of a sentence about it."""
 
 
 def check_schedule(schedule: str) -> None:
-    """Raises ``WrongScheduleError``."""
+    """Check a schedule.
+
+    Raises:
+        WrongScheduleError: It is wrong.
+    """
     if len(schedule) > _LONGEST:
         raise WrongScheduleError(f"has {len(schedule)} characters; {_LONGEST} are enough")
     if len(schedule.split()) != _FIELDS:
@@ -42,7 +46,11 @@ def check_schedule(schedule: str) -> None:
 
 
 def check_zone(zone: str) -> None:
-    """Raises ``WrongScheduleError``."""
+    """Check the name of a time zone.
+
+    Raises:
+        WrongScheduleError: There is no such zone.
+    """
     if zone not in _zones():
         raise WrongScheduleError(
             f"{quoted(zone)} is no time zone: write it as in Europe/Warsaw, or UTC"
@@ -55,15 +63,14 @@ def _zones() -> Set[str]:
 
 
 def next_time(schedule: str, zone: str, *, after: datetime) -> datetime | None:
-    """The first time later than ``after``, in UTC; None: there is none in the next fifty years."""
+    """Return the first time after ``after`` in UTC, or None if there is none in fifty years."""
     return next(
         (time for time in _times(schedule, zone, after, reverse=False) if time > after), None
     )
 
 
 def last_time(schedule: str, zone: str, *, after: datetime, until: datetime) -> datetime | None:
-    """The last time later than ``after`` and not later than ``until``, in UTC: however many there
-    were, it is one."""
+    """Return the last time after ``after`` and not after ``until`` in UTC, or None."""
     for time in _times(schedule, zone, until + _PUT_BACK, reverse=True):
         if time <= after:
             return None
@@ -73,9 +80,9 @@ def last_time(schedule: str, zone: str, *, after: datetime, until: datetime) -> 
 
 
 def _times(schedule: str, zone: str, start: datetime, *, reverse: bool) -> Iterator[datetime]:
-    """One after the other, but for hours that come twice, in which one may come again."""
+    """Yield the times in order. Times in hours that come twice may be out of order."""
     try:
         for time in CronSim(schedule, start.astimezone(ZoneInfo(zone)), reverse=reverse):
             yield time.astimezone(UTC)
-    except CronSimError:  # the days of the month and the months never meet
+    except CronSimError:  # the day and month never occur together
         return

@@ -1,20 +1,18 @@
-"""Steps of which no job is at work: when people are told why. It imports nothing that takes time to
-load."""
+"""When to explain why a step has no running job. The module imports nothing slow."""
 
 import re
 
-#: Seconds without any job of a step at work, after which people are told why, and between two such
-#: looks.
+#: The seconds without a running job of a step until the reason is shown, and between two checks.
 LONG_WAIT = 3.0
 
 _NUMBERS = re.compile(r"[0-9.]+")
 
 
 def is_stalled(*, ready: int, leased: int, running: int) -> bool:
-    """Could jobs run, and none does?"""
+    """Return whether jobs are ready and none is leased or running."""
     return ready > 0 and leased + running == 0
 
 
 def reason_in(sentence: str) -> str:
-    """What makes it another reason than the last one: not the numbers in it."""
+    """Return the sentence without numbers. Two reasons are the same if they differ in numbers only."""
     return _NUMBERS.sub("", sentence)

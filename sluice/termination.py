@@ -12,14 +12,14 @@ from typing import Any, TypeVar, cast
 
 ResultT = TypeVar("ResultT")
 
-#: A shell's exit status of a program that a signal ended is this plus the signal's number.
+#: The exit status of a program that a signal ended is this plus the signal's number, in shells.
 SIGNAL_STATUS = 128
 
 
 class Terminated(SystemExit):
     """A signal asked the command to end. The exit status is the one that shells expect.
 
-    ``consequence`` says in words what becomes of the command's work; whoever knows sets it.
+    ``consequence`` says what happens to the command's work. The code that knows it sets it.
     """
 
     def __init__(self, number: int) -> None:
@@ -28,7 +28,7 @@ class Terminated(SystemExit):
         self.consequence = ""
 
     def __str__(self) -> str:
-        """Say what ended the command, and what becomes of its work."""
+        """Say what ended the command, and what happens to its work."""
         return f"ended by {self.signal.name}{self.consequence and f': {self.consequence}'}"
 
 
@@ -45,7 +45,7 @@ def is_terminated() -> bool:
 def raise_at_termination() -> None:
     """Raise ``Terminated`` in the main thread at the first SIGTERM or SIGHUP.
 
-    A second SIGTERM ends the process at once. A SIGHUP that is ignored stays so (``nohup``).
+    A second SIGTERM ends the process at once. A SIGHUP that is ignored stays ignored (``nohup``).
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -63,11 +63,12 @@ def _terminate(number: int, frame: object) -> None:
 
 
 def run_until_terminated(main: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Run a coroutine in an event loop of its own, and cancel it at SIGTERM and SIGHUP.
+    """Run a coroutine in its own event loop, and cancel it at SIGTERM and SIGHUP.
+
+    An exception between any two steps, as outside a loop, would leave other tasks unfinished.
 
     Raises:
-        Terminated: A signal canceled it. An exception that is raised between any two steps, as
-            outside a loop, would leave other tasks unfinished.
+        Terminated: A signal canceled it.
     """
 
     async def run() -> ResultT:
@@ -87,7 +88,7 @@ def run_until_terminated(main: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 
 async def complete(work: Coroutine[Any, Any, ResultT]) -> ResultT:
-    """Await work to its end, also where the caller is canceled meanwhile: then raise that after it.
+    """Await work to its end, even if the caller is canceled meanwhile, which is raised afterwards.
 
     A second cancellation ends the work.
     """
@@ -101,7 +102,7 @@ async def complete(work: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 
 def _leave_lost_terminal() -> None:
-    """Write to nowhere what would go to a terminal that is gone: each write would fail."""
+    """Redirect output to a terminal that is gone to nowhere, because each write would fail."""
     for descriptor in (1, 2):
         try:
             termios.tcgetattr(descriptor)
@@ -113,6 +114,6 @@ def _leave_lost_terminal() -> None:
 
 
 def tell(ended: Terminated, *, program: str = "") -> None:
-    """Print the line about an end by a signal to standard error, where somebody can read it."""
+    """Print the line about an end by a signal to standard error."""
     with suppress(OSError):
         print(f"{program}{ended}", file=sys.stderr)

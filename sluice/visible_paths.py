@@ -1,5 +1,6 @@
-"""Which files of a machine tools in a sandbox may read beside those of their jobs: the system's,
-programs on the search path, and Sluice's own installation. Each is chosen by itself.
+"""The files of a machine that tools in a sandbox may read beside those of their jobs.
+
+They are the system's files, programs on the search path, and Sluice's own installation.
 """
 
 import os
@@ -10,40 +11,44 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-#: Top folders of systems; some are links to others.
+#: The top folders of systems. Some are links to others.
 SYSTEM = ("/usr", "/opt", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-#: What the kernel tells about processors, which libraries ask for.
+#: The kernel's information about processors, which libraries read.
 _PROCESSORS = "/sys/devices/system"
-#: Beside programs, in a folder of theirs.
+#: Folders that belong to the programs in a sibling folder.
 _BESIDE = ("bin", "sbin", "lib", "lib32", "lib64", "libexec")
-#: Folders with files of jobs, people or services in them: never visible as a whole.
+#: Folders with files of jobs, people or services, which are never visible as a whole.
 _SHARED = (
     *("/boot", "/dev", "/dev/shm", "/etc", "/home", "/media", "/mnt", "/proc", "/root"),  # noqa: S108
     *("/run", "/srv", "/sys", "/tmp", "/var/lib", "/var/tmp"),  # noqa: S108
 )
-#: Folders of which nothing is visible by its name: a sandbox has its own.
+#: Folders of which nothing is visible by its name, because a sandbox has its own.
 _OWN_OF_SANDBOXES = ("/dev", "/etc", "/proc", "/sys")
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108
-#: The most links from folders with programs to files elsewhere that are followed.
+#: The most links that are followed from folders with programs to files elsewhere.
 _MOST_LINKS = 500
 
 
 @dataclass(slots=True)
 class VisiblePaths:
-    """``sources``: for each path that tools see, the file or folder without links that is seen
-    there. ``dropped``: entries of the search path, or paths that belong to Sluice, that tools do
-    not see, each with the reason."""
+    """The paths that tools see.
+
+    Attributes:
+        sources: By path, the file or folder without links that tools see there.
+        dropped: By entry of the search path or path of Sluice, the reason why tools do not see it.
+    """
 
     sources: dict[str, str] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)
 
     def shows(self, path: str) -> str | None:
-        """Return the path that makes the real path ``path`` visible, None where nothing does."""
+        """Return the path that makes the real path ``path`` visible, or None."""
         return next((seen for seen, real in self.sources.items() if within(path, real)), None)
 
     def masks(self, hidden: Iterable[str]) -> list[str]:
-        """Return the outermost paths where tools would see the real paths ``hidden``, which lie in
-        what is visible. What lies in a mask is gone already, unless it is made visible again.
+        """Return the outermost paths where tools would see the ``hidden`` real paths.
+
+        What is inside a mask is hidden already, unless it is made visible again.
         """
         found = {
             seen + path[len(real) :]
@@ -54,13 +59,12 @@ class VisiblePaths:
         return sorted(path for path in found if self._innermost_above(path, found) not in found)
 
     def _innermost_above(self, path: str, masks: Iterable[str]) -> str:
-        """Return the innermost visible path or mask that ``path`` lies in."""
+        """Return the innermost visible path or mask that contains ``path``."""
         above = (*self.sources, *masks)
         return max((one for one in above if one != path and within(path, one)), key=len)
 
     def without(self, dropped: dict[str, str]) -> "VisiblePaths":
-        """Return what is left without some of the visible paths. ``dropped``: each with the
-        reason."""
+        """Return the visible paths without some of them. ``dropped`` has a reason for each."""
         left = {seen: real for seen, real in self.sources.items() if seen not in dropped}
         return VisiblePaths(left, {**self.dropped, **dropped})
 
@@ -71,9 +75,9 @@ def visible_paths(
     """Choose what tools may see.
 
     Args:
-        search_path: Folders with programs, as ``PATH`` names them.
+        search_path: Folders with programs, as in ``PATH``.
         more: Paths that an operator adds.
-        hidden: Real paths of which tools see nothing but Sluice's own installation.
+        hidden: Real paths in which tools see only Sluice's own installation.
     """
     found = VisiblePaths()
     for path in (*SYSTEM, _PROCESSORS):
@@ -96,12 +100,12 @@ def visible_paths(
 
 
 def absolute_entries(search_path: str) -> str:
-    """Return the search path without what depends on the folder that a process works in."""
+    """Return the search path without entries that depend on the current folder."""
     return os.pathsep.join(filter(os.path.isabs, search_path.split(os.pathsep))) or os.defpath
 
 
 def why_invisible(path: str) -> str | None:
-    """Return why tools can never see ``path``, None where they can."""
+    """Return why tools can never see ``path``, or None if they can."""
     if not path.isprintable() and "\udcff" >= max(path) >= "\udc80":
         return "its name is not valid UTF-8: rename it"
     if any(within(shared, path) for shared in (*_SHARED, *_private_folders())):
@@ -115,12 +119,15 @@ def why_invisible(path: str) -> str | None:
 
 
 def within(path: str, folder: str) -> bool:
-    """Return whether ``path`` is the folder, or lies in it."""
+    """Return whether ``path`` is the folder or is inside it."""
     return path == folder or path.startswith(f"{folder.rstrip('/')}/")
 
 
 def _why_no_folder(entry: str, hidden: Sequence[str]) -> str | None:
-    """Return why an entry of the search path is dropped; empty: nobody needs to know."""
+    """Return why an entry of the search path is dropped.
+
+    It is None for a usable entry, and empty if nobody needs to know the reason.
+    """
     if not os.path.isabs(entry):
         return "it depends on the folder that a process works in: give an absolute path"
     real = os.path.realpath(entry)
@@ -146,7 +153,7 @@ def name_of(path: str) -> str:
 
 
 def _add_checked(found: VisiblePaths, path: str, hidden: Sequence[str], *, named: str) -> None:
-    """Make ``path`` visible, or note why it cannot be under the name of what asks for it."""
+    """Make ``path`` visible, or record why not under the name of what needs it."""
     if not os.path.lexists(path) or within(path, "/etc"):
         return
     real = os.path.realpath(path)
@@ -160,7 +167,7 @@ def _add_checked(found: VisiblePaths, path: str, hidden: Sequence[str], *, named
 
 
 def _add(found: VisiblePaths, path: str, hidden: Sequence[str]) -> None:
-    """Make ``path`` visible by its name, and by the one without links."""
+    """Make ``path`` visible by its name and by its name without links."""
     real = os.path.realpath(path)
     for seen in dict.fromkeys((real, path)):
         covering = next((known for known in found.sources if within(seen, known)), None)
@@ -174,8 +181,7 @@ def _add(found: VisiblePaths, path: str, hidden: Sequence[str]) -> None:
 
 
 def _installation() -> list[str]:
-    """Return what is installed with Sluice, pipeline packs with their programs among it, and
-    Python."""
+    """Return the paths of Python and of all that is installed with Sluice, such as pipeline packs."""
     installed = site.getsitepackages()
     return [
         *(
@@ -186,7 +192,7 @@ def _installation() -> list[str]:
         *(
             package
             for path in map(os.path.abspath, filter(None, sys.path))
-            # Installed in place: of such a folder only the packages, whatever else lies there.
+            # For an editable installation only the packages, whatever else is in the folder.
             if os.path.isdir(path) and not any(within(path, place) for place in installed)
             for package in _packages(path)
         ),
@@ -200,7 +206,7 @@ def _packages(folder: str) -> Iterator[str]:
 
 
 def _private_folders() -> Iterator[str]:
-    """Yield the folders of this process's user: for everything, and for temporary files."""
+    """Yield the home folder and the temporary folder of this process's user."""
     yield os.path.realpath(tempfile.gettempdir())
     home = os.environ.get("HOME") or _home_of_user()
     if os.path.isabs(home) and home != "/":
@@ -215,8 +221,10 @@ def _home_of_user() -> str:
 
 
 def _programs_in(folder: str) -> list[str]:
-    """Return the paths that the programs in a folder need: an environment as a whole, or the
-    folders that lie beside one for programs."""
+    """Return the paths that the programs in a folder need.
+
+    They are an environment as a whole, or the folders beside the folder of programs.
+    """
     above, name = os.path.split(folder.rstrip("/"))
     if os.path.isfile(f"{above}/pyvenv.cfg") or os.path.isdir(f"{above}/conda-meta"):
         return _parts_of(above)
@@ -226,7 +234,7 @@ def _programs_in(folder: str) -> list[str]:
 
 
 def _parts_of(prefix: str) -> list[str]:
-    """Return an environment, or its parts where it is a folder that holds other things as well."""
+    """Return an environment, or its parts if its folder has other things, too."""
     return _beside(prefix) if why_invisible(os.path.realpath(prefix)) else [prefix]
 
 
@@ -235,7 +243,7 @@ def _beside(prefix: str) -> list[str]:
 
 
 def _follow_links(found: VisiblePaths, folders: Iterable[str], hidden: Sequence[str]) -> None:
-    """Make visible what links in folders with programs lead to."""
+    """Make the targets of links in folders with programs visible."""
     links = (link for folder in dict.fromkeys(folders) for link in _links_out(folder))
     for number, (link, target) in enumerate(links):
         if number == _MOST_LINKS:
@@ -250,8 +258,10 @@ def _follow_links(found: VisiblePaths, folders: Iterable[str], hidden: Sequence[
 
 
 def _links_out(folder: str) -> Iterator[tuple[str, str]]:
-    """Yield links in a folder that lead to files elsewhere, with what they name and where they
-    lead in the end."""
+    """Yield the links in a folder that lead to files elsewhere.
+
+    Each comes with the path that it names and with its final target.
+    """
     if any(within(os.path.realpath(folder), place) for place in SYSTEM):
         return
     try:

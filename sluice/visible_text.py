@@ -1,18 +1,18 @@
-"""Text of others, as something to look at, never as something that a terminal obeys."""
+"""Display of foreign text without effects on a terminal."""
 
 import json
 from pathlib import Path
 
-#: Characters of a value that a message shows.
+#: The most characters of a value that a message shows.
 MOST_SHOWN = 200
-#: What shows the text behind it in another order than it has (Unicode, UAX 9): embeddings,
+#: Characters that display the text after them in another order (Unicode, UAX 9): embeddings,
 #: overrides, isolates.
 REORDERING = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
-#: These, and marks that turn the direction of what is beside them.
+#: These characters, and marks that change the direction of neighbouring text.
 _DIRECTIONS = [0x061C, 0x200E, 0x200F, *sorted(map(ord, REORDERING))]
-#: C0, DEL and C1 (ECMA-48), what ends a line or paragraph, and what turns the direction of text.
+#: C0, DEL and C1 (ECMA-48), ends of lines and paragraphs, and changes of direction.
 _OBEYED = [*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *_DIRECTIONS]
-#: Control pictures where Unicode has them, else the number.
+#: Control pictures if Unicode has them, and else the number.
 _SHOWN = {
     code: chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else f"<U+{code:04X}>"
     for code in _OBEYED
@@ -22,24 +22,28 @@ _SHOWN_DIRECTIONS = {code: _SHOWN[code] for code in _DIRECTIONS}
 
 
 def visible_order(text: str) -> str:
-    """Return the text with numbers for what turns its direction, for a page, which obeys nothing
-    else."""
+    """Return the text with numbers for characters that change its direction.
+
+    It is for web pages, which obey no other control characters.
+    """
     return text if text.isascii() else text.translate(_SHOWN_DIRECTIONS)
 
 
 def visible(text: str) -> str:
-    """The text with control pictures, or numbers, for all that a terminal would obey; lines and
-    tabs stay."""
+    """Return the text with pictures or numbers for all that a terminal would obey.
+
+    Line ends and tabs stay.
+    """
     return text.translate(_SHOWN_IN_LINES)
 
 
 def visible_line(text: str) -> str:
-    """As ``visible``, of a text that is a line: its ends of lines and tabs are shown as well."""
+    """Return a line like ``visible``, with pictures for line ends and tabs, too."""
     return text.translate(_SHOWN)
 
 
 def shown_path(path: Path) -> str:
-    r"""Return a path as it is shown: escaped where something in it would not be seen.
+    r"""Return a path for display: escaped if a character in it would be invisible.
 
     Bytes that are not UTF-8 become ``\xe9``, a line break becomes ``\n``.
     """
@@ -47,14 +51,14 @@ def shown_path(path: Path) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return the text with ``\n``, ``\x1b``, ``\u202e`` for characters that would not be seen."""
+    r"""Return the text with ``\n``, ``\x1b``, ``\u202e`` for invisible characters."""
     return text if text.isprintable() else "".join(map(_escaped_character, text))
 
 
 def quoted(value: object) -> str:
     """Return a value as messages show it: text and bytes in quotes, anything else as JSON.
 
-    Characters that would not be seen are escaped, and a long value is cut.
+    Invisible characters are escaped, and a long value is cut.
     """
     if isinstance(value, bytes):
         value = value[: MOST_SHOWN + 1].decode(errors="surrogateescape")
@@ -70,6 +74,8 @@ def _beginning(text: str) -> str:
 def _escaped_character(character: str) -> str:
     if character.isprintable():
         return character
-    if "\udc80" <= character <= "\udcff":  # a byte that is not UTF-8, as Python keeps it in names
+    if (
+        "\udc80" <= character <= "\udcff"
+    ):  # a byte that is not UTF-8, as Python represents it in names
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode()

@@ -1,4 +1,4 @@
-"""Programs that stay loaded between jobs: ``serve(main)`` makes any ``main(arguments)`` one.
+"""Warm workers: ``serve(main)`` makes a persistent worker of any ``main(arguments)``.
 
     from sluice.warm import once, serve
 
@@ -10,15 +10,14 @@
     if __name__ == "__main__":
         serve(main)
 
-Started as usual the program runs once. Started with ``--persistent_worker`` it serves one request
-after the other, by the protocol of Bazel's persistent workers: one JSON object a line, in on its
-standard input, out on its standard output. ``main`` notices nothing of it: each request has
-``sys.argv``, folder, environment and umask as a start of its own would have, standard input is
-empty, what is written to standard output (by C code and by children, too) is the job's, and
-standard error is its log. What else ``main`` changes stays as it was left: files that it does not
-close, threads, handlers of signals, global variables.
+Started as usual, the program runs once. Started with ``--persistent_worker``, it serves one request
+after another by the protocol of Bazel's persistent workers: one JSON object a line, on standard
+input and output. ``main`` needs no change: each request has the ``sys.argv``, folder, environment
+and umask of a new process. Standard input is empty. Standard output, also of C code and children,
+belongs to the job, and standard error is its log. Other changes by ``main`` stay: open files,
+threads, signal handlers, global variables.
 
-It needs nothing but Python's own library, and imports little of that.
+The module needs only Python's standard library, and imports little of it.
 """
 
 import functools
@@ -30,17 +29,16 @@ from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
-#: The program is to serve requests.
+#: The argument that makes the program serve requests.
 FLAG = "--persistent_worker"
-#: Variable with the path of the file that is each job's standard output; where there is none the
-#: answer carries what was written.
+#: The variable with the path of the file for each job's standard output. Without such a file the
+#: response contains the output.
 STDOUT_PATH = "WARM_STDOUT"
 
-#: Descriptors of the protocol: above those that a program closes that wants to be rid of all.
+#: The first descriptor for the protocol, above those that programs close at their start.
 _FIRST_DESCRIPTOR = 64
 _MOST_CHUNK = 1 << 16
-#: What Python gives where standard output could not be written in the end, and where Ctrl-C ended
-#: it.
+#: Python's exit codes if standard output could not be written, and after Ctrl-C.
 _UNWRITTEN, _INTERRUPTED = 120, 130
 _STDERR = 2
 
@@ -50,8 +48,10 @@ Main = Callable[[Sequence[str]], int | None]
 
 
 def serve(main: Main) -> None:
-    """Runs ``main`` once with the command line's arguments, or serves requests until there are no
-    more. Ends the process with ``main``'s exit code, or with 0."""
+    """Run ``main`` once with the command line's arguments, or serve requests to the end.
+
+    The process ends with ``main``'s exit code, or with 0.
+    """
     if FLAG not in sys.argv[1:]:
         raise SystemExit(main(sys.argv[1:]))
     fixed = [argument for argument in sys.argv[1:] if argument != FLAG]
@@ -60,9 +60,11 @@ def serve(main: Main) -> None:
 
 
 def once(load: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """What the first call of ``load`` gives is kept for the life of the process, whatever further
-    calls are given. (All jobs of a process have the same values at the inputs that ``key`` of
-    ``sluice:warm`` names.)"""
+    """Keep the result of the first call of ``load`` for the life of the process.
+
+    Arguments of later calls are ignored. All jobs of a process have the same values at the inputs
+    that ``key`` of ``sluice:warm`` names.
+    """
     kept: list[Result] = []
 
     @functools.wraps(load)
@@ -75,8 +77,10 @@ def once(load: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
 
 
 class _Requests:
-    """The lines that come in. One that asks to cancel the request in hand raises
-    ``KeyboardInterrupt`` there, as Ctrl-C would."""
+    """The incoming requests.
+
+    A request to cancel the current request raises ``KeyboardInterrupt`` in it, as Ctrl-C would.
+    """
 
     def __init__(self, descriptor: int) -> None:
         import fcntl  # noqa: PLC0415 - for who serves alone, as all that is imported below
@@ -87,37 +91,44 @@ class _Requests:
         self._current: int | None = None
         self._due = self._looking = False
         self.canceled = False
-        # The kernel tells by a signal that something has come: a thread that waits for it would be
-        # in the way of programs that fork.
+        # The kernel signals input. A thread that waits for input would disturb programs that fork.
         signal.signal(signal.SIGIO, self._on_input)
         fcntl.fcntl(descriptor, fcntl.F_SETOWN, os.getpid())
         flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
         fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_ASYNC)
 
     def next(self) -> dict[str, Any] | None:
-        """None: there are no more. Raises ``ValueError`` where a line is no request."""
+        """Return the next request, or None at the end.
+
+        Raises:
+            ValueError: A line is no request.
+        """
         while True:
             while self._waiting:
                 request = self._waiting.pop(0)
-                if not request.get("cancel"):  # else it has been answered already
+                if not request.get("cancel"):  # otherwise its request has been answered already
                     return request
             if not self._read():
                 return None
 
     def begin(self, number: int) -> None:
+        """Note the current request, and look for its cancellation."""
         self.canceled = False
         self._current = number
         self._look()
 
     def end(self) -> None:
+        """Note that there is no current request."""
         self._current = None
 
     def _on_input(self, _number: int, _frame: FrameType | None) -> None:
         self._look()
 
     def _look(self) -> None:
-        """Is there one that cancels the request in hand? A signal that comes while we look has us
-        look again: it must not read between another's reading."""
+        """Look for the cancellation of the current request.
+
+        A signal during the search only repeats it, so that two reads do not overlap.
+        """
         self._due = True
         while self._due and not self._looking:
             self._looking = True
@@ -138,7 +149,7 @@ class _Requests:
                 raise KeyboardInterrupt
 
     def _read(self) -> bool:
-        """False: the other side has gone."""
+        """Read requests, and return False if the other side has closed."""
         import json  # noqa: PLC0415
 
         chunk = os.read(self._descriptor, _MOST_CHUNK)
@@ -154,7 +165,7 @@ class _Requests:
 
 
 class _Worker:
-    """``fixed``: what stands before the arguments of each request."""
+    """A worker. ``fixed`` are the arguments before those of each request."""
 
     def __init__(self, main: Main, fixed: Sequence[str]) -> None:
         self._main = main
@@ -174,6 +185,7 @@ class _Worker:
         os.dup2(2, 1)
 
     def serve(self) -> None:
+        """Serve requests until there are no more."""
         while (request := self._requests.next()) is not None:
             self._answer(self._serve(request))
 
@@ -188,7 +200,7 @@ class _Worker:
             text = "" if self._in_file else _content(output)
         finally:
             os.close(output)
-            os.dup2(2, 1)  # what threads write between jobs
+            os.dup2(2, 1)  # for output of threads between jobs
             self._restore()
         answer = {"exitCode": code, "output": text, "requestId": number}
         return answer | ({"wasCancelled": True} if self._requests.canceled else {})
@@ -199,7 +211,7 @@ class _Worker:
             os.chdir(folder)
 
     def _ran(self, arguments: list[str], number: int) -> int:
-        """Its exit code, as a start of its own would have."""
+        """Run ``main``, and return the exit code that a new process would have."""
         sys.argv = [self._program, *arguments]
         try:
             self._requests.begin(number)
@@ -224,7 +236,7 @@ class _Worker:
         return 1
 
     def _open_stdout(self) -> int:
-        """The file that is the job's, or one of ours."""
+        """Open the file for the job's standard output, or a temporary one."""
         self._in_file = False
         if self._stdout_path is not None:
             try:
@@ -237,7 +249,7 @@ class _Worker:
         return _moved(os.memfd_create("stdout"), close=True)
 
     def _flushed(self, code: int) -> int:
-        """What Python and C keep back goes out while it is this job's."""
+        """Flush the buffers of Python and C while the output belongs to this job."""
         import ctypes  # noqa: PLC0415
 
         for stream in {sys.stdout, sys.stderr, *self._streams[1:]}:
@@ -246,7 +258,7 @@ class _Worker:
                     stream.flush()
             except OSError as error:
                 os.write(2, f"standard output cannot be written: {error.strerror}\n".encode())
-                # What it still holds is not to come to the next one.
+                # The rest of its buffer must not reach the next job.
                 nothing = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nothing, stream.fileno())
                 os.close(nothing)
@@ -256,7 +268,7 @@ class _Worker:
         return code
 
     def _restore(self) -> None:
-        """What the next request finds as the first did."""
+        """Restore what each request finds at its start."""
         os.fchdir(self._folder)
         os.umask(self._umask)
         if dict(os.environ) != self._environment:
@@ -278,8 +290,10 @@ class _Worker:
 
 
 def _moved(descriptor: int, *, close: bool = False) -> int:
-    """A copy where neither this program's ``main`` nor its children find it. ``close``: the given
-    one."""
+    """Return a copy of a descriptor that ``main`` and its children do not use.
+
+    ``close`` closes the original.
+    """
     import fcntl  # noqa: PLC0415
 
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _FIRST_DESCRIPTOR)
@@ -294,7 +308,7 @@ def _stream(descriptor: int) -> Any:
 
 
 def _content(descriptor: int) -> str:
-    """Bytes that are no text come out as they are where the text is encoded in the same way."""
+    """Return the content of a file. Bytes that are no text survive the reverse encoding."""
     size = os.fstat(descriptor).st_size
     pieces = list[bytes]()
     while size:
@@ -305,6 +319,6 @@ def _content(descriptor: int) -> str:
 
 
 def _tell_failure() -> None:
-    """As Python does where a program fails."""
+    """Print an exception as Python does when a program fails."""
     if sys.stderr is not None and not sys.stderr.closed:
         sys.excepthook(*sys.exc_info())

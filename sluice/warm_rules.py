@@ -1,7 +1,10 @@
-"""What a tool cannot have that stays loaded (``sluice:warm``): what would have to be there before
-it starts and depends on the job. Each is the end of a sentence about the tool."""
+"""What a tool on a warm worker cannot have (``sluice:warm``).
 
-#: Requirements, as hints too.
+It would have to exist before the tool starts and depends on the job. Each text is the end of a
+sentence about the tool.
+"""
+
+#: Requirements, and hints.
 REFUSED = {
     "ShellCommandRequirement": (
         "is run by a shell, whose line is made anew for each job: let its program be started"
@@ -27,5 +30,5 @@ ENVIRONMENT = (
 
 
 def is_worked_out(value: object) -> bool:
-    """By an expression, for each job."""
+    """Return whether a value is an expression, which has a value only in a job."""
     return isinstance(value, str) and ("$(" in value or "${" in value)

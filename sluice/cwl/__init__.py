@@ -1,4 +1,4 @@
-"""The template compiler: CWL text in, a `Plan` or every reason against it out."""
+"""The template compiler, which turns CWL text into a `Plan` or into a list of errors."""
 
 from sluice.cwl.compiler import (
     Compiled,

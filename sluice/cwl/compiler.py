@@ -1,5 +1,7 @@
-"""From the text of a CWL Workflow to a plan, or to every reason why there is none: what is read,
-and what is told. What happens in between stands in `phases`."""
+"""Compilation of CWL text into a plan, or into a list of errors.
+
+This module reads the input and returns the findings. The phases in between are in `phases`.
+"""
 
 import threading
 from contextlib import suppress
@@ -19,33 +21,43 @@ from sluice.cwl.reading.nodes import plain_json
 from sluice.cwl.reading.uploads import Upload
 from sluice.cwl.reading.yaml_text import read_text
 
-#: The libraries keep global state; templates are compiled one at a time.
+#: The libraries keep global state, so templates are compiled one at a time.
 _LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """``plan`` is None exactly when there is an error among the findings. Errors come first, each
-    kind sorted by place."""
+    """The result of a compilation.
+
+    Attributes:
+        plan: The plan. It is None exactly if there is an error among the findings.
+        findings: Errors first, then warnings, each sorted by place.
+    """
 
     plan: Plan | None
     findings: list[Finding]
 
     @property
     def errors(self) -> list[Finding]:
+        """The findings that are errors."""
         return [finding for finding in self.findings if finding.severity == "error"]
 
     @property
     def warnings(self) -> list[Finding]:
+        """The findings that are warnings."""
         return [finding for finding in self.findings if finding.severity == "warning"]
 
 
 def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Compiled:
-    """Compiles a template; bad input never raises. ``file`` is the name that stands in the
-    findings.
+    """Compile a template from its text.
 
-    Nothing but ``text`` is read: no file, no network. No expression is evaluated. One call at a
-    time; others wait.
+    Bad input never raises. Only ``text`` is read: no file, no network. No expression is evaluated.
+    Calls run one at a time, and other calls wait.
+
+    Args:
+        text: The CWL text.
+        name: The name of the template.
+        file: The file name that the findings show.
     """
     findings, plan = Findings(file), None
     with _LOCK, suppress(EnoughFound):
@@ -55,10 +67,11 @@ def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Com
 
 
 def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
-    """Compiles a workflow file with all the files it refers to; findings name the file they are in.
-    With it, the packed text.
+    """Compile a workflow file together with all files that it refers to.
 
-    The text is empty where the files cannot be read.
+    Returns:
+        The result, whose findings name their files, and the packed text. The text is empty if the
+        files cannot be read.
     """
     findings, plan, text = Findings(str(path)), None, ""
     with _LOCK, suppress(EnoughFound):
@@ -72,8 +85,13 @@ def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
 
 @dataclass(frozen=True, slots=True)
 class CompiledUpload:
-    """``main``: path of the workflow, None where it could not be told. ``document``: all files as
-    one, None after an error."""
+    """The result of the compilation of an upload.
+
+    Attributes:
+        compiled: The plan and the findings.
+        main: The path of the workflow, or None if it is unclear.
+        document: All files as one document, or None after an error.
+    """
 
     compiled: Compiled
     main: str | None
@@ -81,8 +99,10 @@ class CompiledUpload:
 
 
 def compile_upload(upload: Upload, *, name: str) -> CompiledUpload:
-    """As ``compile_template`` for a template of several files: nothing but these is read. Findings
-    name the file they are in."""
+    """Compile an uploaded template of several files.
+
+    Only these files are read. The findings name their files.
+    """
     findings, main, plan, document = Findings(""), None, None, None
     with _LOCK, suppress(EnoughFound):
         main = find_main(upload, findings)

@@ -1,5 +1,7 @@
-"""What of CWL is carried out, where, and the way round what is not: the checks read it here, and so
-does the reference page."""
+"""The supported and refused features of CWL, with the alternatives to refused ones.
+
+The checks and the reference page use these tables.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +18,11 @@ class Where(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """``note``: what becomes of it; of a refused one, the way round it as its finding says it."""
+    """Support of a feature.
+
+    ``note`` describes the support. For a refused feature it is the alternative, as the finding says
+    it.
+    """
 
     where: Where
     note: str = ""
@@ -38,17 +44,19 @@ Features = Mapping[str, Feature]
 
 
 def refused_features(features: Features) -> tuple[str, ...]:
+    """Return the names of the refused features."""
     return tuple(name for name, feature in features.items() if feature.where is Where.REFUSED)
 
 
 def inside_jobs(features: Features) -> tuple[str, ...]:
+    """Return the names of the features that work inside jobs only."""
     return tuple(name for name, feature in features.items() if feature.where is Where.JOB)
 
 
-#: The newest comes last.
+#: The CWL versions. The newest comes last.
 VERSIONS: Features = {"v1.0": _yes(), "v1.1": _yes(), "v1.2": _yes()}
 
-#: What a step can run.
+#: Processes that a step can run.
 PROCESSES: Features = {
     "CommandLineTool": _yes("one job for each file, or for all"),
     "ExpressionTool": _in_job(),
@@ -61,14 +69,14 @@ PROCESSES: Features = {
     ),
 }
 
-#: Fields of a step's input that pilots work out.
+#: Fields of a step's input that pilots evaluate.
 LINK_FIELDS: Features = {
     "valueFrom": _in_job(),
     "loadContents": _in_job("for `valueFrom` and `when`"),
     "loadListing": _in_job("for `valueFrom` and `when`"),
 }
 
-#: Fields of a step that decide which jobs there are.
+#: Fields of a step that decide which jobs it has.
 JOB_FIELDS: Features = {
     "scatter": _yes("over data sets and lists of values: one job for each entry"),
     "when": _in_job("a job that is passed over gives no entry"),
@@ -82,7 +90,7 @@ SCATTER_METHODS: Features = {
     NESTED: _yes("the same, as an output of the workflow"),
 }
 
-#: Sources of an input or an output, by what they are.
+#: Kinds of sources of an input or an output.
 SOURCES: Features = {
     "merge_flattened": _yes("the entries of one data set behind those of the other"),
     "merge_nested": _yes("of sources that are one file or value each: a list of them"),
@@ -101,7 +109,7 @@ SOURCES: Features = {
     "output that is an input of the workflow": _no("leave it out, as it is there already"),
 }
 
-#: Inputs of the workflow.
+#: Kinds of inputs of the workflow.
 INPUTS: Features = {
     "File[]": _yes("the first is the data set"),
     "Directory[]": _yes("the data set, where no input is a File[]"),
@@ -128,7 +136,7 @@ INPUTS: Features = {
     ),
 }
 
-#: Requirements and hints that concern the workflow, not the tool.
+#: Requirements and hints about the workflow, not the tool.
 OF_WORKFLOWS: Features = {
     "MultipleInputFeatureRequirement": _yes(),
     "ScatterFeatureRequirement": _yes(),
@@ -136,7 +144,7 @@ OF_WORKFLOWS: Features = {
     "SubworkflowFeatureRequirement": _in_job("see `Workflow`"),
 }
 
-#: What is refused as a requirement may stand there as a hint, without effect.
+#: Requirements of tools. A refused requirement may be a hint, which has no effect.
 OF_TOOLS: Features = {
     "DockerRequirement": _yes("the node's engine: Docker, Podman, Apptainer or udocker"),
     "EnvVarRequirement": _in_job(),
@@ -168,8 +176,8 @@ SINCE_V1_1 = frozenset(
 )
 
 CWLTOOL_NAMESPACE = "http://commonwl.org/cwltool#"
-#: Extensions of cwltool. What is refused is so also as a hint: data would be other than what was
-#: asked for.
+#: Extensions of cwltool. A refused extension is refused as a hint, too, because results would
+#: differ from what was requested.
 OF_CWLTOOL: Features = {
     "CUDARequirement": _yes("the job needs so many GPUs, of that capability, with that CUDA"),
     "TimeLimit": _yes("as `ToolTimeLimit`, in v1.0"),
@@ -180,7 +188,6 @@ OF_CWLTOOL: Features = {
     "Secrets": _in_job("inputs of tools whose values are secrets, given with `sluice:bind`"),
 }
 
-#: Fields of DockerRequirement.
 _INTO_A_REGISTRY = (
     "put the image into a registry and name it in 'dockerPull', or onto the nodes and name it in"
     " 'dockerImageId'"
@@ -194,7 +201,7 @@ CONTAINERS: Features = {
     "dockerImport": _no(_INTO_A_REGISTRY),
 }
 
-#: Extension fields that are planned; each with the way round it.
+#: Extension fields that are planned, each with its alternative.
 LATER: Features = {
     "device": _no("ask for a GPU with the hint 'cwltool:CUDARequirement', or with 'sluice:gpu'"),
 }

@@ -1,9 +1,9 @@
-"""Compiles a template within limits of time and memory, in a process of its own.
+"""Compilation of templates with limits of time and memory, each in its own process.
 
-What the libraries do with a document may cost far more than its size tells, and cannot be
-interrupted. So each compilation has a process, which is killed at its limits and leaves nothing
-behind. It is forked from one that has loaded the libraries (see ``preloaded``), which takes some
-hundredths of a second.
+The libraries may use far more time than the size of a document suggests, and cannot be interrupted.
+So each compilation has a process, which is killed at its limits and leaves nothing behind. It is
+forked from a process that has loaded the libraries (see ``preloaded``), which takes some hundredths
+of a second.
 """
 
 import multiprocessing
@@ -22,26 +22,26 @@ from sluice.cwl.compiler import Compiled, CompiledUpload, compile_upload
 from sluice.cwl.reading.uploads import Upload
 from sluice.os_errors import reason_of
 
-#: Seconds of processor time, and by the clock, that a compilation may take.
+#: The limits of a compilation in seconds of processor time and of wall-clock time.
 MAX_CPU_SECONDS, MAX_SECONDS = 30, 90.0
-#: Bytes of memory, as the process maps it.
+#: The limit of the memory that the process maps, in bytes.
 MAX_MEMORY = 3 * 1024**3
 
-#: Bytes that the address of a Unix socket may have, and those of its two last names, which
+#: The longest address of a Unix socket in bytes, and the length of its last two names, which
 #: ``multiprocessing`` chooses.
 _LONGEST_ADDRESS, _NAMES = 107, len("/pymp-xxxxxxxx/listener-xxxxxxxx")
 
-#: Variable that names a folder to the process that others are forked from. That process ends after
-#: this one, also when this one is killed, and removes the folder.
+#: The variable that tells the fork server about its folder. The fork server outlives this process
+#: even if this process is killed, and then removes the folder.
 ADDRESS_FOLDER = "_SLUICE_CHECK_FOLDER"
 
 _CONTEXT = multiprocessing.get_context("forkserver")
-#: Besides the libraries, what the main module imports: every process imports that once more.
+#: In addition to the libraries, what the main module imports: every process imports it again.
 _CONTEXT.set_forkserver_preload(["__main__", "sluice.cwl.preloaded"])
 
 
 class LimitedCompiler:
-    """Compiles in processes; ``stop`` ends those that still run. Safe to use from threads."""
+    """Compiles in processes. It is safe to use from threads."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class LimitedCompiler:
         self._running: set[ForkServerProcess] = set()
 
     def compile(self, upload: Upload, *, name: str) -> CompiledUpload:
-        """Return what ``compile_upload`` does; an error where the limits are reached.
+        """Return the result of ``compile_upload``, or an error if a limit is reached.
 
         Raises:
             NotAvailable: No process can be started.
@@ -74,7 +74,7 @@ class LimitedCompiler:
             if receiver.poll(self._seconds):
                 answer: CompiledUpload = receiver.recv()
                 return answer
-        except EOFError:  # the kernel ended it, or somebody stopped us
+        except EOFError:  # the kernel ended the process, or `stop` was called
             pass
         finally:
             receiver.close()
@@ -85,7 +85,7 @@ class LimitedCompiler:
         return self._refused()
 
     def _started(self, upload: Upload, name: str) -> tuple[ForkServerProcess, Connection]:
-        """Return a process that compiles, and where it sends what it found."""
+        """Return a process that compiles, and the connection that receives the result."""
         receiver, sender = _CONTEXT.Pipe(duplex=False)
         process = _CONTEXT.Process(
             target=_compile,
@@ -106,7 +106,7 @@ class LimitedCompiler:
         return process, receiver
 
     def stop(self) -> None:
-        """Kill what still runs; the compilations end with an error."""
+        """Kill the running compilations, which then end with an error."""
         with self._lock:
             for process in self._running:
                 process.kill()
@@ -121,10 +121,10 @@ class LimitedCompiler:
 
 
 def _choose_address_folder() -> str:
-    """Return the folder of the address of the process that others are forked from.
+    """Return the folder for the address of the fork server.
 
-    ``multiprocessing`` gets a folder below /tmp where its own would be too long a name; Python does
-    so by itself from 3.14 on.
+    If the temporary folder has too long a name, ``multiprocessing`` gets a folder below /tmp.
+    Python does so itself since 3.14.
     """
     config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     if not os.path.isdir(config.get("tempdir", "")):
@@ -139,7 +139,7 @@ def _choose_address_folder() -> str:
 
 
 def _compile(sender: Connection, upload: Upload, name: str, limits: tuple[int, int]) -> None:
-    """Run in the process, with ``limits`` of seconds and bytes. Either ends it."""
+    """Run a compilation in the process, with ``limits`` in seconds and bytes."""
     cpu_seconds, memory = limits
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     used = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,7 +1,7 @@
 """The phases between a document and its plan, in order.
 
-Each takes what those before it made, and adds what it finds wrong; there is a plan where none found
-an error.
+Each phase takes the results of earlier phases and adds its findings. There is a plan if no phase
+found an error.
 """
 
 from typing import Any
@@ -33,10 +33,10 @@ from sluice.cwl.reading.findings import EnoughFound, Findings
 
 
 def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None:
-    """The plan called ``name``; None, with an error among the findings, where there is none.
+    """Return the plan, or None after an error.
 
-    The steps of nested workflows become steps of the plan where they can: else such a workflow
-    runs inside one job, with a warning.
+    Steps of nested workflows become steps of the plan if possible. Otherwise such a workflow runs
+    inside one job, with a warning.
     """
     if not check_type_depth(root, findings):
         return None
@@ -63,7 +63,7 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
 
 
 def _parse(root: Any, findings: Findings) -> ParsedTemplate | None:
-    """What is written, and by whom it is asked for; None where no more of it can be looked at."""
+    """Return the parsed template, or None if it cannot be checked further."""
     document = find_workflow(root, findings) if root is not None or not findings.failed else None
     if document is None:
         return None

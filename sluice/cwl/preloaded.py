@@ -1,4 +1,4 @@
-"""Loads what compiling a template needs, once, in the process that others are forked from."""
+"""Preloading of the libraries for compilation, in the process that others are forked from."""
 
 import atexit
 import os

@@ -1,5 +1,4 @@
-"""Reading and writing files on storages: local ones by plain system calls, all others through
-fsspec."""
+"""Access to files on storages: local ones by system calls, all others through fsspec."""
 
 from sluice.storage.bundles import BundleError, free_name, pack, unpack
 from sluice.storage.copying import copy_open, sparse_writer

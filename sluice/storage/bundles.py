@@ -1,8 +1,8 @@
-"""Bundles: a CWL value and all files it refers to as one file, so that a Directory, a File with its
-secondary files or a list of files moves, is retried and is deleted as one.
+"""Bundles: a CWL value and all its files in one file.
 
-A bundle is a tar archive (POSIX pax) of ``value.json``, the value, whose files and directories have
-locations within the archive, and of these, below ``files/``. The same value and files give the same
+So a Directory, a File with its secondary files, or a list of files is moved, retried and deleted as
+one file. A bundle is a tar archive (POSIX pax) with the value in ``value.json`` and the files below
+``files/``. Locations in the value are paths in the archive. The same value and files give the same
 bytes.
 """
 
@@ -24,20 +24,24 @@ from sluice.storage.values import MOST_FOLDERS, flaw_in
 from sluice.visible_text import quoted
 
 VALUE = "value.json"
-#: Bytes of it that are read.
+#: The largest value that is read, in bytes.
 MOST_VALUE = 64 << 20
 _FILES = "files"
-#: Of a File or Directory, what holds only where it lies; runners work it out anew.
+#: Fields of a File or Directory that depend on its place. Runners compute them again.
 _OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext")
 
 
 class BundleError(Exception):
-    """The value cannot be packed, or the file is no bundle: a sentence."""
+    """The value cannot be packed, or the file is no bundle. The message is a sentence."""
 
 
 def open_any(path: str) -> int:
-    """A file or a folder of this machine, links followed, for reading. Raises ``BundleError``,
-    ``OSError``."""
+    """Open a file or folder of this machine for reading. Links are followed.
+
+    Raises:
+        BundleError: It is neither a file nor a folder.
+        OSError: It cannot be opened.
+    """
     if not os.path.isfile(path) and not os.path.isdir(path):
         raise BundleError(f"{quoted(path)} is neither a file nor a directory, and cannot be kept")
     return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -53,18 +57,19 @@ def pack(
     """Write ``value`` with its files to ``path``.
 
     Files are local: they have a ``location`` that is a file URL, or a ``path``, or else their
-    content with them (literals). Of those that belong beside one another, one whose name is taken
-    gets another, as cwltool does it: ``out.txt_2``.
+    content (literals). If the name of a file is taken in its folder, it gets another, as in
+    cwltool: ``out.txt_2``.
 
     Args:
         value: A CWL value.
-        path: The bundle, which is made.
-        opened: Opens each file and folder for reading; no other way leads to them.
-        leave_out: Says of the name of an entry of a folder whether it is left out.
+        path: The bundle to create.
+        opened: Opens each file and folder for reading. There is no other access to them.
+        leave_out: Returns whether the entry of a folder with this name is left out.
 
     Raises:
         BundleError: The value cannot be packed.
-        OSError: A file cannot be read, or the bundle not be written; also what ``opened`` raises.
+        OSError: A file cannot be read, or the bundle cannot be written. Also what ``opened``
+            raises.
     """
     flaw = flaw_in(value)
     if flaw is not None:
@@ -83,14 +88,14 @@ def pack(
 
 
 def unpack(path: Path, folder: Path) -> Any:
-    """Return the value, its files below ``folder``, with file URLs as locations.
+    """Return the value, with its files below ``folder`` and file URLs as locations.
 
-    Nothing but plain files and directories, and nothing outside ``folder`` is written, and no
-    location leads out of it, whatever the archive says: anybody may have written it.
+    The archive is not trusted. Only plain files and directories below ``folder`` are written, and
+    no location leads out of it.
 
     Raises:
         BundleError: The file is no bundle.
-        OSError: It cannot be read, or its files not be written.
+        OSError: The bundle cannot be read, or its files cannot be written.
     """
     value: Any = _MISSING
     try:
@@ -115,7 +120,7 @@ _NO_ARCHIVE = (
     tarfile.TarError,
     ValueError,
     RecursionError,
-    # Names of the archive that take each other's place.
+    # Names in the archive that collide.
     FileExistsError,
     IsADirectoryError,
     NotADirectoryError,
@@ -126,7 +131,7 @@ _MISSING = object()
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """``name``, or the like, that is not ``taken``, as it is then."""
+    """Return ``name``, or a similar name that is not ``taken``, and mark it as taken."""
     free, number = name, 1
     while free in taken:
         number += 1
@@ -146,11 +151,16 @@ class _Packer:
         self._opened = opened
         self._leave_out = leave_out
         self._number = 0
-        #: Names of what lies in each folder.
+        #: The names that are used in each folder.
         self._taken: dict[str, set[str]] = {}
 
     def packed(self, value: Any, folder: str | None = None) -> Any:
-        """``folder``: where a secondary file goes, beside its primary one."""
+        """Add the files of a value, and return the value with their new locations.
+
+        Args:
+            value: The value.
+            folder: The folder of a secondary file, which is that of its primary file.
+        """
         match value:
             case list():
                 return [self.packed(item) for item in value]
@@ -190,7 +200,13 @@ class _Packer:
         return kept
 
     def _add(self, source: str, name: str, *, within: tuple[tuple[int, int], ...]) -> None:
-        """``within``: device and inode of the folders that it lies in."""
+        """Add a file or folder.
+
+        Args:
+            source: The local path.
+            name: The name in the archive.
+            within: Device and inode of the folders around it.
+        """
         descriptor = self._opened(source)
         try:
             status = os.fstat(descriptor)
@@ -215,11 +231,11 @@ class _Packer:
 
     def _append(self, member: tarfile.TarInfo, file: IO[bytes] | None = None) -> None:
         self._archive.addfile(member, file)
-        self._archive.getmembers().clear()  # else it would keep all of them in memory
+        self._archive.getmembers().clear()  # otherwise the archive keeps all of them in memory
 
 
 def _member(name: str, status: os.stat_result | None = None) -> tarfile.TarInfo:
-    """Without what is different each time: owner, time, links."""
+    """Return an archive member without owner, time and links, which differ each time."""
     member = tarfile.TarInfo(name)
     executable = False
     if status is not None:
@@ -233,7 +249,11 @@ def _member(name: str, status: os.stat_result | None = None) -> tarfile.TarInfo:
 
 
 def _require_name(name: str | None) -> None:
-    """Raises ``BundleError`` where it would lead out of its folder, or into another."""
+    """Check that a name does not lead out of its folder or into another.
+
+    Raises:
+        BundleError: It does.
+    """
     if name and (name in (".", "..") or "/" in name or "\0" in name):
         raise BundleError(f"{quoted(name)} is no name of a file")
 
@@ -250,8 +270,8 @@ def _local_path(value: dict[str, Any]) -> str | None:
 
 
 def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
-    """Open a file that takes as many bytes in the archive as outside of it."""
-    if member.issparse():  # a few bytes may say that it is of many TB
+    """Open a file of the archive that is as large inside the archive as outside."""
+    if member.issparse():  # a few bytes may claim many TB
         raise BundleError(
             f"it has {quoted(member.name)}, which is sparse: write the archive without holes"
         )
@@ -273,7 +293,7 @@ def _read_value(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
 
 
 def _has_place(name: str) -> bool:
-    """Return whether a bundle has its files under such names."""
+    """Return whether a bundle may have a file under this name."""
     parts = name.split("/")
     return parts[0] == _FILES and len(parts) > 2 and not {"", ".", ".."} & set(parts)
 
@@ -293,7 +313,7 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
 
 def _placed(value: Any, folder: Path) -> Any:
     for found in _objects(value):
-        # A path of its own would lead anywhere.
+        # A `path` in the value could lead anywhere.
         found.pop("path", None)
         _require_name(found.get("basename"))
         if "location" in found:
@@ -311,7 +331,7 @@ def _placed(value: Any, folder: Path) -> Any:
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """All Files and Directories in a value, inner ones after outer."""
+    """Yield all Files and Directories in a value, outer ones first."""
     if isinstance(value, dict):
         if value.get("class") in ("File", "Directory"):
             yield value

@@ -1,4 +1,4 @@
-"""Checksums as the catalogue keeps them: ``sha256:<hex>``."""
+"""Checksums in the form of the catalogue: ``sha256:<hex>``."""
 
 import hashlib
 from collections.abc import Callable
@@ -7,25 +7,24 @@ from dataclasses import dataclass
 from sluice.storage.entries import Stored
 from sluice.storage.errors import ChecksumMismatch
 
-#: Bytes read at once.
+#: The number of bytes read at once.
 CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file has to hold, as far as it is known; None: not known, not compared. ``size`` in
-    bytes."""
+    """The expected content of a file. None is unknown and not compared. ``size`` is in bytes."""
 
     checksum: str | None = None
     size: int | None = None
 
 
-#: Of a file that may hold anything.
+#: The expectation of a file that may hold anything.
 ANY = Content()
 
 
 def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None) -> Stored:
-    """Reads to the end, writes what was read, and gives its size and checksum."""
+    """Read to the end, write what was read, and return its size and checksum."""
     digest = hashlib.sha256()
     size = 0
     while data := read(CHUNK):
@@ -39,7 +38,7 @@ def stream(read: Callable[[int], bytes], write: Callable[[bytes], object] | None
 def going_on(
     read: Callable[[int], bytes], check: Callable[[], None] | None
 ) -> Callable[[int], bytes]:
-    """``read``, with ``check`` called before each time: what it raises breaks a long read off."""
+    """Return ``read`` with ``check`` called before each read. An exception of it stops the read."""
     if check is None:
         return read
 
@@ -51,13 +50,21 @@ def going_on(
 
 
 def require_same(url: str, *, expected: Content, found: Stored) -> None:
-    """Raises ``ChecksumMismatch`` where they differ."""
+    """Check that the content is as expected.
+
+    Raises:
+        ChecksumMismatch: It differs.
+    """
     require_size(url, expected=expected.size, found=found.size)
     if expected.checksum is not None and expected.checksum != found.checksum:
         raise ChecksumMismatch(url, expected=expected.checksum, found=found.checksum)
 
 
 def require_size(url: str, *, expected: int | None, found: int) -> None:
-    """Raises ``ChecksumMismatch`` where they differ; ``expected``: None: not known."""
+    """Check that the size is as expected. None is not compared.
+
+    Raises:
+        ChecksumMismatch: It differs.
+    """
     if expected is not None and expected != found:
         raise ChecksumMismatch(url, expected=f"{expected} bytes", found=f"{found} bytes")

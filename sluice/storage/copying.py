@@ -12,10 +12,10 @@ from sluice.storage.entries import Stored
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-#: Bytes, all of them zeros, that become a hole; ``sparse_writer`` writes as many at once.
+#: Zero bytes of this number become a hole. ``sparse_writer`` writes as many bytes at once.
 PIECE = 1 << 16
 
-#: Zeros. Data without so many in a row are written as they are.
+#: Data without this many zeros in a row are written as they are.
 _SHORTEST_HOLE = bytes(4096)
 
 
@@ -25,12 +25,12 @@ def copy_hashed(
     """Copy an open file, and return its size and checksum.
 
     Args:
-        source: Descriptor of the file, which is read from its beginning.
-        target: Descriptor of the copy, as in ``copy_open``; None: the file is only read.
-        check: Called before each read; what it raises breaks off a long copy.
+        source: The descriptor of the file, which is read from its start.
+        target: The descriptor of the copy, as in ``copy_open``. None: the file is only read.
+        check: Is called before each read. An exception of it stops the copy.
 
     Raises:
-        OSError: The file cannot be read, or the copy not be written.
+        OSError: The file cannot be read, or the copy cannot be written.
     """
     digest = hashlib.sha256()
     size = 0
@@ -54,12 +54,12 @@ def copy_open(source: int, target: int) -> None:
     """Copy an open file.
 
     Args:
-        source: Descriptor of the file, which is read from its beginning.
-        target: Descriptor of the copy, which is written from its beginning. What it held before
-            may stay behind the end of what is written.
+        source: The descriptor of the file, which is read from its start.
+        target: The descriptor of the copy, which is written from its start. Old content may remain
+            after the end of the copy.
 
     Raises:
-        OSError: The file cannot be read, or the copy not be written.
+        OSError: The file cannot be read, or the copy cannot be written.
     """
     for _ in _copied(source, target, None):
         pass
@@ -69,16 +69,16 @@ def sparse_writer(path: str | os.PathLike[str], mode: Literal["w", "x"] = "x") -
     """Open a file for writing, in which long runs of zeros become holes.
 
     Raises:
-        OSError: The file cannot be made.
+        OSError: The file cannot be created.
     """
     return io.BufferedWriter(_SparseFile(path, mode), PIECE)
 
 
 class _SparseFile(io.FileIO):
-    """A file in which holes stand for writes of zeros alone."""
+    """A file in which writes of only zeros become holes."""
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        """Write data, or leave a hole where all of it is zeros."""
+        """Write data, or leave a hole if all of it is zeros."""
         content = bytes(data)
         if _is_zeros(content):
             self.seek(len(content), os.SEEK_CUR)
@@ -86,7 +86,7 @@ class _SparseFile(io.FileIO):
         return super().write(content)
 
     def close(self) -> None:
-        """Close the file; a hole at its end counts."""
+        """Close the file. A hole at its end counts."""
         try:
             if not self.closed:
                 self.truncate()
@@ -95,7 +95,7 @@ class _SparseFile(io.FileIO):
 
 
 def write_all(target: int, data: bytes) -> None:
-    """Write data. A disk that fills up takes the first part only; the next write says so."""
+    """Write all data. A full disk takes the first part, and the next write fails."""
     while data:
         data = data[os.write(target, data) :]
 
@@ -103,8 +103,8 @@ def write_all(target: int, data: bytes) -> None:
 def _copied(source: int, target: int | None, check: Callable[[], None] | None) -> Iterator[bytes]:
     """Copy piece by piece, and yield the data of each piece.
 
-    Holes are made of zeros that were read. Where the file system says there are holes
-    (``SEEK_DATA``) is not asked: some have left out data there that were just written.
+    Holes are made of zeros that were read. ``SEEK_DATA`` is not used to find holes: some file
+    systems have skipped recently written data there.
     """
     os.lseek(source, 0, os.SEEK_SET)
     if target is not None:
@@ -131,7 +131,7 @@ def _write_with_holes(target: int, data: bytes) -> None:
             write_all(target, piece)
             continue
         position = os.lseek(target, len(piece), os.SEEK_CUR)
-        # A copy that is written over must not keep what stood where the hole is.
+        # A copy over an old file must not keep old data in the hole.
         os.ftruncate(target, position - len(piece))
         os.ftruncate(target, position)
 

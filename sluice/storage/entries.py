@@ -1,4 +1,4 @@
-"""What the operations on storages answer with."""
+"""Results of operations on storages, and names of temporary files."""
 
 import re
 import secrets
@@ -14,7 +14,7 @@ _PIECE = re.compile(re.escape(_TEMPORARY) + r"([0-9a-f]{32})-(\d{15})")
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file as it now lies on its storage. ``size`` in bytes, ``checksum`` as ``sha256:<hex>``."""
+    """A file as stored. ``size`` is in bytes, ``checksum`` is ``sha256:<hex>``."""
 
     size: int
     checksum: str
@@ -22,8 +22,10 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file found on a storage. ``name``: last part of its URL; ``size`` in bytes; ``modified`` in
-    UTC."""
+    """A file found on a storage.
+
+    ``name`` is the last part of its URL, ``size`` is in bytes, and ``modified`` is in UTC.
+    """
 
     name: str
     url: str
@@ -32,23 +34,25 @@ class Entry:
 
 
 def temporary_name() -> str:
-    """Name under which a file is written until it is complete and verified."""
+    """Return a name for a file until it is complete and verified."""
     return _TEMPORARY + secrets.token_hex(8)
 
 
 def is_temporary(name: str) -> bool:
-    """Return whether ``temporary_name`` or ``piece_name`` made this name: the file is still being
-    written, or its writer died. Other names that begin alike belong to people."""
+    """Return whether ``temporary_name`` or ``piece_name`` made this name.
+
+    Such a file is being written, or its writer died. Other names with the same start belong to
+    people.
+    """
     return _WRITTEN.fullmatch(name) is not None or piece_of(name) is not None
 
 
 def piece_name(file: str, offset: int) -> str:
-    """Under which the piece of a file lies that begins there, until all are joined."""
+    """Return the name of the piece of a file at an offset, until all pieces are joined."""
     return f"{_TEMPORARY}{file_key(file)}-{offset:015d}"
 
 
 def piece_of(name: str) -> tuple[str, int] | None:
-    """The key of the file that a piece of this name is of, and where it begins; None: it is
-    none."""
+    """Return the key of the file and the offset of a piece, or None if the name is no piece's."""
     found = _PIECE.fullmatch(name)
     return None if found is None else (found[1], int(found[2]))

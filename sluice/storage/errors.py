@@ -1,12 +1,12 @@
-"""What can go wrong with a file on a storage.
+"""Errors of files on storages.
 
-StorageError            any of these: carries ``url`` and ``reason``
+StorageError            base class: carries ``url`` and ``reason``
 ├── FileMissing         there is no such file
 ├── ChecksumMismatch    the content is not what was recorded (``expected``, ``found``)
-├── StorageFull         no room, or the quota is used up
-├── NoFile              what is there is no file, or no file can be there
-├── OutsideStorage      the URL does not lie in the storage it should
-│   └── BehindLink      a link is passed on the way to it
+├── StorageFull         no space is left, or the quota is used up
+├── NoFile              there is something else than a file, or no file can be there
+├── OutsideStorage      the URL is not in the storage
+│   └── BehindLink      the path passes through a link
 └── StorageUnavailable  the storage does not answer, refuses access, or has no driver here
 """
 
@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-#: The name, or the whole path, is longer than the file system takes; links lead in a circle.
+#: The name or the path is too long for the file system, or links form a cycle.
 _NO_PLACE = {errno.ENAMETOOLONG, errno.ELOOP}
 
 
 class StorageError(Exception):
-    """Root of all storage errors; ``str()`` is a sentence that names the file."""
+    """Base class of storage errors. ``str()`` is a sentence that names the file."""
 
     def __init__(self, url: str, reason: str) -> None:
         super().__init__(f"{url}: {reason}")
@@ -29,12 +29,14 @@ class StorageError(Exception):
 
 
 class FileMissing(StorageError):
+    """There is no such file."""
+
     def __init__(self, url: str) -> None:
         super().__init__(url, "there is no such file")
 
 
 class ChecksumMismatch(StorageError):
-    """``expected`` and ``found`` are checksums, or ``<n> bytes`` where already the sizes differ."""
+    """The content differs. ``expected`` and ``found`` are checksums, or ``<n> bytes``."""
 
     def __init__(self, url: str, *, expected: str, found: str) -> None:
         super().__init__(url, f"expected {expected}, found {found}")
@@ -43,15 +45,21 @@ class ChecksumMismatch(StorageError):
 
 
 class StorageFull(StorageError):
+    """No space is left, or the quota is used up."""
+
     def __init__(self, url: str) -> None:
         super().__init__(url, "the storage is full")
 
 
 class NoFile(StorageError):
+    """There is something else than a file, or no file can be there."""
+
     pass
 
 
 class OutsideStorage(StorageError):
+    """The URL is not in the storage."""
+
     def __init__(
         self, url: str, storage_url: str, *, reason: str = "lies outside its storage"
     ) -> None:
@@ -60,7 +68,7 @@ class OutsideStorage(StorageError):
 
 
 class BehindLink(OutsideStorage):
-    """What lies there is what another URL names, and belongs to whoever has that."""
+    """The path passes through a link, so another URL owns the file."""
 
     def __init__(self, url: str, storage_url: str) -> None:
         reason = (
@@ -71,16 +79,18 @@ class BehindLink(OutsideStorage):
 
 
 class StorageUnavailable(StorageError):
+    """The storage does not answer, refuses access, or has no driver here."""
+
     pass
 
 
 def is_full(error: OSError) -> bool:
-    """Is there no room, or the quota used up?"""
+    """Return whether no space is left, or the quota is used up."""
     return error.errno in _FULL
 
 
 def from_os_error(url: str, error: OSError) -> StorageError:
-    """The storage error that says the same as an ``OSError``."""
+    """Return the storage error for an ``OSError``."""
     if isinstance(error, FileNotFoundError):
         return FileMissing(url)
     if is_full(error):
@@ -92,7 +102,7 @@ def from_os_error(url: str, error: OSError) -> StorageError:
 
 @contextmanager
 def os_errors_at(url: str) -> Iterator[None]:
-    """Turns each ``OSError`` raised inside into its ``StorageError``."""
+    """Turn each ``OSError`` raised in the context into a ``StorageError``."""
     try:
         yield
     except OSError as error:

@@ -1,23 +1,28 @@
-"""Where local folders really lie: two paths may name one folder, or one folder within the other."""
+"""Identities of local folders: two paths may name one folder, or nested folders."""
 
 import os
 from dataclasses import dataclass
 
-#: Device and inode: the same for a folder whatever path leads to it, by links and by bind mounts.
+#: Device and inode, which are the same for all paths, links and bind mounts of a folder.
 _Identity = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """``path``: without links. ``identity``: None where there is no such folder; ``above``: of the
-    folders that it lies in, those that exist, and its own."""
+    """A local folder.
+
+    Attributes:
+        path: The path without links.
+        identity: The identity, or None if the folder does not exist.
+        above: The identities of the existing folders on the path, with its own.
+    """
 
     path: str
     identity: _Identity | None
     above: frozenset[_Identity]
 
     def holds(self, other: "Folder") -> bool:
-        """Is ``other`` this folder, or does it lie in it?"""
+        """Return whether ``other`` is this folder or is inside it."""
         return (
             other.path == self.path
             or other.path.startswith(self.path.rstrip("/") + "/")
@@ -26,8 +31,11 @@ class Folder:
 
 
 def folder_at(path: str) -> Folder:
-    """Blocks as long as its file system does. Raises ``OSError`` where that does not let anybody
-    look."""
+    """Return the folder at a path. This blocks as long as the file system does.
+
+    Raises:
+        OSError: The file system refuses access.
+    """
     real = os.path.realpath(path)
     identities: list[_Identity] = []
     at = real

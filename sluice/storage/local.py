@@ -1,5 +1,7 @@
-"""Files on local (or mounted) storages: plain system calls, because thousands of small files a
-second pass through here."""
+"""Files on local or mounted storages.
+
+Plain system calls are used, because thousands of small files a second pass through here.
+"""
 
 import errno
 import hashlib
@@ -34,8 +36,8 @@ def open_regular(url: str, path: str) -> FileIO:
     """Open a regular file for reading.
 
     Raises:
-        NoFile: Something else lies there, or is linked to: a pipe would be waited for, and a device
-            may have no end.
+        NoFile: It is something else, or a link to it: a pipe would block, and a device may be
+            endless.
         OSError: The file cannot be opened.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -46,8 +48,10 @@ def open_regular(url: str, path: str) -> FileIO:
 
 
 def link(url: str, path: str, *, to: str) -> None:
-    """A link at ``to``, replacing what stood there: a hard one where that can be (it costs no new
-    inode), else a symbolic one."""
+    """Create a link at ``to``, and replace what was there.
+
+    It is a hard link if possible, because that needs no new inode, and else a symbolic link.
+    """
     with os_errors_at(url):
         if not os.path.isfile(path):
             raise FileMissing(url)
@@ -57,19 +61,22 @@ def link(url: str, path: str, *, to: str) -> None:
             if not os.path.islink(path):
                 os.link(path, to)
                 return
-        except OSError:  # another file system, somebody else's file, too many links
+        except OSError:  # another file system, a file of another owner, too many links
             pass
         os.symlink(path, to)
 
 
 def size_of(url: str, path: str) -> int:
+    """Return the size of a file in bytes."""
     with os_errors_at(url):
         return os.stat(path).st_size
 
 
 def bring(url: str, path: str, *, to: str, expected: Content, reuse: bool = False) -> None:
-    """A copy at ``to``, verified while it is written, replacing what stood there. ``reuse``: by
-    writing over it."""
+    """Copy a file to ``to``, verify it during the copy, and replace what was there.
+
+    ``reuse`` overwrites the old file in place.
+    """
     with os_errors_at(url):
         if not reuse and os.path.lexists(to):
             os.unlink(to)
@@ -80,8 +87,7 @@ def bring(url: str, path: str, *, to: str, expected: Content, reuse: bool = Fals
             ):
                 require_size(url, expected=expected.size, found=os.fstat(reader.fileno()).st_size)
                 found = copy_hashed(reader.fileno(), writer.fileno())
-                # Not before: ext4 writes a file that was made empty to the disk as soon as it is
-                # closed.
+                # Truncate last: ext4 flushes a file that was emptied when it is closed.
                 if reuse:
                     writer.truncate()
                 _keep_executable(reader, writer)
@@ -99,8 +105,13 @@ def verify(
     size: int | None,
     check: Callable[[], None] | None = None,
 ) -> None:
-    """Raises ``ChecksumMismatch`` unless the file has this size and checksum; None: not compared.
-    ``check``: see ``going_on``."""
+    """Check the size and checksum of a file. None is not compared.
+
+    ``check`` is as in ``going_on``.
+
+    Raises:
+        ChecksumMismatch: They differ.
+    """
     with os_errors_at(url), open_regular(url, path) as file:
         require_size(url, expected=size, found=os.fstat(file.fileno()).st_size)
         if checksum is not None:
@@ -109,9 +120,11 @@ def verify(
 
 
 def take(file: int, url: str, *, target: str) -> Stored | None:
-    """Gives an open regular file its place as a further name; None where that takes a copy (another
-    file system, a file that has further names already, or belongs to somebody else, a place that is
-    taken)."""
+    """Give an open regular file a second name at the target, and return what is stored.
+
+    None means that a copy is needed: another file system, a file with several names or of another
+    owner, or a target that exists.
+    """
     with os_errors_at(url):
         found = os.fstat(file)
         if found.st_nlink != 1 or _device_for(target) != found.st_dev:
@@ -121,10 +134,13 @@ def take(file: int, url: str, *, target: str) -> Stored | None:
 
 
 def link_open(file: int, target: str) -> bool:
-    """A further name for an open file, whatever its own names lead to by now. False: it cannot be
-    had."""
+    """Give an open file a second name, whatever its own names lead to by now.
+
+    Returns:
+        Whether it worked.
+    """
     try:
-        # Without a folder, Python makes a link to the link.
+        # Without a folder descriptor, Python makes a link to the link.
         os.link(open_file_path(file), target, src_dir_fd=file, follow_symlinks=True)
     except OSError:
         return False
@@ -132,7 +148,7 @@ def link_open(file: int, target: str) -> bool:
 
 
 def open_file_path(file: int) -> str:
-    """The open file itself, by a path of this process."""
+    """Return a path of this process to an open file."""
     return f"/proc/self/fd/{file}"
 
 
@@ -145,8 +161,10 @@ def copy(
     expected: Content = ANY,
     check: Callable[[], None] | None = None,
 ) -> Stored:
-    """Copies to a temporary name beside the target, reads it back, renames. ``check``: as in
-    ``going_on``."""
+    """Copy a file: write a temporary file beside the target, read it back, rename it.
+
+    ``check`` is as in ``going_on``.
+    """
     temporary = os.path.join(os.path.dirname(target), temporary_name())
     with os_errors_at(source_url):
         reader = open_regular(source_url, source)
@@ -167,8 +185,7 @@ def copy(
 def write(
     read: Callable[[int], bytes], url: str, target: str, *, expected: Content = ANY
 ) -> Stored:
-    """All that ``read`` gives, to a temporary name beside the target; compared, read back,
-    renamed."""
+    """Store all that ``read`` returns: write a temporary file, compare, read back, rename."""
     temporary = os.path.join(os.path.dirname(target), temporary_name())
     try:
         with os_errors_at(url):
@@ -184,7 +201,7 @@ def write(
 
 
 def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
-    """Writes a small file under a temporary name, renames."""
+    """Write a small file under a temporary name, and rename it."""
     temporary = os.path.join(os.path.dirname(target), temporary_name())
     with os_errors_at(url):
         try:
@@ -198,7 +215,7 @@ def put_bytes(data: bytes, url: str, *, target: str) -> Stored:
 
 
 def remove(url: str, path: str) -> bool:
-    """Removes a file; False where there was none."""
+    """Remove a file, and return whether it existed."""
     with os_errors_at(url):
         try:
             os.unlink(path)
@@ -208,9 +225,14 @@ def remove(url: str, path: str) -> bool:
 
 
 def remove_below(root: str, url: str, *, storage_url: str) -> bool:
-    """As ``remove``, folder by folder from ``root`` on, so that no link leads elsewhere, were it
-    made in this moment. A link in the file's place is removed, and not what it leads to. Raises
-    ``BehindLink`` where one stands in the way."""
+    """Remove a file, and return whether it existed, without following links.
+
+    Folders are opened one by one from ``root`` on, so that a link that is created meanwhile leads
+    nowhere else. If the file itself is a link, the link is removed.
+
+    Raises:
+        BehindLink: A folder on the path is a link.
+    """
     with os_errors_at(url), ExitStack() as opened:
         try:
             folder, name = _open_folder_of(root, url, storage_url, opened)
@@ -221,8 +243,11 @@ def remove_below(root: str, url: str, *, storage_url: str) -> bool:
 
 
 def remove_folder_below(root: str, url: str, *, storage_url: str) -> bool:
-    """Removes an empty folder, found as in ``remove_below``; False where it has files. Raises
-    ``BehindLink`` where it, too, is one."""
+    """Remove an empty folder as ``remove_below`` does, and return False if it has entries.
+
+    Raises:
+        BehindLink: The folder, or one on the path, is a link.
+    """
     with os_errors_at(url), ExitStack() as opened:
         try:
             folder, name = _open_folder_of(root, url, storage_url, opened)
@@ -238,7 +263,7 @@ def remove_folder_below(root: str, url: str, *, storage_url: str) -> bool:
 
 
 def _open_folder_of(root: str, url: str, storage_url: str, closing: ExitStack) -> tuple[int, str]:
-    """Descriptor of the folder in which ``url`` lies, and its name there."""
+    """Return the descriptor of the folder of ``url``, and the name in it."""
     *folders, name = url[len(storage_url.rstrip("/")) + 1 :].split("/")
     if not {"", ".", ".."}.isdisjoint((*folders, name)):
         raise OutsideStorage(url, storage_url)
@@ -255,8 +280,10 @@ def _require_no_link(name: str, within: int, url: str, storage_url: str) -> None
 
 
 def entries(url: str, path: str) -> Iterator[Entry]:
-    """All files below a folder, folder by folder in order of name; links to folders are not
-    followed."""
+    """Yield all files below a folder, sorted by name in each folder.
+
+    Links to folders are not followed.
+    """
     with os_errors_at(url):
         try:
             found = sorted(os.scandir(path), key=lambda item: item.name)
@@ -269,10 +296,10 @@ def entries(url: str, path: str) -> Iterator[Entry]:
             try:
                 stat = item.stat()
             except FileNotFoundError:
-                continue  # removed meanwhile, or a link to nothing
+                continue  # removed meanwhile, or a dangling link
             except OSError:
                 if item.is_symlink():
-                    continue  # a link to itself, or to what nobody may see
+                    continue  # a link to itself, or to something that may not be accessed
                 raise
             modified = datetime.fromtimestamp(stat.st_mtime, UTC)
             yield Entry(
@@ -281,11 +308,12 @@ def entries(url: str, path: str) -> Iterator[Entry]:
 
 
 def make_folder_of(path: str) -> None:
+    """Create the folder of a path."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
 
 
 def _device_for(path: str) -> int:
-    """Where a file of this path is, or will be; its folders are made where they are missing."""
+    """Return the device of a path. Missing folders are created."""
     try:
         return os.stat(os.path.dirname(path)).st_dev
     except FileNotFoundError:
@@ -294,7 +322,7 @@ def _device_for(path: str) -> int:
 
 
 def open_making_folders(path: str) -> FileIO:
-    """A new unbuffered file for writing; its folders are made where they are missing."""
+    """Open a new unbuffered file for writing. Missing folders are created."""
     try:
         return open(path, "xb", buffering=0)
     except FileNotFoundError:
@@ -309,7 +337,7 @@ def _opened(folder: str, closing: ExitStack, flags: int = 0, within: int | None 
 
 
 def _keep_executable(original: FileIO, copy: FileIO) -> None:
-    """Who may execute a file may execute its copy."""
+    """Make the copy executable for those who may execute the original."""
     executable = os.fstat(original.fileno()).st_mode & 0o111
     if executable:
         os.fchmod(copy.fileno(), S_IMODE(os.fstat(copy.fileno()).st_mode) | executable)

@@ -1,10 +1,9 @@
-"""Reading and writing files on storages, named by URL. All calls block: services make them in
-threads.
+"""Operations on files of storages, by URL. All calls block, so services make them in threads.
 
-A file appears under its name only when it is complete and verified; repeating an operation that was
-cut off is safe. URLs are taken literally (a ``%`` is a per cent sign). Every function raises
-``StorageError`` and nothing else for what storages do; whether a URL *may* be touched is the
-caller's question to ``within`` or ``require_within``.
+A file appears under its name only when it is complete and verified. An operation that was
+interrupted may be repeated. URLs are taken literally (a ``%`` is a per cent sign). For failures of
+storages every function raises only ``StorageError``. Callers check with ``within`` or
+``require_within`` whether they may use a URL.
 """
 
 import os
@@ -29,13 +28,23 @@ def fetch(
     copied: int = 0,
     reuse: bool = False,
 ) -> bool:
-    """Brings a file to the local path ``to``, whose folder exists: local files of more than
-    ``copied`` bytes as a link, all others as a copy. True: it is a link, and who writes to it
-    writes to the storage. ``reuse``: what stands there is a file of the caller's own, which may be
-    written over.
+    """Fetch a file to a local path, whose folder exists, and verify it.
 
-    Raises ``FileMissing``, ``ChecksumMismatch`` (content is verified either way; None: not
-    compared), ``StorageUnavailable``.
+    Args:
+        url: The URL of the file.
+        to: The local path.
+        checksum: The expected checksum. None is not compared.
+        size: The expected size in bytes. None is not compared.
+        copied: Local files of more bytes are linked, and all others are copied.
+        reuse: Whether a file of the caller at ``to`` may be overwritten in place.
+
+    Returns:
+        Whether it is a link. Writing to a link writes to the storage.
+
+    Raises:
+        FileMissing: There is no such file.
+        ChecksumMismatch: The content differs.
+        StorageUnavailable: The storage cannot be used.
     """
     path = local_path(url)
     if path is not None:
@@ -57,11 +66,19 @@ def fetch(
 
 
 def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Stored:
-    """Writes a local file to a storage, replacing what stood there; folders are made.
+    """Write a local file to a storage. An old file is replaced, and folders are created.
 
-    ``check``: called again and again while bytes go; what it raises breaks the copy off, and
-    nothing is left of it. Raises ``FileMissing`` (of ``path``), ``StorageFull``,
-    ``StorageUnavailable``, ``ChecksumMismatch`` when read back.
+    Args:
+        path: The local file.
+        url: The URL to write.
+        check: Is called again and again during the copy. An exception of it stops the copy, and
+            nothing remains.
+
+    Raises:
+        FileMissing: The local file does not exist.
+        StorageFull: No space is left.
+        StorageUnavailable: The storage cannot be used.
+        ChecksumMismatch: The file differs when it is read back.
     """
     source = os.fspath(path)
     source_url = local_url(source)
@@ -76,10 +93,10 @@ def put(path: Path, url: str, *, check: Callable[[], None] | None = None) -> Sto
 def put_open(
     file: int, url: str, *, given: bool = False, check: Callable[[], None] | None = None
 ) -> Stored:
-    """As ``put``, of an open regular file.
+    """Write an open regular file to a storage, as ``put`` does.
 
-    ``given``: it is given away: the storage may have it itself, where both are on one file system
-    and it has one name only. That name stays; who writes to it then writes to the storage.
+    ``given`` gives the file away. If it has only one name and is on the file system of the storage,
+    the storage links it. Writing to the old name then writes to the storage.
     """
     target = local_path(url)
     taken = local.take(file, url, target=target) if given and target is not None else None
@@ -87,7 +104,7 @@ def put_open(
 
 
 def put_bytes(data: bytes, url: str) -> Stored:
-    """Writes a small file; the rest as ``put``."""
+    """Write a small file to a storage, as ``put`` does."""
     target = local_path(url)
     if target is not None:
         return local.put_bytes(data, url, target=target)
@@ -95,11 +112,13 @@ def put_bytes(data: bytes, url: str) -> Stored:
 
 
 def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | None) -> Stored:
-    """Copies from storage to storage and verifies. A target that is already there and right is left
-    as it is.
+    """Copy a file from storage to storage, and verify it. A correct target stays as it is.
 
-    Raises ``FileMissing`` (of the source), ``ChecksumMismatch``, ``StorageFull``,
-    ``StorageUnavailable``.
+    Raises:
+        FileMissing: The source does not exist.
+        ChecksumMismatch: The content differs.
+        StorageFull: No space is left.
+        StorageUnavailable: A storage cannot be used.
     """
     if (
         checksum is not None
@@ -116,11 +135,13 @@ def copy(source_url: str, target_url: str, *, checksum: str | None, size: int | 
 def join(
     parts: Sequence[str], target_url: str, *, checksum: str | None, size: int | None
 ) -> Stored:
-    """One file of several, one behind the other, read anew and verified; what stood there is
-    replaced. A target that is already there and right is left as it is.
+    """Join several files into one, and verify it. A correct target stays as it is.
 
-    Raises ``FileMissing`` (of a part), ``ChecksumMismatch``, ``StorageFull``,
-    ``StorageUnavailable``.
+    Raises:
+        FileMissing: A part does not exist.
+        ChecksumMismatch: The content differs.
+        StorageFull: No space is left.
+        StorageUnavailable: A storage cannot be used.
     """
     if (
         checksum is not None
@@ -136,14 +157,14 @@ def join(
 
 
 class _Parts:
-    """What is in several files, read as if it were one."""
+    """The contents of several files, read as one file."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._left = list(urls)
         self._offset = 0
 
     def read(self, length: int) -> bytes:
-        """At most so many bytes; none at the end of the last."""
+        """Return at most ``length`` bytes, or none at the end of the last file."""
         while self._left:
             with open_reader(self._left[0]) as reader:
                 data = reader.read(self._offset, length)
@@ -156,7 +177,12 @@ class _Parts:
 
 
 def verify(url: str, *, checksum: str, size: int) -> None:
-    """Raises ``FileMissing`` or ``ChecksumMismatch`` unless the file is there with this content."""
+    """Check the size and checksum of a file.
+
+    Raises:
+        FileMissing: There is no such file.
+        ChecksumMismatch: The content differs.
+    """
     path = local_path(url)
     if path is not None:
         local.verify(url, path, checksum=checksum, size=size)
@@ -165,20 +191,22 @@ def verify(url: str, *, checksum: str, size: int) -> None:
 
 
 def remove(url: str) -> bool:
-    """Removes a file. True: it was there; False: it was not, which is success too. Raises
-    ``StorageUnavailable``."""
+    """Remove a file, and return whether it existed.
+
+    Raises:
+        StorageUnavailable: The storage cannot be used.
+    """
     path = local_path(url)
     return local.remove(url, path) if path is not None else remote.remove(url)
 
 
 def remove_within(storage_url: str, url: str) -> bool:
-    """Remove a file of a URL that nobody has vouched for.
+    """Remove a file whose URL is not trusted, and return whether it existed.
 
-    Below a local storage no link is followed. A link in the place of the file is removed, wherever
-    it leads.
+    On a local storage no link is followed. If the file itself is a link, the link is removed.
 
     Raises:
-        OutsideStorage: The file lies elsewhere (``BehindLink``: a folder on the way is a link).
+        OutsideStorage: The file is elsewhere (``BehindLink``: a folder on the path is a link).
         StorageUnavailable: The storage does not answer.
     """
     require_inside_by_name(storage_url, url)
@@ -191,9 +219,14 @@ def remove_within(storage_url: str, url: str) -> bool:
 
 
 def remove_folder_within(storage_url: str, url: str) -> bool:
-    """Removes a folder when it is empty (missing: fine); below a local storage no link is followed.
-    False: it still has files. Raises ``OutsideStorage`` (``BehindLink`` where there is one),
-    ``StorageUnavailable``."""
+    """Remove an empty folder, and return False if it has files. It may be missing.
+
+    On a local storage no link is followed.
+
+    Raises:
+        OutsideStorage: The folder is elsewhere (``BehindLink``: the path has a link).
+        StorageUnavailable: The storage does not answer.
+    """
     require_inside_by_name(storage_url, url)
     root = local_path(storage_url.rstrip("/"))
     return (
@@ -204,14 +237,21 @@ def remove_folder_within(storage_url: str, url: str) -> bool:
 
 
 def entries(url: str) -> list[Entry]:
-    """All files below a folder, those half written included (``is_temporary``); a missing folder
-    has none."""
+    """Return all files below a folder, with temporary ones (``is_temporary``).
+
+    A missing folder has none.
+    """
     path = local_path(url)
     return list(local.entries(url, path) if path is not None else remote.entries(url))
 
 
 def checksum_of(path: Path) -> str:
-    """``sha256:<hex>`` of a local file. Raises ``FileMissing``, ``StorageUnavailable``."""
+    """Return the checksum of a local file (``sha256:<hex>``).
+
+    Raises:
+        FileMissing: There is no such file.
+        StorageUnavailable: The file cannot be read.
+    """
     with os_errors_at(local_url(path)):
         return file_checksum(path)
 

@@ -1,4 +1,4 @@
-"""Where a URL points: which local path it names, and whether it lies inside a storage."""
+"""URLs: the local path that a URL names, and whether it is inside a storage."""
 
 import os
 import posixpath
@@ -9,13 +9,15 @@ from sluice.visible_text import quoted
 
 _FILE = "file://"
 
-#: Escapes inside escapes are undone as often as this; a URL with more is refused.
+#: How often nested escapes are decoded. A URL with more is refused.
 _MOST_UNQUOTED = 4
 
 
 def local_path(url: str) -> str | None:
-    """The path that a ``file://`` URL names, taken literally (a ``%`` is a per cent sign); None for
-    other protocols."""
+    """Return the path of a ``file://`` URL, or None for other protocols.
+
+    The URL is taken literally (a ``%`` is a per cent sign).
+    """
     if not url.startswith(_FILE):
         return None
     rest = url[len(_FILE) :]
@@ -25,25 +27,23 @@ def local_path(url: str) -> str | None:
 
 
 def local_url(path: str | os.PathLike[str]) -> str:
-    """``file://`` URL of a local path, the inverse of ``local_path``."""
+    """Return the ``file://`` URL of a local path, the inverse of ``local_path``."""
     return _FILE + os.path.abspath(path)
 
 
 def location_of(path: str | os.PathLike[str]) -> str:
     """Return the CWL ``location`` of a local path: an absolute file URL with escapes.
 
-    A relative path is resolved here, so that no file URL has a relative path: its first folder
-    would be taken for a host.
+    A relative path is made absolute, because its first folder would be read as a host.
     """
     return _FILE + quote(os.path.abspath(path))
 
 
 def path_of_location(location: str) -> str:
-    """Return the local path of a CWL ``location`` that is a file URL, the inverse of
-    ``location_of``.
+    """Return the local path of a CWL ``location``, the inverse of ``location_of``.
 
     Raises:
-        ValueError: The URL names a host, or it was made of a relative path.
+        ValueError: The location is no file URL, names a host, or was made of a relative path.
     """
     parts = urlsplit(location)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
@@ -55,11 +55,10 @@ def path_of_location(location: str) -> str:
 
 
 def within(storage_url: str, url: str) -> bool:
-    """Does ``url`` lie inside ``storage_url`` (and is not the storage itself)?
+    """Return whether ``url`` is inside ``storage_url``, and is not the storage itself.
 
-    Judged on normalised paths, as written and with per-cent escapes undone, so that neither ``..``
-    nor ``%2e%2e`` leads out. On a local storage symbolic links are followed: a link that points out
-    of it does not lie inside.
+    Paths are normalized, as written and with escapes decoded, so that neither ``..`` nor ``%2e%2e``
+    leads out. On a local storage symbolic links are followed: a link out of it is not inside.
     """
     root = storage_url.rstrip("/")
     if not inside_by_name(storage_url, url):
@@ -72,7 +71,7 @@ def within(storage_url: str, url: str) -> bool:
 
 
 def inside_by_name(storage_url: str, url: str) -> bool:
-    """Return what ``within`` does where no link is on the way. Reads no file system."""
+    """Return what ``within`` returns if there are no links. It reads no file system."""
     root = storage_url.rstrip("/")
     if "\x00" in url or not url.startswith(root + "/"):
         return False
@@ -80,13 +79,14 @@ def inside_by_name(storage_url: str, url: str) -> bool:
 
 
 def through_link(storage_url: str, url: str, *, plain: set[str] | None = None) -> bool:
-    """Return whether what ``url`` names, or a folder below the storage's own that it lies in, is a
-    link. The storage's own folder may be one, or lie behind one.
+    """Return whether ``url``, or a folder on its path below the storage's folder, is a link.
+
+    The folder of the storage may be a link, or be reached through one.
 
     Args:
-        storage_url: Of a storage; only a local one has links.
-        url: Lies in the storage by its name.
-        plain: Paths of folders that are known to be no links; further ones are added.
+        storage_url: The URL of the storage. Only a local one has links.
+        url: A URL that is inside the storage by its name.
+        plain: Paths of folders that are known to be no links. Further ones are added.
     """
     at = local_path(storage_url.rstrip("/"))
     if at is None:
@@ -104,16 +104,20 @@ def through_link(storage_url: str, url: str, *, plain: set[str] | None = None) -
 
 
 def require_within(storage_url: str, url: str) -> None:
-    """Raises ``OutsideStorage`` unless ``within(storage_url, url)``."""
+    """Check that ``url`` is inside a storage, as ``within`` does.
+
+    Raises:
+        OutsideStorage: It is not.
+    """
     if not within(storage_url, url):
         raise OutsideStorage(url, storage_url)
 
 
 def require_inside_by_name(storage_url: str, url: str) -> None:
-    """Require that ``url`` lies inside a storage by its name, whatever links there are.
+    """Check that ``url`` is inside a storage by its name, whatever links there are.
 
     Raises:
-        OutsideStorage: It does not.
+        OutsideStorage: It is not.
     """
     if not inside_by_name(storage_url, url):
         raise OutsideStorage(url, storage_url)

@@ -1,4 +1,4 @@
-"""Trying out whether a storage can be used, before anything is entrusted to it."""
+"""Test whether a storage can be used, before it is registered."""
 
 import os
 import secrets
@@ -12,11 +12,12 @@ from sluice.storage.places import local_path
 
 
 def probe(url: str, *, read_only: bool) -> None:
-    """A small file is written, read back and removed; of a storage that is only read, the list of
-    its files is read.
+    """Write, read back and remove a small file. If ``read_only``, read the list of files.
 
-    Raises ``StorageError`` with what does not go; nothing is left behind where anything can be
-    removed.
+    Nothing remains unless removal fails.
+
+    Raises:
+        StorageError: The operation that failed.
     """
     path = local_path(url)
     if path is not None and not os.path.isdir(path):

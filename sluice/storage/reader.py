@@ -1,4 +1,4 @@
-"""A file on a storage, read at any place of it: for those who pass a part on, or look into it."""
+"""Reading of a file on a storage from any offset."""
 
 import os
 from typing import Any
@@ -10,7 +10,10 @@ from sluice.storage.places import local_path
 
 
 class Reader:
-    """Context manager. ``size``: bytes of the whole file. Every call blocks; one at a time."""
+    """A file that is open for reading, and a context manager.
+
+    ``size`` is in bytes. Every call blocks, and only one may run at a time.
+    """
 
     def __init__(self, url: str, file: Any, size: int) -> None:
         self.url = url
@@ -18,8 +21,11 @@ class Reader:
         self._file = file
 
     def read(self, offset: int, length: int) -> bytes:
-        """Exactly ``length`` bytes, less only at the end of the file. Raises
-        ``StorageUnavailable``."""
+        """Return exactly ``length`` bytes, or less at the end of the file.
+
+        Raises:
+            StorageUnavailable: The storage cannot be used.
+        """
         parts: list[bytes] = []
         with remote.errors_at(self.url):
             self._file.seek(offset)
@@ -29,6 +35,7 @@ class Reader:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
     def __enter__(self) -> "Reader":
@@ -39,8 +46,13 @@ class Reader:
 
 
 def open_reader(url: str) -> Reader:
-    """Raises ``FileMissing``, ``NoFile`` (what is no regular file is never read, nor waited for),
-    ``StorageUnavailable``."""
+    """Open a file for reading.
+
+    Raises:
+        FileMissing: There is no such file.
+        NoFile: It is no regular file.
+        StorageUnavailable: The storage cannot be used.
+    """
     path = local_path(url)
     if path is None:
         file, size = remote.open_file(url)
@@ -48,6 +60,6 @@ def open_reader(url: str) -> Reader:
     with os_errors_at(url):
         try:
             opened = open_regular(url, path)
-        except NotADirectoryError as error:  # below a file there is nothing
+        except NotADirectoryError as error:  # the path continues below a file
             raise FileMissing(url) from error
     return Reader(url, opened, os.fstat(opened.fileno()).st_size)

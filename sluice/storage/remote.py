@@ -16,13 +16,13 @@ from sluice.storage.copying import sparse_writer
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import NoFile, StorageError, StorageUnavailable, from_os_error
 
-#: fsspec's protocols for files of this machine.
+#: The protocols of fsspec for files of this machine.
 _LOCAL = {"file", "local"}
 
 
 @dataclass(frozen=True, slots=True)
 class _RemotePath:
-    """``system``: fsspec's, in which the path is."""
+    """A path in a file system of fsspec."""
 
     system: Any
     path: str
@@ -30,8 +30,11 @@ class _RemotePath:
 
 @contextlib.contextmanager
 def errors_at(url: str) -> Iterator[None]:
-    """Drivers raise errors of their own besides ``OSError``: all others mean that the storage
-    cannot be used now."""
+    """Turn all errors raised in the context into ``StorageError``.
+
+    Drivers raise errors of their own. Other errors than ``OSError`` mean that the storage cannot be
+    used now.
+    """
     try:
         yield
     except StorageError:
@@ -45,9 +48,8 @@ def errors_at(url: str) -> Iterator[None]:
 def _found(url: str) -> _RemotePath:
     """Return the file system and the path of a URL.
 
-    fsspec's own parser takes ``::`` for the beginning of another URL, and would lead a name with
-    it to another file. Of a file URL without an absolute path fsspec would look below the current
-    folder.
+    fsspec's own parser reads ``::`` as the start of another URL, and would use another file. It
+    looks for a file URL without an absolute path below the current folder.
 
     Raises:
         NoFile: It is a file URL without an absolute path.
@@ -65,7 +67,7 @@ def _found(url: str) -> _RemotePath:
 
 
 def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
-    """Copies to a local path (that nobody else reads yet) and verifies."""
+    """Copy a file to a local path, which nobody else reads yet, and verify it."""
     with errors_at(url):
         file = _found(url)
         with file.system.open(file.path, "rb") as reader, sparse_writer(to, "w") as writer:
@@ -74,7 +76,7 @@ def fetch(url: str, to: str, *, checksum: str | None, size: int | None) -> None:
 
 
 def open_file(url: str) -> tuple[Any, int]:
-    """For reading at any place, and its size."""
+    """Open a file for reading from any offset, and return its size, too."""
     with errors_at(url):
         file = _found(url)
         size = file.system.size(file.path)
@@ -82,18 +84,21 @@ def open_file(url: str) -> tuple[Any, int]:
 
 
 def put(path: str, url: str, *, check: Callable[[], None] | None = None) -> Stored:
-    """Copies a local file to a temporary name on the storage, reads it back, renames. ``check``: as
-    in ``going_on``."""
+    """Write a local file: write a temporary file on the storage, read it back, rename it.
+
+    ``check`` is as in ``going_on``.
+    """
     with open(path, "rb") as reader:
         return write(going_on(reader.read, check), url, path, ANY)
 
 
 def put_bytes(data: bytes, url: str) -> Stored:
+    """Write a small file, as ``put`` does."""
     return write(io.BytesIO(data).read, url, url, ANY)
 
 
 def copy(source_url: str, url: str, *, expected: Content) -> Stored:
-    """From storage to storage; ``expected``: what the source has to hold."""
+    """Copy a file from storage to storage. ``expected`` is the content of the source."""
     with errors_at(source_url):
         source = _found(source_url)
         with source.system.open(source.path, "rb") as reader:
@@ -101,8 +106,10 @@ def copy(source_url: str, url: str, *, expected: Content) -> Stored:
 
 
 def write(read: Any, url: str, source: str, expected: Content) -> Stored:
-    """All that ``read`` gives, to a temporary name; read back, compared and renamed. ``source``:
-    where it comes from, for who is told that it differs."""
+    """Store all that ``read`` returns: write a temporary file, read back, compare, rename.
+
+    ``source`` names the origin in the error of a mismatch.
+    """
     with errors_at(url):
         target = _found(url)
         folder = posixpath.dirname(target.path)
@@ -117,13 +124,14 @@ def write(read: Any, url: str, source: str, expected: Content) -> Stored:
             require_same(url, expected=Content(found.checksum, found.size), found=kept)
             target.system.mv(temporary, target.path)
         except BaseException:
-            with contextlib.suppress(Exception):  # the first error is the one to tell
+            with contextlib.suppress(Exception):  # the first error is the one to report
                 target.system.rm_file(temporary)
             raise
     return found
 
 
 def verify(url: str, *, checksum: str, size: int) -> None:
+    """Check the size and checksum of a file."""
     with errors_at(url):
         file = _found(url)
         require_size(url, expected=size, found=file.system.size(file.path))
@@ -132,7 +140,7 @@ def verify(url: str, *, checksum: str, size: int) -> None:
 
 
 def remove(url: str) -> bool:
-    """False where there was no such file."""
+    """Remove a file, and return whether it existed."""
     with errors_at(url):
         file = _found(url)
         try:
@@ -143,7 +151,7 @@ def remove(url: str) -> bool:
 
 
 def remove_folder(url: str) -> bool:
-    """Removes an empty folder (object stores have none); False where it has files."""
+    """Remove an empty folder (object stores have none), and return False if it has files."""
     with errors_at(url):
         file = _found(url)
         if not file.system.exists(file.path):
@@ -155,8 +163,7 @@ def remove_folder(url: str) -> bool:
 
 
 def look_into(url: str) -> None:
-    """Reads the list of what lies in a folder. A web server that gives no lists has answered, and
-    that is enough."""
+    """Read the list of a folder. A web server without lists only has to answer."""
     with errors_at(url):
         file = _found(url)
         file.system.invalidate_cache()
@@ -168,7 +175,7 @@ def look_into(url: str) -> None:
 
 
 def entries(url: str) -> Iterator[Entry]:
-    """All files below a folder."""
+    """Yield all files below a folder."""
     with errors_at(url):
         file = _found(url)
         file.system.invalidate_cache()
@@ -187,8 +194,11 @@ def entries(url: str) -> Iterator[Entry]:
 
 
 def _modified(details: dict[str, Any]) -> datetime:
-    """Drivers give the time under different names, some as seconds; where there is none, the file
-    counts as just written."""
+    """Return the modification time of a file, in UTC.
+
+    Drivers use different names, and some give seconds. Without a time the file counts as just
+    written.
+    """
     for key in ("LastModified", "mtime", "modified", "created"):
         value = details.get(key)
         if isinstance(value, datetime):

@@ -1,4 +1,4 @@
-"""What CWL values can be kept: JSON that every program reads, of a depth that they can follow."""
+"""Rules for the CWL values that can be stored: standard JSON of limited depth."""
 
 import json
 import math
@@ -11,36 +11,39 @@ from urllib.parse import urlsplit
 
 from sluice.visible_text import quoted
 
-#: Lists and objects within one another. cwltool follows twice as many.
+#: The limit of nested lists and objects. cwltool supports twice as many.
 MOST_NESTED = 256
-#: Folders within one another, which are two levels each where they are listed.
+#: The limit of nested folders, which are two levels each in a listing.
 MOST_FOLDERS = 100
-#: Bytes of JSON that are read, and brackets and commas in it: each may become an object of Python's
-#: of some hundred bytes.
+#: The limit of JSON in bytes, and of brackets and commas in it. Each may become a Python object of
+#: some hundred bytes.
 MOST_JSON, MOST_PARTS = 16 << 20, 500_000
-#: Digits of a whole number: Python reads and writes no more.
+#: The limit of digits of a whole number, which is that of Python.
 _MOST_DIGITS = 4300
 _TOO_LONG = 10**_MOST_DIGITS
 
 _SHOWN = 4
-#: A text, which may have brackets and commas in it, or one of these.
+#: A text, which may contain brackets and commas, or a bracket or comma.
 _TEXT_OR_PART = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{,]', re.DOTALL)
 
-#: The way from a value to one inside it; None: it itself.
+#: The path from a value to a part of it. None is the value itself.
 _Way = tuple["_Way", "str | int"] | None
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """``way``: keys and indexes that lead to it. ``what``: a sentence without its subject, with
-    what to do."""
+    """The reason why a value cannot be stored.
+
+    ``way`` has the keys and indexes of the part. ``what`` is a sentence without its subject, with
+    the remedy.
+    """
 
     way: Sequence[str | int]
     what: str
 
     @property
     def place(self) -> str:
-        """``o[2].name``; empty for the value itself."""
+        """The part in words (``o[2].name``), or an empty text for the value itself."""
         shown = "".join(map(_step, self.way[:_SHOWN])) + ("…" if len(self.way) > _SHOWN else "")
         return shown.removeprefix(".")
 
@@ -49,8 +52,11 @@ class Flaw:
 
 
 def read_json(text: bytes) -> Any:
-    """The value, which may have flaws: what Python itself would not read as a number too. Raises
-    ``ValueError``, a sentence, also where it would take too much memory."""
+    """Return the value of a JSON text. It may have flaws, such as too long numbers.
+
+    Raises:
+        ValueError: The text is no JSON or is too large. The message is a sentence.
+    """
     if len(text) > MOST_JSON:
         raise ValueError(f"it has more than {MOST_JSON >> 20} MiB")
     if _has_many_parts(text):
@@ -71,8 +77,10 @@ def _has_many_parts(text: bytes) -> bool:
 
 
 def flaw_in(value: Any) -> Flaw | None:
-    """The first thing in it that cannot be kept. Level by level: what goes deep does not exhaust
-    the stack."""
+    """Return the first part that cannot be stored, or None.
+
+    The search uses a list instead of recursion, so that deep values do not exhaust the stack.
+    """
     waiting: list[tuple[Any, _Way, int]] = [(value, None, 1)]
     while waiting:
         part, way, depth = waiting.pop()
@@ -94,7 +102,7 @@ def flaw_in(value: Any) -> Flaw | None:
 
 
 def _flaw_of(part: Any) -> str | None:
-    """Of the value itself, whatever lies in it."""
+    """Return what is wrong with the value itself, without its parts."""
     match part:
         case str():
             return None if _whole_text(part) else _HALF
@@ -124,7 +132,7 @@ def _whole_text(text: str) -> bool:
 
 
 def _flaw_of_object(part: Mapping[str, Any]) -> str | None:
-    """Of a File or Directory, fields of another kind than CWL says."""
+    """Return what is wrong with the fields of a File or Directory."""
     kind = part.get("class")
     if isinstance(kind, list | Mapping):
         return "has a class that is no text"
@@ -149,7 +157,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _whole(digits: str) -> int:
-    """Of one with too many digits another: it is refused later, where its place is known."""
+    """Return a whole number. One with too many digits is replaced, and refused later with its place."""
     return int(digits) if len(digits.lstrip("-")) <= _MOST_DIGITS else _TOO_LONG
 
 

@@ -220,7 +220,7 @@ class _Reader:
         return _Address(self._identity(_file(body)), _path(scope, body["name"]))
 
     def _new_name(self, address: _Address, key: str) -> str:
-        """Return the name of a type: unchanged in the first file, else after the name of its file."""
+        """Return the new name of a type: its own in the first file, else one with its file's name."""
         path = "/".join(address.path)
         if key == self.first:
             return f"#{path}"

@@ -1,1 +1,1 @@
-"""The plan put together out of a workflow that has passed all checks."""
+"""Assembly of the plan from a workflow that has passed all checks."""

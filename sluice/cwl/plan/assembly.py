@@ -1,4 +1,4 @@
-"""The plan put together out of its parts; everything has been checked."""
+"""Assembly of the plan from its parts, which have been checked."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ from sluice.cwl.properties.match_fields import Match
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.nodes import plain_json
 
-#: Extension fields that are fields of the plan, under the same names.
+#: Extension fields that are fields of the plan with the same name.
 _FIELDS = tuple(
     name for name in FIELDS if name in Plan.model_fields and name not in ("bind", "match")
 )
@@ -37,6 +37,7 @@ _FIELDS = tuple(
 def assemble_plan(
     template: ParsedTemplate, flow: Dataflow, needs: Mapping[str, Needs], *, name: str
 ) -> Plan:
+    """Return the plan of a checked template."""
     workflow, wiring = flow.workflow, flow.wiring
     fields, data_input = flow.extensions.workflow.values, wiring.data_input
     numbering = Numbering(workflow, wiring)
@@ -76,7 +77,10 @@ def assemble_plan(
 
 
 def _fields(written: Mapping[str, Any], data_input: str | None) -> dict[str, Any]:
-    """Where there is no data set, what stands for it has no file, and stays for a rerun."""
+    """Return the extension fields of the plan.
+
+    Without a data set, a placeholder without files takes its place and is kept for reruns.
+    """
     found = {key: written[key] for key in _FIELDS if key in written}
     if data_input is None:
         logs = found.get("retention", Retention()).logs
@@ -85,7 +89,7 @@ def _fields(written: Mapping[str, Any], data_input: str | None) -> dict[str, Any
 
 
 def _in_order(steps: Sequence[PlanStep]) -> list[PlanStep]:
-    """As the data flows; in the order of the text where that leaves it open. There is no circle."""
+    """Return the steps in the order of the dataflow, and else in the order of the text."""
     left, ordered = list(steps), list[PlanStep]()
     while left:
         waiting = {step.name for step in left}
@@ -111,7 +115,7 @@ def _output(
 
 
 def _parameter(port: Port, *, is_data: bool) -> Parameter:
-    """A file that it has by default is an argument of the steps."""
+    """Return a parameter of the plan. Default files are arguments of the steps instead."""
     default = plain_json(port.body.get("default"))
     entries = data_entries(port) if is_data else DataEntries()
     return Parameter(

@@ -1,8 +1,7 @@
-"""Formats of files: words about them that nothing in a job needs, and that the catalogue does not
-keep.
+"""Formats of files, which no job needs and which the catalogue does not keep.
 
-A tool's input that names one would refuse every file, as none comes with its format. What an output
-is said to be stays.
+A tool input with a format would refuse every file, because files come without formats. Formats of
+outputs stay.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,8 +12,10 @@ from sluice.cwl.properties.requirements import expanded
 
 
 def without_formats(process: dict[str, Any], namespaces: Mapping[str, str]) -> dict[str, Any]:
-    """``process`` without the formats of what it takes, in the tools inside as well; those of
-    outputs as full addresses."""
+    """Remove the formats of inputs from a process and from the tools inside.
+
+    Formats of outputs become full addresses.
+    """
     for port in _ports(process.get("inputs")):
         _drop(port)
     for requirement in _ports(process.get("requirements")):
@@ -34,7 +35,7 @@ def _ports(collection: Any) -> Iterator[dict[str, Any]]:
 
 
 def _drop(node: Any) -> None:
-    """Of a port and of the records in its type; a default is a value, and kept as it is."""
+    """Remove the formats of a port and of the records in its type. A default stays as it is."""
     if isinstance(node, list):
         for inner in node:
             _drop(inner)

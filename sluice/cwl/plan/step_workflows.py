@@ -1,5 +1,4 @@
-"""Steps whose jobs are workflows of their own: expressions of a step are worked out inside the job,
-by its pilot."""
+"""Steps whose jobs are workflows of their own, in which pilots evaluate the step's expressions."""
 
 from typing import Any
 
@@ -11,18 +10,18 @@ from sluice.cwl.documents.workflow import Link, Step
 from sluice.cwl.features import LINK_FIELDS, OF_WORKFLOWS
 from sluice.cwl.reading.nodes import plain_json
 
-#: The one step of such a workflow.
+#: The name of the one step of such a workflow.
 INNER = "run"
 
-#: Fields of a step's input that hold within the job.
+#: Fields of a step's input that apply within the job.
 _OF_LINKS = tuple(LINK_FIELDS)
-#: Fields of a tool's input that cwltool wants to see where its value comes from, too.
+#: Fields of a tool's input that cwltool expects at the source of the value, too.
 _OF_PORTS = ("secondaryFiles",)
 _ANYTHING = ["null", "Any"]
 
 
 def workflow_features() -> list[dict[str, Any]]:
-    """Requirements that say what a workflow makes use of; naming one too many does no harm."""
+    """Return the requirements of all features that a workflow may use. Unused ones do no harm."""
     return [{"class": name} for name in OF_WORKFLOWS]
 
 
@@ -34,11 +33,16 @@ def workflow_around(
     version: str,
     javascript: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """A workflow that runs ``process`` once, as ``step`` does for one job. Its inputs are the
-    step's, its outputs the step's.
+    """Return a workflow that runs ``process`` once, as ``step`` does for one job.
 
-    ``version`` and ``javascript``: of the workflow that the step stands in, with which its
-    expressions are worked out; the process keeps its own.
+    It has the inputs and outputs of the step.
+
+    Args:
+        step: The step.
+        process: The process, which keeps its own version and requirements.
+        wiring: The links of the workflow.
+        version: The CWL version for the step's expressions.
+        javascript: The JavaScript requirement for the step's expressions.
     """
     modes = modes_of(step, wiring)
     fed = [
@@ -80,8 +84,10 @@ def _inner_link(link: Link, *, fed: bool) -> dict[str, Any]:
 
 
 def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> dict[str, Any]:
-    """Of an input that takes files, how many; what other values are, was checked where the workflow
-    brings them."""
+    """Return the declaration of a workflow input, which says how many files an input gets.
+
+    The types of other values were checked at their source.
+    """
     tool_input = step.tool_inputs.get(link.name)
     declared = (
         {}
@@ -95,5 +101,5 @@ def _input(step: Step, link: Link, mode: InputMode | None, wiring: Wiring) -> di
 
 
 def _output_type(kind: Any) -> Any:
-    """Records and the like are checked where the tool gives them."""
+    """Return the declared type of an output. Types other than File are checked in the tool."""
     return normal_type(["null", kind]) if without_null(kind) == "File" else _ANYTHING

@@ -1,4 +1,4 @@
-"""The steps of the plan: where each has its data from, what it runs, and what it gives."""
+"""The steps of the plan: the sources of their data, what they run, and their outputs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,18 +30,21 @@ from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.extension_reader import Fields
 from sluice.cwl.reading.nodes import plain_json
 
-#: Extension fields that are fields of a step of the plan, under the same names.
+#: Extension fields that are fields of a step of the plan with the same name.
 _FIELDS = tuple(name for name in FIELDS if name in PlanStep.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
 class StepPlanner:
+    """Makes the steps of the plan."""
+
     flow: Dataflow
     needs: Mapping[str, Needs]
     numbering: Numbering
     tools: ToolWriter
 
     def plan_step(self, step: Step) -> PlanStep:
+        """Return a step of the plan."""
         fields = self.flow.extensions.steps.get(step.name, Fields()).values
         mode, single = self.flow.wiring.modes[step.name], has_one_job(step, self.flow)
         return PlanStep(
@@ -72,7 +75,10 @@ class StepPlanner:
         )
 
     def _main_input(self, step: Step, mode: TaskMode, *, alone: bool) -> StepInput:
-        """What jobs are made of; where that is values, they belong to the chain's data set."""
+        """Return the input that jobs are made of.
+
+        If jobs are made of values, the input refers to the data set of the chain.
+        """
         wiring = self.flow.wiring
         data = wiring.data_links.get(step.name)
         if data is None:
@@ -82,7 +88,14 @@ class StepPlanner:
         return self._input(step, main, scattered=data.name in step.scatter, alone=alone)
 
     def _input(self, step: Step, read: SideLink, *, scattered: bool, alone: bool) -> StepInput:
-        """``alone``: a job gets the only file that there is."""
+        """Return an input of a step.
+
+        Args:
+            step: The step.
+            read: The link with its mode.
+            scattered: Whether the step scatters over it.
+            alone: Whether a job gets the only file.
+        """
         link = read.link
         source, *further = self._sources(step, link, scattered=scattered)
         optional = may_be_missing(step, link) if alone else is_optional(step.input_type(link.name))
@@ -101,7 +114,7 @@ class StepPlanner:
         return EntryKind.FILE if stream is None else stream.kind
 
     def _sources(self, step: Step, link: Link, *, scattered: bool) -> list[NextSource]:
-        """Numbers count only where files are paired by them, and to the steps after that."""
+        """Return the sources of a link, with number offsets if files are paired by number."""
         starts = self.numbering.starts(step.name, link.name)
         return [
             NextSource(
@@ -127,7 +140,7 @@ class StepPlanner:
             by_default = defaults_of(step, link.name, self.flow.workflow, wiring)
             if origin is not None and not wiring.is_data(step.name, link.name):
                 found[link.name] = ParameterRef(name=origin.port)
-            elif by_default:  # where the chain is given none, its job has this
+            elif by_default:  # the job gets this file if the chain is given none
                 found[link.name] = Constant(value=by_default[0])
             elif link.body.get("default") is not None:
                 found[link.name] = Constant(value=plain_json(link.body["default"]))

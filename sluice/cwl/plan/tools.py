@@ -1,4 +1,4 @@
-"""What each step's jobs run: a document of its own, that cwltool loads from a file by itself."""
+"""The documents that jobs run, each of which cwltool can load from one file."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,11 +24,13 @@ from sluice.cwl.reading.nodes import plain_json
 
 @dataclass(frozen=True, slots=True)
 class ToolWriter:
+    """Writes the document of each step."""
+
     template: ParsedTemplate
     wiring: Wiring
 
     def executable(self, step: Step) -> dict[str, Any]:
-        """The step's tool; a workflow around it where the step has a say in how it is run."""
+        """Return the step's tool, inside a workflow if the step has expressions or hides a list."""
         version, process = self.template.document.version, self._tool(step)
         if step.contained or hides_list(step, self.wiring):
             javascript = javascript_requirement(step, self.template)
@@ -65,7 +67,7 @@ class ToolWriter:
 
 
 def _without_secrets(process: dict[str, Any], namespaces: dict[str, str]) -> dict[str, Any]:
-    """Of the processes inside too: which inputs are secrets is said by the step's needs."""
+    """Remove ``cwltool:Secrets``, also inside: the step's needs say which inputs are secrets."""
     for owner in (process, *steps_of(process)):
         for kind in ("requirements", "hints"):
             held = owner.get(kind)

@@ -1,2 +1,1 @@
-"""What is asked for the workflow and its steps: extension fields (``sluice:…``), requirements and
-hints."""
+"""The extension fields (``sluice:…``), requirements and hints of the workflow and its steps."""

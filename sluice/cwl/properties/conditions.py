@@ -1,5 +1,4 @@
-"""How conditions are written: in ``sluice:match`` on metadata, in ``sluice:require`` on amounts and
-parameters, too."""
+"""Syntax of conditions: on metadata in ``sluice:match``, and on more in ``sluice:require``."""
 
 import math
 from typing import Any
@@ -9,11 +8,15 @@ from sluice.cwl.reading.nodes import plain_json
 
 
 class WrongConditionError(ValueError):
-    """The message says what a condition is."""
+    """A condition is malformed. The message says what a condition is."""
 
 
 def condition_of(wanted: Any) -> Condition:
-    """Raises ``WrongConditionError``."""
+    """Return the condition that is written.
+
+    Raises:
+        WrongConditionError: It is malformed.
+    """
     match wanted:
         case list():
             if wanted and all(isinstance(item, str | int | float | bool) for item in wanted):
@@ -31,7 +34,11 @@ def condition_of(wanted: Any) -> Condition:
 
 
 def amount_of(wanted: Any) -> Condition:
-    """A condition that a number can meet. Raises ``WrongConditionError``."""
+    """Return the condition that is written, which a number must be able to meet.
+
+    Raises:
+        WrongConditionError: It is malformed, or is not about numbers.
+    """
     condition = condition_of(wanted)
     values: list[Any] = []
     match condition:

@@ -1,4 +1,4 @@
-"""DockerRequirement: what of it can be carried out, and the images that a step's jobs need."""
+"""DockerRequirement: the supported fields, and the images that a step's jobs need."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ from sluice.cwl.features import CONTAINERS, refused_features
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 from sluice.visible_text import quoted
 
-#: Ways to an image that pilots do not go: many nodes would each do it, with files or rights that
-#: they may not have.
+#: Ways to an image that are refused. Every node would have to go them, with files or rights that it
+#: may not have.
 _NOT_CARRIED_OUT = refused_features(CONTAINERS)
 
 _image_name: TypeAdapter[str] = TypeAdapter(ImageName)
@@ -21,8 +21,10 @@ _image_name: TypeAdapter[str] = TypeAdapter(ImageName)
 def container_image(
     body: CommentedMap, place: TextPlace, findings: Findings, *, step: str, required: bool
 ) -> ContainerImage | None:
-    """The image that a DockerRequirement names; None where it cannot be used: for a requirement
-    that is an error, for a hint a warning."""
+    """Return the image that a DockerRequirement names, or None if it cannot be used.
+
+    An unusable image is an error for a requirement and a warning for a hint.
+    """
     tell = findings.error if required else findings.warning
     for key in _NOT_CARRIED_OUT:
         if key in body:

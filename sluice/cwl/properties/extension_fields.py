@@ -1,6 +1,6 @@
-"""The extension fields (``sluice:…``): what there is, where each belongs, and how it is read.
+"""The extension fields (``sluice:…``): their places and their readers.
 
-A field of a step that is a field of the plan's step under the same name gets there by itself.
+A field of a step that is also a field of the plan's step reaches it without further code.
 """
 
 from collections.abc import Collection
@@ -29,7 +29,7 @@ from sluice.visible_text import quoted
 
 
 def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
-    """Return a reader of the model's fields, but those that are ``hidden`` from templates."""
+    """Return a reader of the model's fields, without those that are ``hidden`` from templates."""
     fields = [name for name in kind.model_fields if name not in hidden]
 
     def read(value: FieldValue) -> Any:
@@ -95,7 +95,7 @@ def _boundary(value: FieldValue) -> Boundary | None:
 
 
 def _retention(value: FieldValue) -> Retention | None:
-    """Read what is deleted: ``input: delete`` that is written out holds for only copies too."""
+    """Read the retention. An explicit ``input: delete`` also deletes an input without copies."""
     retention: Retention | None = _model(Retention, hidden={"only_copies"})(value)
     if retention is not None and "input" in retention.model_fields_set:
         return retention.model_copy(update={"only_copies": retention.input == "delete"})
@@ -162,7 +162,7 @@ def _flow(value: FieldValue) -> str | None:
 
 def _warm(value: FieldValue) -> Warm | None:
     if isinstance(value.written, bool):
-        return Warm() if value.written else None  # whatever its tool says
+        return Warm() if value.written else None  # false overrides the tool
     if isinstance(value.written, CommentedMap) and "kind" in map(
         value.plain_key, map(str, value.written)
     ):
@@ -193,7 +193,7 @@ def _bind(value: FieldValue) -> dict[str, str] | None:
 
 
 def _wrong_secret(target: str) -> str:
-    """What is wrong with the name of a secret; empty where it is none."""
+    """Return what is wrong with the name of a secret, or an empty text."""
     if not target.startswith(SCHEME):
         return ""
     try:
@@ -204,7 +204,7 @@ def _wrong_secret(target: str) -> str:
 
 
 def _wrong_asset(target: str) -> str:
-    """What is wrong with the name of an asset; empty where it is none."""
+    """Return what is wrong with the name of an asset, or an empty text."""
     if not is_asset(target):
         return ""
     try:
@@ -240,9 +240,16 @@ def _require(value: FieldValue) -> Require | None:
 
 @dataclass(frozen=True, slots=True)
 class ExtensionField:
-    """``read`` gives the value, or None after an error. ``comes_down``: of a step whose workflow is
-    taken apart, to the steps in it. ``for_all``: a step's field that may stand on the workflow, for
-    all its steps; ``of_tool``: on its tool, for steps that say nothing themselves."""
+    """An extension field.
+
+    Attributes:
+        belongs_to: What it belongs to.
+        read: Returns the value, or None after an error.
+        example: An example of the field.
+        comes_down: Whether it applies to the inner steps if the step's workflow is flattened.
+        for_all: Whether a step's field may be on the workflow, for all its steps.
+        of_tool: Whether it may be on the tool, for steps that do not have it themselves.
+    """
 
     belongs_to: Literal["workflow", "step", "output"]
     read: Reader
@@ -252,15 +259,18 @@ class ExtensionField:
     of_tool: bool = False
 
     def may_stand_on(self, kind: str) -> bool:
-        """``kind``: a ``workflow``, a ``step``, its ``tool``, an ``output`` of the workflow, or
-        something else."""
+        """Return whether the field may be on a node.
+
+        Args:
+            kind: ``workflow``, ``step``, ``tool``, ``output``, or something else.
+        """
         if kind == "tool":
             return self.of_tool
         return kind == self.belongs_to or (self.for_all and kind == "workflow")
 
     @property
     def owner(self) -> str:
-        """What it belongs to, in words."""
+        """What the field belongs to, in words."""
         if self.of_tool:
             return "a step or its tool"
         if self.belongs_to == "output":
@@ -269,7 +279,7 @@ class ExtensionField:
 
 
 def _resources(value: FieldValue) -> dict[str, float] | None:
-    """Amounts of named resources."""
+    """Read the amounts of named resources."""
     written = value.mapping()
     if written is None:
         return None
@@ -289,7 +299,7 @@ def _resources(value: FieldValue) -> dict[str, float] | None:
 
 
 def _nodes(value: FieldValue) -> dict[str, list[str]] | None:
-    """Values of labels, one of which a node has to have."""
+    """Read the labels of nodes, each with the accepted values."""
     written = value.mapping()
     if written is None:
         return None
@@ -316,7 +326,7 @@ _wanted_labels: TypeAdapter[Any] = TypeAdapter(WantedLabels)
 
 
 def _wrong_in(kind: TypeAdapter[Any], given: Any) -> str:
-    """What is wrong with it; empty: nothing is."""
+    """Return what is wrong with a value, or an empty text."""
     try:
         kind.validate_python(given)
     except ValidationError as error:

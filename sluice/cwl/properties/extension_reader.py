@@ -1,5 +1,4 @@
-"""What is written of extension fields in a document: every one is read, or told as unknown,
-misplaced or wrong."""
+"""Reading of the extension fields of a document, and errors for wrong ones."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +13,7 @@ from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import local_name, named_nodes
 
-#: Steps of nested workflows whose fields are read.
+#: The number of steps of nested workflows from which on fields are not read.
 _MOST_NESTED = 2000
 
 NAMESPACE = "urn:sluice:cwl:"
@@ -23,17 +22,16 @@ PREFIX = "sluice"
 
 @dataclass(slots=True)
 class Fields:
-    """The fields of one workflow, step, tool or output that were read without an error, and where
-    each stands."""
+    """The valid fields of a workflow, step, tool or output, with their places."""
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[str, TextPlace] = field(default_factory=dict)
-    #: Places of the keys inside a field: ``("bind", "run")``; of keys inside these ``("require",
-    #: "parameters.cut")``.
+    #: Places of the keys inside a field (``("bind", "run")``), and of keys inside these
+    #: (``("require", "parameters.cut")``).
     inner: dict[tuple[str, str], TextPlace] = field(default_factory=dict)
 
     def add(self, others: "Fields") -> None:
-        """Those of which this says nothing."""
+        """Add the fields of others that are missing here."""
         for name in others.places.keys() - self.places.keys():
             self.places[name] = others.places[name]
             self.inner |= {key: place for key, place in others.inner.items() if key[0] == name}
@@ -43,16 +41,18 @@ class Fields:
 
 @dataclass(slots=True)
 class Extensions:
+    """The extension fields of a document."""
+
     workflow: Fields = field(default_factory=Fields)
     steps: dict[str, Fields] = field(default_factory=dict)
-    #: Of the steps of nested workflows, by their names one behind the other (``outer.inner``).
+    #: Fields of the steps of nested workflows, by their joined names (``outer.inner``).
     nested: dict[str, Fields] = field(default_factory=dict)
-    #: Of the workflow's outputs.
+    #: Fields of the workflow's outputs.
     outputs: dict[str, Fields] = field(default_factory=dict)
 
 
 def refuse_nested(extensions: Extensions, findings: Findings) -> None:
-    """Steps of workflows that run inside one job are none of the system's."""
+    """Report fields on steps of workflows that run inside one job."""
     for fields in extensions.nested.values():
         for name, place in fields.places.items():
             findings.error(
@@ -63,15 +63,16 @@ def refuse_nested(extensions: Extensions, findings: Findings) -> None:
 
 
 def read_extensions(document: Document, findings: Findings) -> Extensions:
-    """All extension fields of the document; every one that is unknown, misplaced or wrong is an
-    error."""
+    """Read all extension fields, and report those that are unknown, misplaced or wrong."""
     return _Reader(document, findings).read()
 
 
 @dataclass(frozen=True, slots=True)
 class _Home:
-    """``kind``: a ``workflow``, a ``step``, its ``tool``, an ``output``, or what has no extension
-    fields."""
+    """The owner of fields, which collects them.
+
+    ``kind`` is ``workflow``, ``step``, ``tool``, ``output``, or empty for nodes without fields.
+    """
 
     kind: str = ""
     fields: Fields = field(default_factory=Fields)
@@ -86,7 +87,7 @@ class _Reader:
         ]
         self.prefixes = {f"{prefix}:" for prefix in declared}
         taken = PREFIX in document.namespaces and PREFIX not in declared
-        #: Fields of a step, and of its tool.
+        #: Pairs of the fields of a step and of its tool.
         self.tools: list[tuple[Fields, Fields]] = []
         self.starts = (NAMESPACE, *self.prefixes, *(() if taken else (f"{PREFIX}:",)))
         self.undeclared = False
@@ -97,6 +98,7 @@ class _Reader:
             )
 
     def read(self) -> Extensions:
+        """Return the fields of the document."""
         found = Extensions()
         written = self.document.written
         homes = {id(written): _Home("workflow", found.workflow)}
@@ -131,7 +133,10 @@ class _Reader:
         homes: dict[int, _Home],
         found: Extensions,
     ) -> None:
-        """A workflow that several steps run is one text, so their fields are the same."""
+        """Find the steps of nested workflows.
+
+        A workflow that several steps run is one text, so their fields are shared.
+        """
         for step in named_nodes(workflow.get("steps")):
             run = None if step.body is None else self._run_of(step.body)
             if (
@@ -164,7 +169,7 @@ class _Reader:
                 self._walk(item, homes)
 
     def own_name(self, key: str) -> str | None:
-        """``boundary`` of ``sluice:boundary``; None for what is not ours."""
+        """Return ``boundary`` for ``sluice:boundary``, and None for keys that are not ours."""
         for start in self.starts:
             if key.startswith(start):
                 return key[len(start) :]

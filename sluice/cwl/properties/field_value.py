@@ -1,4 +1,4 @@
-"""The value of an extension field, as it is written."""
+"""The value of an extension field as written."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,9 +11,16 @@ from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 
 @dataclass(frozen=True, slots=True)
 class FieldValue:
-    """What is written for the field ``name``, as ``key`` of ``node``, with what its reader needs to
-    complain. ``own_name``: of a key, without our prefix; None for what is not ours. ``example``: of
-    such a field."""
+    """The value of a field, with what its reader needs to report errors.
+
+    Attributes:
+        node: The owner of the field.
+        key: The key of the field as written.
+        name: The name of the field.
+        findings: Gets the errors.
+        own_name: Returns a key without our prefix, or None for a key that is not ours.
+        example: An example of the field.
+    """
 
     node: CommentedMap
     key: str
@@ -24,23 +31,29 @@ class FieldValue:
 
     @property
     def written(self) -> Any:
+        """The value."""
         return self.node[self.key]
 
     def wrong(self, message: str, place: TextPlace | None = None) -> None:
+        """Report an error of the value."""
         self.findings.error(place or text_place(self.node, self.key), f"'{self.key}' {message}")
 
     def mapping(self) -> CommentedMap | None:
-        """The value as a mapping; else an error."""
+        """Return the value as a mapping, or None after an error."""
         if isinstance(self.written, CommentedMap):
             return self.written
         self.wrong(f"is a mapping; {self.example}")
         return None
 
     def plain_key(self, key: str) -> str:
-        """Inner keys that are words of CWL carry the prefix, so that other runners leave them."""
+        """Return an inner key without our prefix.
+
+        Inner keys that are words of CWL have the prefix, so that other runners ignore them.
+        """
         return self.own_name(key) or key
 
     def inner_places(self) -> dict[str, TextPlace]:
+        """Return the places of the keys inside the value, two levels deep."""
         if not isinstance(self.written, CommentedMap):
             return {}
         places = {self.plain_key(key): text_place(self.written, key) for key in self.written}
@@ -54,5 +67,5 @@ class FieldValue:
         return places
 
 
-#: Gives the value, or None after an error.
+#: Returns the value, or None after an error.
 Reader = Callable[[FieldValue], Any]

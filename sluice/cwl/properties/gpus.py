@@ -1,4 +1,4 @@
-"""What each step's jobs need of GPUs: of cwltool's ``CUDARequirement``, and of our own field."""
+"""The GPU needs of a step's jobs, from cwltool's ``CUDARequirement`` and ``sluice:gpu``."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,8 +27,19 @@ def read_gpu_needs(
     place: TextPlace,
     findings: Findings,
 ) -> GpuNeeds | None:
-    """Of a job that runs these tools, one after the other: as much as any of them needs; None: no
-    GPU. ``amount``: what our own field says, at ``place``."""
+    """Return the GPU needs of a job that runs the tools one after another.
+
+    The job needs as much as the most demanding tool.
+
+    Args:
+        tools: The requirements of each tool.
+        amount: The value of ``sluice:gpu``, or None.
+        place: The place of ``sluice:gpu``.
+        findings: Gets the errors.
+
+    Returns:
+        The needs, or None if no GPU is needed.
+    """
     asked = [held[CUDA_REQUIREMENT] for held in tools if CUDA_REQUIREMENT in held]
     if not asked and amount is None:
         return None
@@ -54,7 +65,7 @@ def _newest(found: Sequence[dict[str, Any]], name: str) -> str | None:
 
 
 def _common(found: Sequence[dict[str, Any]]) -> list[str]:
-    """What all accept of those that list what they do."""
+    """Return the capabilities that all tools with a list accept."""
     lists = [body["capabilities"] for body in found if "capabilities" in body] or [[]]
     return [version for version in lists[0] if all(version in other for other in lists)]
 
@@ -65,7 +76,7 @@ class _Reader:
     findings: Findings
 
     def read(self) -> Iterator[tuple[str, Any]]:
-        """Fields of ``GpuNeeds``; what is wrong is an error."""
+        """Yield fields of ``GpuNeeds``, and report wrong ones."""
         body = self.requirement.body
         for key in body:
             if key not in (*_FIELDS, "class"):

@@ -1,4 +1,4 @@
-"""``sluice:match``, with when a template runs by itself, and ``sluice:collect``."""
+"""``sluice:match``, with the triggers of a template, and ``sluice:collect``."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -17,19 +17,21 @@ from sluice.cwl.reading.nodes import plain_json
 from sluice.schedules import WrongScheduleError, check_schedule, check_zone
 from sluice.visible_text import quoted
 
-#: Keys of ``sluice:match`` that are no conditions; a zone goes with a schedule alone.
+#: Keys of ``sluice:match`` that are not conditions. ``zone`` is one of them only beside
+#: ``schedule``.
 _EVERY, _SCHEDULE, _ZONE = "every", "schedule", "zone"
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What ``sluice:match`` says. ``due`` None: whatever data set comes is matched."""
+    """The value of ``sluice:match``. Without ``due`` it matches each data set that comes."""
 
     conditions: dict[str, Condition] = field(default_factory=dict)
     due: Due | None = None
 
 
 def read_match(value: FieldValue) -> Match | None:
+    """Read ``sluice:match``."""
     written = value.mapping()
     if written is None:
         return None
@@ -97,7 +99,13 @@ def _schedule(
 def conditions_in(
     value: FieldValue, written: CommentedMap, *, but: Collection[str] = ()
 ) -> dict[str, Condition]:
-    """By key, of a mapping in the value; what is none is an error. ``but``: keys that are none."""
+    """Return the conditions of a mapping by key, and report malformed ones.
+
+    Args:
+        value: The field, which reports errors.
+        written: The mapping.
+        but: Keys that are not conditions.
+    """
     found: dict[str, Condition] = {}
     for key, wanted in written.items():
         if value.plain_key(key) in but:
@@ -110,7 +118,7 @@ def conditions_in(
 
 
 def read_collect(value: FieldValue) -> Collect | None:
-    """``corpus``, or a mapping; the type is the name unless another is said."""
+    """Read ``sluice:collect``: a name or a mapping. The type is the name by default."""
     written = plain_json(value.written)
     given = {"name": written} if isinstance(written, str) else written
     if not isinstance(given, dict):

@@ -1,5 +1,4 @@
-"""What each step's jobs need: the one place where it is worked out, of CWL's requirements and of
-our own fields."""
+"""The needs of each step's jobs, from CWL requirements and extension fields."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,7 +24,7 @@ from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import processes_inside
 
-#: Cores, MiB or seconds.
+#: The largest amount of cores, MiB or seconds.
 _MOST = 1_000_000_000
 
 
@@ -38,8 +37,16 @@ def read_needs(
     folders: Mapping[str, dict[str, str]],
     items: Mapping[str, list[str]],
 ) -> dict[str, Needs]:
-    """By the name of the step, of each that has a tool. ``secrets``, ``folders``: by step and the
-    tool's port; ``items``: by step, the tool's ports."""
+    """Return the needs of each step that has a tool, by step.
+
+    Args:
+        template: The template.
+        workflow: Its workflow.
+        findings: Gets the errors.
+        secrets: By step and tool port, the secret.
+        folders: By step and tool port, the name of the folder.
+        items: By step, the tool ports that get an item of a list.
+    """
     return {
         step.name: _needs_of(step, template, findings, secrets.get(step.name, {})).model_copy(
             update={
@@ -55,10 +62,12 @@ def read_needs(
 def _needs_of(
     step: Step, template: ParsedTemplate, findings: Findings, secrets: dict[str, SecretRef]
 ) -> Needs:
-    """A field of ours that has the name of one of ``Needs`` is taken as it was read: the step's, or
-    else the workflow's."""
+    """Return the needs of a step.
+
+    An extension field that is a field of ``Needs`` is copied, from the step or else the workflow.
+    """
     own = template.extensions.steps.get(step.name, Fields())
-    if "ask" in own.places:  # no node is asked for anything
+    if "ask" in own.places:  # people annotate, so no node is needed
         return Needs(ask=own.values.get("ask"))
     asked = {**template.extensions.workflow.values, **own.values}
     held, inner = requirements_of(step, template), requirements_inside(step, template)
@@ -81,8 +90,10 @@ def _needs_of(
 
 
 def _is_contained(step: Step, held: Requirements, inner: Sequence[Requirements]) -> bool:
-    """Does every tool of the step have to run in a container? Its engine keeps it then from the
-    node as a sandbox would. Not of a tool that only the job knows (``sluice:invoke``)."""
+    """Return whether every tool of the step must run in a container, which replaces a sandbox.
+
+    It is False for tools that only the job knows (``sluice:invoke``).
+    """
     processes = [(step.tool, held)]
     processes += zip((run for _, run in processes_inside(step.tool)), inner, strict=True)
     tools = [asked for process, asked in processes if process.get("class") == "CommandLineTool"]
@@ -115,7 +126,7 @@ def _container(step: Step, tools: Sequence[Requirements], findings: Findings) ->
 def _resources(
     step: Step, held: Requirements, inner: Sequence[Requirements], findings: Findings
 ) -> Resources:
-    """Of a step that runs a workflow, one job needs as much as the tool in it that needs most."""
+    """Return the resources of a job: as much as the most demanding tool inside needs."""
     amounts = [_amounts(tool.get("ResourceRequirement"), findings) for tool in (held, *inner)]
     most = {
         name: max(asked[name] for asked in amounts if name in asked)
@@ -139,7 +150,7 @@ def _amounts(requirement: Requirement | None, findings: Findings) -> dict[str, A
         found["ram"] = math.ceil(ram)
     if folders:
         disk = math.ceil(sum(folders))
-        # As much as a job may write that asked for none is counted as not asked for.
+        # A request of exactly the default would count as no request.
         found["disk"] = disk + 1 if disk == UNASKED_DISK else disk
     return found
 
@@ -150,7 +161,7 @@ class _Amounts:
     findings: Findings
 
     def read(self, name: str) -> float | None:
-        """The least amount, or the most where only that is given (CWL's rule)."""
+        """Return the minimum, or the maximum if only that is given (CWL's rule)."""
         body = self.requirement.body
         for key in (f"{name}Min", f"{name}Max"):
             value = body.get(key)
@@ -185,7 +196,10 @@ def _time_limit(
     inner: Sequence[Requirements],
     findings: Findings,
 ) -> dict[str, Any]:
-    """Of a workflow that has none itself, the sum of its tools', where each has one."""
+    """Return the time limit of a step, or nothing if there is none.
+
+    A workflow without a limit has the sum of its tools' limits, if each tool has one.
+    """
     requirement = _limit_of(held)
     if requirement is None and inner and all(map(_limit_of, inner)):
         limits = [
@@ -212,7 +226,7 @@ def _limit_of(held: Requirements) -> Requirement | None:
 
 
 def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float | None:
-    """None where it cannot be known before the job."""
+    """Return the limit, or None if it is unknown before the job or wrong."""
     limit, place = requirement.body.get("timelimit"), text_place(requirement.body, "timelimit")
     if isinstance(limit, str):
         default = int(Resources().time_limit)

@@ -1,5 +1,4 @@
-"""CWL's requirements and hints of tool, step and workflow, put together by CWL's rule of
-precedence."""
+"""CWL requirements and hints of tool, step and workflow, with CWL's precedence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +23,8 @@ from sluice.cwl.reading.nodes import NamedNode, named_nodes, plain_json, process
 CUDA_REQUIREMENT, OLD_TIME_LIMIT, SECRETS = (
     f"{CWLTOOL_NAMESPACE}{name}" for name in ("CUDARequirement", "TimeLimit", "Secrets")
 )
-#: Extensions of cwltool that are carried out; its schema does not know them, so they are kept out
-#: of its way.
+#: Supported extensions of cwltool. Its schema does not know them, so they are removed before its
+#: checks.
 KNOWN_EXTENSIONS = (CUDA_REQUIREMENT, OLD_TIME_LIMIT, SECRETS)
 _REFUSED_EXTENSIONS = {
     CWLTOOL_NAMESPACE + name: OF_CWLTOOL[name] for name in refused_features(OF_CWLTOOL)
@@ -35,6 +34,8 @@ _KNOWN = frozenset({*OF_TOOLS, *OF_WORKFLOWS})
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
+    """A requirement or a hint."""
+
     name: str
     body: CommentedMap
     place: TextPlace
@@ -42,12 +43,12 @@ class Requirement:
     required: bool
 
 
-#: Those that hold for a process, one of each class, by its name.
+#: The requirements that apply to a process, by class.
 Requirements = dict[str, Requirement]
 
 
 def check_requirement_names(template: ParsedTemplate, findings: Findings) -> None:
-    """Every requirement must be known; a hint that is not is left aside, with a warning."""
+    """Report unknown requirements as errors, and unknown hints as warnings."""
     workflow = template.canonical.body
     _check_names(workflow, template.document, findings)
     for step, process in processes_inside(workflow):
@@ -95,20 +96,27 @@ def _check_names(owner: CommentedMap, document: Document, findings: Findings) ->
 
 
 def requirements_of(step: Step, template: ParsedTemplate) -> Requirements:
-    """What holds for the step's tool."""
+    """Return the requirements and hints that apply to the step's tool."""
     owners = (step.tool, step.body, template.canonical.body)
     return effective(owners, template.document.namespaces)
 
 
 def requirements_inside(step: Step, template: ParsedTemplate) -> list[Requirements]:
-    """Of a step that runs a workflow: what holds for each process in it."""
+    """Return the requirements and hints that apply to each process inside a step's workflow."""
     namespaces = template.document.namespaces
     return [effective((tool, body), namespaces) for body, tool in processes_inside(step.tool)]
 
 
 def effective(owners: Sequence[CommentedMap], namespaces: dict[str, str]) -> Requirements:
-    """Any requirement goes before any hint; of each kind the tool's before the step's before the
-    workflow's (``owners``)."""
+    """Return the requirements and hints that apply, by class.
+
+    Requirements come before hints. Among each of them the tool comes before the step, and the step
+    before the workflow.
+
+    Args:
+        owners: The tool, the step and the workflows, the innermost first.
+        namespaces: The addresses of the prefixes.
+    """
     held: Requirements = {}
     for kind in ("requirements", "hints"):
         for owner in owners:
@@ -127,17 +135,16 @@ def _place(owner: CommentedMap, kind: str, entry: NamedNode) -> TextPlace:
 
 
 def expanded(name: str, namespaces: dict[str, str]) -> str:
-    """``cwltool:CUDARequirement`` with its prefix written out."""
+    """Return the name of a class with its prefix expanded (``cwltool:CUDARequirement``)."""
     prefix, colon, rest = name.partition(":")
     return namespaces[prefix] + rest if colon and prefix in namespaces else name
 
 
 def remove_unknown_hints(owner: CommentedMap, namespaces: dict[str, str]) -> None:
-    """Keeps only those hints of a document for the loader that it knows, and no extension among the
-    requirements.
+    """Remove the hints that the loader does not know, and all extensions.
 
-    An unknown hint means nothing to anybody, and cwltool would warn of it; other loaders look its
-    name up on the network.
+    Unknown hints have no effect. cwltool would warn of them, and other loaders look their names up
+    on the network.
     """
     for kind in ("requirements", "hints"):
         collection = owner.get(kind)
@@ -152,7 +159,7 @@ def _remove(collection: Any, entry: NamedNode) -> None:
         del collection[entry.name]
         return
     index = next((index for index, item in enumerate(collection) if item is entry.body), None)
-    if index is None:  # a bare name, which is an error
+    if index is None:  # a bare name, which is an error elsewhere
         return
     places = collection.lc.data
     list.pop(collection, index)
@@ -164,8 +171,10 @@ def _remove(collection: Any, entry: NamedNode) -> None:
 
 
 def javascript_requirement(step: Step, template: ParsedTemplate) -> list[dict[str, Any]]:
-    """The requirement with which the step's own expressions are worked out, if there is one: the
-    tool has no say in that."""
+    """Return the JavaScript requirement for the step's own expressions, or an empty list.
+
+    The requirements of the tool do not apply to them.
+    """
     held = effective((step.body, template.canonical.body), template.document.namespaces)
     found = held.get("InlineJavascriptRequirement")
     return (
@@ -178,8 +187,11 @@ def javascript_requirement(step: Step, template: ParsedTemplate) -> list[dict[st
 def requirements_and_hints(
     held: Requirements,
 ) -> tuple[list[CommentedMap], list[CommentedMap]]:
-    """Requirements and hints for the tool's own document. Extensions stand among the hints, where
-    every loader takes them; which inputs are secrets is said by the step's needs."""
+    """Return the requirements and hints for the tool's own document.
+
+    Extensions become hints, which every loader accepts. ``cwltool:Secrets`` is left out, because
+    the step's needs say which inputs are secrets.
+    """
     requirements: list[CommentedMap] = []
     hints: list[CommentedMap] = []
     for requirement in held.values():

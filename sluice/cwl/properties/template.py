@@ -1,4 +1,4 @@
-"""A template that has been read: its document, and what its author asks for."""
+"""A template that has been read: its document, workflow and extension fields."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,14 @@ from sluice.cwl.properties.extension_reader import Extensions
 
 @dataclass(frozen=True, slots=True)
 class ParsedTemplate:
-    """``canonical``: the workflow that becomes the plan. ``written``: as the reference runner is to
-    see it, with nested workflows where they stand in the text."""
+    """A template.
+
+    Attributes:
+        document: The document as written.
+        canonical: The workflow that becomes the plan.
+        written: The workflow for the reference runner, with nested workflows.
+        extensions: The extension fields.
+    """
 
     document: Document
     canonical: CanonicalWorkflow

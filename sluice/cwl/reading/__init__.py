@@ -1,2 +1,1 @@
-"""Text and files, from a disk or an upload, read into nodes that know their place; and what is
-found wrong there."""
+"""Reading of texts and files into nodes with places, and the findings about them."""

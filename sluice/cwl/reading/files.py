@@ -1,5 +1,4 @@
-"""Where the files of a template come from: a disk, for the command line; an upload, in which
-nothing else can be reached."""
+"""The files of a template: from a disk (command line), or from an upload only."""
 
 import os
 import posixpath
@@ -12,19 +11,21 @@ from urllib.parse import unquote
 from sluice.cwl.reading.findings import did_you_mean
 from sluice.cwl.reading.yaml_text import MOST_BYTES
 
-#: An absolute path, as on a disk of any kind, also written as an address.
+#: An absolute path of any operating system, also as an address.
 _ABSOLUTE = re.compile(r"file:|/|\\|[A-Za-z]:[\\/]", re.IGNORECASE)
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def is_relative(name: str) -> bool:
-    """Does it name a file by its way from another? Neither an address nor an absolute path does,
-    nor what a job works out."""
+    """Return whether the name is a path relative to another file.
+
+    Addresses, absolute paths and expressions are not.
+    """
     return not (_ABSOLUTE.match(name) or _ADDRESS.match(name) or "$(" in name or "${" in name)
 
 
 class FileRefused(Exception):
-    """The file cannot be had; ``message`` says which one and why."""
+    """The file is not available. ``message`` says which file and why."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -32,19 +33,29 @@ class FileRefused(Exception):
 
 
 class FileSet(Protocol):
-    """Files by key, which is also their name in findings. That of the first is given from outside;
-    ``find`` makes the others."""
+    """Files by key. The key is also the name in findings.
+
+    The key of the first file comes from outside. ``find`` makes the others.
+    """
 
     def find(self, base: str, name: str) -> str:
-        """The key of the file that the file ``base`` calls ``name``. Raises ``FileRefused``."""
+        """Return the key of the file that the file ``base`` calls ``name``.
+
+        Raises:
+            FileRefused: The file is not available.
+        """
         ...
 
     def text(self, key: str) -> str:
-        """Raises ``FileRefused``."""
+        """Return the text of a file.
+
+        Raises:
+            FileRefused: The file is not available.
+        """
         ...
 
     def identity(self, key: str) -> str:
-        """The same for all keys of one file."""
+        """Return a text that is the same for all keys of one file."""
         ...
 
 
@@ -56,14 +67,18 @@ def _refuse_addresses(name: str) -> None:
 
 
 class DiskFiles:
-    """Keys are paths. ``portable``: absolute references are refused, as they could not be uploaded.
-    ``read``: what was read."""
+    """Files on a disk, with paths as keys.
+
+    ``read`` has the texts that were read. ``portable`` refuses absolute references, which could not
+    be uploaded.
+    """
 
     def __init__(self, *, portable: bool = False) -> None:
         self._portable = portable
         self.read: dict[str, str] = {}
 
     def find(self, base: str, name: str) -> str:
+        """Return the path of a file."""
         _refuse_addresses(name)
         if self._portable and _ABSOLUTE.match(name):
             raise FileRefused(
@@ -73,6 +88,7 @@ class DiskFiles:
         return str(Path(base).parent / unquote(name.removeprefix("file://")))
 
     def text(self, key: str) -> str:
+        """Read a file."""
         path = Path(key)
         try:
             if path.stat().st_size > MOST_BYTES:
@@ -80,7 +96,7 @@ class DiskFiles:
                     f"{key} is too large for a template: at most {MOST_BYTES} bytes (2 MiB) are"
                     " read"
                 )
-            # Not read_text: that would make one kind of line end of all.
+            # Path.read_text would convert line ends.
             self.read[key] = path.read_bytes().decode()
         except UnicodeDecodeError as error:
             raise FileRefused(f"{key} is not text in UTF-8") from error
@@ -90,18 +106,22 @@ class DiskFiles:
         return self.read[key]
 
     def identity(self, key: str) -> str:
+        """Return the real path."""
         return os.path.realpath(key)
 
 
 class UploadedFiles:
-    """Keys are paths within the upload. ``unusable``: files that are in it and no text, each with
-    the reason."""
+    """Files of an upload, with paths within it as keys.
+
+    ``unusable`` has the reasons why files in the upload are not texts.
+    """
 
     def __init__(self, texts: Mapping[str, str], unusable: Mapping[str, str] | None = None) -> None:
         self._texts = texts
         self._unusable = unusable or {}
 
     def find(self, base: str, name: str) -> str:
+        """Return the normalized path of a file within the upload."""
         _refuse_addresses(name)
         name = unquote(name)
         if _ABSOLUTE.match(name):
@@ -122,9 +142,11 @@ class UploadedFiles:
         return key
 
     def text(self, key: str) -> str:
+        """Return the text of a file."""
         if key in self._unusable:
             raise FileRefused(f"{key} {self._unusable[key]}")
         return self._texts[key]
 
     def identity(self, key: str) -> str:
+        """Return the path itself."""
         return key

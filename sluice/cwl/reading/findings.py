@@ -1,4 +1,4 @@
-"""Where findings are collected, each with its place in the text."""
+"""Collection of findings, each with its place in the text."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -6,23 +6,23 @@ from typing import Any, NamedTuple
 
 from sluice.contracts.problems import Finding
 
-#: Beyond this many a list of findings helps nobody.
+#: The number of findings that are shown.
 MOST_FINDINGS = 100
-#: Errors after which no more are looked for: of a text in which everything is wrong, each costs a
-#: look at all names in it.
+#: The number of errors after which compilation stops. Each error may cost a comparison with all
+#: names of the text.
 _MOST_ERRORS = 2 * MOST_FINDINGS
-#: Names, and characters of each, that a word is compared with.
+#: The number of names, and of characters of each, that a word is compared with.
 _MOST_NAMES, _MOST_CHARACTERS = 200, 40
-#: Steps of a circle that are named.
+#: The number of steps of a cycle that are named.
 _MOST_OF_CIRCLE = 12
 
 
 class EnoughFound(Exception):
-    """There are more errors than will be told."""
+    """There are more errors than are shown."""
 
 
 class TextPlace(NamedTuple):
-    """Line and column, both from 1. ``file``: where it is not the template's own."""
+    """Line and column, both from 1. ``file`` is set if it is not the template's own file."""
 
     line: int
     column: int
@@ -33,15 +33,18 @@ START = TextPlace(1, 1)
 
 
 def text_place(node: Any, key: Any = None) -> TextPlace:
-    """Place of ``key`` in ``node`` (a mapping's key, a sequence's item), or of the node itself."""
+    """Return the place of ``key`` in ``node`` (a mapping key or an index), or of the node."""
     where = node.lc.data.get(key) if key is not None and node.lc.data else None
     line, column = where[:2] if where else (node.lc.line, node.lc.col)
     return TextPlace((line or 0) + 1, (column or 0) + 1, getattr(node.lc, "filename", None))
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?``, or what there is when nothing is close, or nothing when there is
-    nothing."""
+    """Return a hint with the known name closest to a word.
+
+    It is ``; did you mean 'x'?``, or the known names if none is close, or an empty text if there
+    are none.
+    """
     names = sorted(set(known))
     alike = {name[:_MOST_CHARACTERS]: name for name in names[:_MOST_NAMES]}
     close = get_close_matches(word[:_MOST_CHARACTERS], alike, n=1, cutoff=0.6)
@@ -54,14 +57,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def circle(steps: Sequence[str]) -> str:
-    """That each of ``steps`` waits for the next, and the last for the first."""
+    """Return a message: each of ``steps`` waits for the next, and the last for the first."""
     shown = [*steps[:_MOST_OF_CIRCLE], "…"] if len(steps) > _MOST_OF_CIRCLE else steps
     return f"the steps wait for each other in a circle: {' → '.join([*shown, steps[0]])}"
 
 
 class Findings:
-    """All that was found in one text. Order and duplicates do not matter when adding. Adding raises
-    ``EnoughFound`` when there are more errors than anybody reads."""
+    """The findings of one text.
+
+    They may be added in any order, and duplicates are dropped. Adding raises ``EnoughFound`` if
+    there are too many errors.
+    """
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -69,9 +75,11 @@ class Findings:
         self._errors: set[tuple[str, int, int]] = set()
 
     def error(self, place: TextPlace, message: str) -> None:
+        """Add an error."""
         self._add(place, message, "error")
 
     def warning(self, place: TextPlace, message: str) -> None:
+        """Add a warning."""
         self._add(place, message, "warning")
 
     def _add(self, place: TextPlace, message: str, severity: str) -> None:
@@ -87,25 +95,29 @@ class Findings:
             raise EnoughFound
 
     def include(self, other: "Findings") -> None:
-        """Adds all that was found in another text."""
+        """Add all findings of another text."""
         self._found |= other._found
         self._errors |= other._errors
 
     @property
     def failed(self) -> bool:
+        """Whether there is an error."""
         return bool(self._errors)
 
     @property
     def full(self) -> bool:
-        """Are there more than will be shown already?"""
+        """Whether there are more errors than are shown."""
         return len(self._errors) > MOST_FINDINGS
 
     def has_error_at(self, place: TextPlace) -> bool:
+        """Return whether there is an error at a place."""
         return (place.file or self.file, place.line, place.column) in self._errors
 
     def sorted(self) -> list[Finding]:
-        """Errors first, then warnings, each by file and place. Cut at `MOST_FINDINGS`, and it says
-        so."""
+        """Return the errors, then the warnings, each sorted by file and place.
+
+        At most `MOST_FINDINGS` are returned. The last one then says how many are missing.
+        """
         ordered = [self._found[key] for key in sorted(self._found)]
         ordered.sort(key=lambda finding: finding.severity)
         if len(ordered) <= MOST_FINDINGS:

@@ -1,4 +1,4 @@
-"""Walking and copying documents (ruamel's commented containers) without losing places."""
+"""Functions that walk and copy documents (ruamel's commented containers) and keep places."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 
 
 def clone(node: Any) -> Any:
-    """A copy with its places, in which nothing is shared with the original."""
+    """Return a deep copy with its places."""
     if isinstance(node, CommentedMap):
         copy: Any = CommentedMap((key, clone(value)) for key, value in node.items())
     elif isinstance(node, CommentedSeq):
@@ -18,13 +18,13 @@ def clone(node: Any) -> Any:
     else:
         return node
     copy.lc.line, copy.lc.col, copy.lc.data = node.lc.line, node.lc.col, dict(node.lc.data or {})
-    # What was put in by the compiler has none.
+    # Nodes that the compiler added have no file name.
     copy.lc.filename = getattr(node.lc, "filename", None)
     return copy
 
 
 def count_values(node: Any) -> int:
-    """Values in ``node``, itself among them; what an alias repeats counts each time."""
+    """Return the number of values in ``node`` with itself. Repeated aliases count each time."""
     if isinstance(node, dict):
         return 1 + len(node) + sum(count_values(value) for value in node.values())
     if isinstance(node, list):
@@ -33,13 +33,13 @@ def count_values(node: Any) -> int:
 
 
 def depth_of(node: Any) -> int:
-    """Levels of lists and mappings in ``node``."""
+    """Return the number of levels of lists and mappings in ``node``."""
     inner = node.values() if isinstance(node, dict) else node if isinstance(node, list) else None
     return 0 if inner is None else 1 + max(map(depth_of, inner), default=0)
 
 
 def plain_json(node: Any) -> Any:
-    """As plain JSON values."""
+    """Return the node as plain JSON values."""
     if isinstance(node, dict):
         return {str(key): plain_json(value) for key, value in node.items()}
     if isinstance(node, list):
@@ -48,7 +48,7 @@ def plain_json(node: Any) -> Any:
 
 
 def processes_inside(process: CommentedMap) -> Iterator[tuple[CommentedMap, CommentedMap]]:
-    """(step, what it runs) of a workflow and of all workflows in it."""
+    """Yield (step, process) for all steps of a workflow and of the workflows in it."""
     for step in named_nodes(process.get("steps")):
         run = None if step.body is None else step.body.get("run")
         if step.body is not None and isinstance(run, CommentedMap):
@@ -57,7 +57,7 @@ def processes_inside(process: CommentedMap) -> Iterator[tuple[CommentedMap, Comm
 
 
 def mappings(node: Any) -> Iterator[CommentedMap]:
-    """Every mapping in ``node``, itself first."""
+    """Yield every mapping in ``node``, itself first."""
     if isinstance(node, CommentedMap):
         yield node
         for value in node.values():
@@ -68,31 +68,35 @@ def mappings(node: Any) -> Iterator[CommentedMap]:
 
 
 def put_at(node: CommentedMap, key: str, value: Any, like: TextPlace) -> None:
-    """Sets a key that the text does not have, with the place of what stands for it."""
+    """Set a key that is not in the text, with the place of what it replaces."""
     node[key] = value
     node.lc.data[key] = [like[0] - 1, like[1] - 1, like[0] - 1, like[1] - 1]
 
 
 @dataclass(frozen=True, slots=True)
 class NamedNode:
-    """One named thing of a collection, which CWL lets one write as a list or a mapping. ``body``:
-    None where it is no object."""
+    """A named entry of a collection, which CWL allows as a list or a mapping.
+
+    ``body`` is None if the entry is no object.
+    """
 
     name: str
     place: TextPlace
     body: CommentedMap | None
-    #: What was written, where that was not an object (``raw: frames``).
+    #: The value if it is no object (``raw: frames``).
     value: Any = None
 
 
 def local_name(identifier: str) -> str:
-    """``#main/decode/raw`` → ``raw``."""
+    """Return the last part of an identifier: ``#main/decode/raw`` → ``raw``."""
     return identifier.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
 
 
 def named_nodes(node: Any, key_field: str = "id") -> list[NamedNode]:
-    """The entries of a collection in document order. What is malformed is left out: the schema's
-    check tells of it."""
+    """Return the entries of a collection in the order of the document.
+
+    Malformed entries are left out, because the schema check reports them.
+    """
     found: list[NamedNode] = []
     if isinstance(node, CommentedMap):
         for key, value in node.items():
@@ -115,12 +119,12 @@ def named_nodes(node: Any, key_field: str = "id") -> list[NamedNode]:
 
 
 def listed(value: Any) -> list[Any]:
-    """What CWL lets one write as a list, or alone."""
+    """Return the list that CWL also allows as a single value."""
     return list(value) if isinstance(value, CommentedSeq) else [] if value is None else [value]
 
 
 def refuse_duplicates(found: list[NamedNode], kinds: str, findings: Findings) -> None:
-    """Mappings cannot hold duplicates (the reader saw to it); lists can."""
+    """Report duplicate names in lists. The reader has reported those in mappings."""
     first: dict[str, TextPlace] = {}
     for entry in found:
         if entry.name in first:

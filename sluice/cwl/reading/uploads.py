@@ -1,6 +1,7 @@
-"""An upload: a template's files as they came, as a zip too.
+"""Uploaded files of a template, also as a zip.
 
-Nothing is written to a disk. What a file weighs is found out while it is unpacked, not believed.
+Nothing is written to a disk. The size of a file is measured during unpacking, because headers may
+be wrong.
 """
 
 import io
@@ -17,7 +18,7 @@ from sluice.cwl.reading.files import UploadedFiles
 from sluice.cwl.reading.yaml_text import MOST_BYTES
 
 MOST_FILES = 500
-#: Bytes of all files together, unpacked.
+#: The limit of all files together in bytes, unpacked.
 MOST_TOGETHER = 8 * 1024 * 1024
 MOST_NAME = 240
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
@@ -25,8 +26,7 @@ _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
 
 class UploadRefused(Unprocessable):
-    """The files cannot be taken for a template; ``findings`` say why, each with its file where
-    there is one."""
+    """The files cannot be used as a template. ``findings`` say why, with the file if known."""
 
     slug, title = "template-files", "The files cannot be taken for a template"
 
@@ -36,8 +36,13 @@ class UploadRefused(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """``texts``: by path. ``unusable``: files that are no text, with the reason; they are not kept.
-    ``main``: the path of the workflow, where somebody said it."""
+    """The files of a template.
+
+    Attributes:
+        texts: The texts by path.
+        unusable: Files that are no text, with the reason. Their content is not kept.
+        main: The path of the workflow, if the user gave it.
+    """
 
     texts: dict[str, str]
     unusable: dict[str, str] = field(default_factory=dict)
@@ -45,16 +50,21 @@ class Upload:
 
     @property
     def files(self) -> UploadedFiles:
+        """The files, as the reader takes them."""
         return UploadedFiles(self.texts, self.unusable)
 
 
 def is_zip(data: bytes) -> bool:
+    """Return whether the data start like a zip."""
     return data.startswith((b"PK\x03\x04", b"PK\x05\x06"))
 
 
 def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> Upload:
-    """Checks names and sizes. Hidden files (``.git/…``, ``.DS_Store``) are left out. Raises
-    ``UploadRefused``."""
+    """Check names and sizes of files. Hidden files (``.git/…``, ``.DS_Store``) are left out.
+
+    Raises:
+        UploadRefused: The files cannot be used.
+    """
     wrong = [
         Finding(message=reason, file=name[:MOST_NAME])
         for name in files
@@ -104,7 +114,11 @@ def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> 
 
 
 def unpack_zip(data: bytes) -> dict[str, bytes]:
-    """The files of a zip, by path. Raises ``UploadRefused`` with what cannot be taken."""
+    """Return the files of a zip by path.
+
+    Raises:
+        UploadRefused: The zip cannot be used.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = [
@@ -165,7 +179,7 @@ def _wrong_entry(info: zipfile.ZipInfo) -> str:
             "compressed in a way that is not read here: make the zip with 'deflate', which is what"
             " zip programs do"
         )
-    # ZipInfo cuts a name at a NUL, and makes slashes of the local kind of separator.
+    # ZipInfo cuts a name at a NUL, and replaces the local path separator by slashes.
     return _wrong_name(info.orig_filename)
 
 
@@ -184,7 +198,7 @@ def _refused(message: str, file: str | None = None) -> UploadRefused:
 
 
 def _hidden(name: str) -> bool:
-    """Also what archive programs of some systems add."""
+    """Return whether a file is hidden, or was added by an archive program."""
     parts = name.split("/")
     return parts[0] == "__MACOSX" or any(
         part.startswith(".") and part not in {".", ".."} for part in parts
@@ -207,7 +221,7 @@ def _wrong_name(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Decoded:
-    """``size``: in bytes. ``text``: None where it is none, for the ``reason``."""
+    """A decoded file. ``size`` is in bytes. ``reason`` says why ``text`` is None."""
 
     size: int
     text: str | None = None

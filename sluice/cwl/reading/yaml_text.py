@@ -1,8 +1,7 @@
-"""Reads YAML or JSON text into ruamel's commented containers: every node with its place, and no
-text can make it slow.
+"""Reading of YAML or JSON text into ruamel's commented containers.
 
-The events come from libyaml, which is many times faster than a parser in Python. Scalars are read
-by the rules of YAML 1.2, as CWL wants and as cwltool does.
+Every node has its place, and no text can make reading slow. The events come from libyaml, which is
+many times faster than a parser in Python. Scalars follow YAML 1.2, as in CWL and cwltool.
 """
 
 import math
@@ -20,14 +19,14 @@ from sluice.cwl.features import INPUTS
 from sluice.cwl.reading.findings import START, EnoughFound, Findings, TextPlace
 from sluice.visible_text import REORDERING, quoted
 
-#: Bytes of UTF-8.
+#: The limit of a text in bytes of UTF-8.
 MOST_BYTES = 2 * 1024 * 1024
-#: Values in the document, with aliases counted as what they stand for. A step has about 100.
+#: The limit of values in a document. Aliases count as what they repeat. A step has about 100.
 MOST_NODES = 25_000
-#: Values in all files that are looked into, part of the template or not. Each takes up to a
-#: thousand bytes while it is held.
+#: The limit of values in all files that are read, even if they are not part of the template. Each
+#: value takes up to a thousand bytes.
 MOST_NODES_TOGETHER = 4 * MOST_NODES
-#: Entries of one list or mapping.
+#: The limit of entries in one list or mapping.
 MOST_ENTRIES = 1_000
 MOST_DEPTH = 64
 
@@ -38,7 +37,7 @@ _TRUTH = {"true": True, "false": False}
 
 
 class UnreadableError(Exception):
-    """The text cannot be read at all; ``place`` is where reading stopped."""
+    """The text cannot be read. ``place`` is where reading stopped."""
 
     def __init__(self, place: TextPlace, message: str) -> None:
         super().__init__(message)
@@ -48,19 +47,24 @@ class UnreadableError(Exception):
 
 @dataclass(slots=True)
 class ValueBudget:
-    """How many values may still be read from several texts that belong together."""
+    """The number of values that may still be read from texts that belong together."""
 
     left: int = MOST_NODES_TOGETHER
 
     def take(self, nodes: int) -> bool:
-        """False where there are too many."""
+        """Use up part of the budget, and return whether it suffices."""
         self.left -= nodes
         return self.left >= 0
 
 
 def read_text(text: str, findings: Findings, budget: ValueBudget | None = None) -> Any:
-    """The one document in ``text``, or None with an error among the findings. ``budget``: for it
-    and other texts; else it may have as many values as one can have."""
+    """Return the one document in ``text``, or None after an error.
+
+    Args:
+        text: YAML or JSON.
+        findings: Gets the errors.
+        budget: The budget for this and other texts. By default the text has a budget of its own.
+    """
     try:
         _check_size(text)
         _check_order(text)
@@ -101,7 +105,7 @@ def _check_size(text: str) -> None:
 
 
 def _check_order(text: str) -> None:
-    """What reads otherwise than it is written is no template that anybody could review."""
+    """Refuse characters that display text in another order, because nobody could review it."""
     found = _REORDERING.search(text)
     if found is not None:
         code = f"{ord(found[0]):04X}"
@@ -113,12 +117,13 @@ def _check_order(text: str) -> None:
 
 
 def place_at(text: str, offset: int) -> TextPlace:
+    """Return the place of an offset in characters."""
     before = text[:offset]
     return TextPlace(before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1)
 
 
 def _characters(text: str, position: int) -> int:
-    """libyaml counts bytes."""
+    """Return the offset in characters of a libyaml offset, which is in bytes."""
     return len(text.encode()[:position].decode(errors="ignore"))
 
 
@@ -132,8 +137,10 @@ def _sentence(error: yaml.MarkedYAMLError) -> str:
 
 
 class _Builder:
-    """Puts the events together. An anchor is kept with its number of values, so that aliases are
-    counted as what they repeat."""
+    """Builds the document from events.
+
+    An anchor is kept with its number of values, because aliases count as what they repeat.
+    """
 
     def __init__(self, findings: Findings, budget: ValueBudget) -> None:
         self.findings = findings
@@ -144,6 +151,7 @@ class _Builder:
         self.root: Any = None
 
     def build(self, text: str) -> Any:
+        """Return the document of a text."""
         documents = 0
         for event in yaml.parse(text, Loader=_LOADER):
             match event:
@@ -222,7 +230,7 @@ class _Builder:
             self.root = value
 
     def _value(self, event: Any, place: TextPlace) -> Any:
-        """What a scalar stands for; after an error, something in its place."""
+        """Return the value of a scalar, or a placeholder after an error."""
         try:
             value = self._scalar(event, place)
         except ValueError:
@@ -269,6 +277,7 @@ class _Container:
         self.merged: list[Any] = []
 
     def put(self, value: Any, place: TextPlace, findings: Findings) -> None:
+        """Add an item, a key or a value."""
         if len(self.node) >= MOST_ENTRIES:
             raise UnreadableError(
                 place,
@@ -318,7 +327,7 @@ class _Container:
             self.node[key] = value
 
     def close(self) -> None:
-        """Adds what YAML's merge keys bring in; the mapping's own keys win."""
+        """Add the entries of YAML merge keys. The mapping's own keys win."""
         for other in self.merged:
             if isinstance(other, CommentedMap):
                 for key, value in other.items():
@@ -328,7 +337,7 @@ class _Container:
 
 
 def _is_storable(value: Any) -> bool:
-    """JSON knows no infinity, and databases no whole numbers of more than 64 bits."""
+    """Return whether JSON and databases can store a value: no infinity, at most 64 bits."""
     return (
         math.isfinite(value)
         if isinstance(value, float)
@@ -346,17 +355,19 @@ def _why_not_storable(value: Any) -> str:
 
 
 _YAML_NAMES = {bool: "bool", int: "int", float: "float", type(None): "null", str: "str"}
-#: What begins with another character is text.
+#: Characters that a scalar other than text may start with.
 _NOT_TEXT = frozenset("0123456789+-.~nNtTfF")
 _RESOLVER = VersionedResolver()
 
 
 @lru_cache(maxsize=4096)
 def plain_value(text: str) -> Any:
-    """What an unquoted YAML 1.2 scalar stands for. Dates stay text, as JSON knows none.
+    """Return the value of an unquoted YAML 1.2 scalar. Dates stay text, because JSON has none.
 
-    Raises ``ValueError`` for what has the form of a number and no digit (``._``, ``0o_``): no other
-    runner reads it either.
+    Raises:
+        ValueError: The text has the form of a number without digits (``._``, ``0o_``). Other
+            runners do
+            not read it either.
     """
     if len(text) > 64 or (text and text[0] not in _NOT_TEXT):
         return text
