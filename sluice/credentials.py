@@ -56,8 +56,7 @@ def read_token(path: Path, where: str = "") -> str:
 
     Raises:
         OSError: The file cannot be read, or has no token. The message starts with ``where`` and
-            does
-            not show the content.
+            does not show the content.
     """
     try:
         text = path.read_text(errors="replace")
@@ -97,7 +96,7 @@ def know_token(url: str, file: Path, *, dms_url: str | None = None) -> None:
     Args:
         url: The address of the system.
         file: The file with the token.
-        dms_url: The address of its DMS. None: at the place of an embedded system.
+        dms_url: The address of its DMS. None is the default, below the system's address.
     """
     _known[_name(url)] = file
     if dms_url is not None:
@@ -197,7 +196,7 @@ def _known_file(url: str) -> Path:
 
     Raises:
         FileNotFoundError: There is none.
-        ValueError: The URL is no address.
+        ValueError: The URL is not an address.
     """
     found = _known.get(_name(url))
     if found is None:
@@ -209,7 +208,7 @@ def _file(url: str) -> Path:
     """Return the path of the token that a system stores.
 
     Raises:
-        ValueError: The URL is no address.
+        ValueError: The URL is not an address.
         RuntimeError: The user has no home folder.
     """
     return _folder() / "tokens" / _name(url)
@@ -219,7 +218,7 @@ def _login_file(url: str) -> Path:
     """Return the path of the token that ``keep_login`` stores.
 
     Raises:
-        ValueError: The URL is no address.
+        ValueError: The URL is not an address.
         RuntimeError: The user has no home folder.
     """
     return _folder() / "logins" / _name(url)
@@ -238,7 +237,7 @@ def _name(url: str) -> str:
     """Return the file name for the system at an address. All services of a system share it.
 
     Raises:
-        ValueError: The URL is no address.
+        ValueError: The URL is not an address.
     """
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()

@@ -270,7 +270,7 @@ def gpus_in_words(needs: GpuNeeds) -> str:
 
 
 def why_unsuited(devices: Iterable[Gpu], needs: GpuNeeds) -> str | None:
-    """Return why the GPUs do not suit a job ("needs 2 GPUs, the node has 1"), or None if they do."""
+    """Return why the GPUs do not suit a job ("needs 2 GPUs, the node has 1"), or None."""
     left, wish = list(devices), gpus_in_words(needs)
     if len(left) < needs.least:
         return f"needs {wish}, the node has {len(left) or 'none'}"

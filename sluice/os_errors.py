@@ -44,7 +44,7 @@ def _system_reason(error: OSError) -> str | None:
 
 
 def _place_in_text(error: BaseException) -> str | None:
-    """Return where a text is wrong, and why: JSON, YAML, or bytes that are no text."""
+    """Return where a text is wrong, and why: JSON, YAML, or bytes that are not text."""
     if isinstance(error, json.JSONDecodeError):
         said = f"{error.msg[:1].lower()}{error.msg[1:]}"
         return f"line {error.lineno}, column {error.colno}: {said}"

@@ -80,7 +80,7 @@ def last_time(schedule: str, zone: str, *, after: datetime, until: datetime) -> 
 
 
 def _times(schedule: str, zone: str, start: datetime, *, reverse: bool) -> Iterator[datetime]:
-    """Yield the times in order. Times in hours that come twice may be out of order."""
+    """Yield the times in order. In hours that come twice, a time may be repeated."""
     try:
         for time in CronSim(schedule, start.astimezone(ZoneInfo(zone)), reverse=reverse):
             yield time.astimezone(UTC)

@@ -14,5 +14,5 @@ def is_stalled(*, ready: int, leased: int, running: int) -> bool:
 
 
 def reason_in(sentence: str) -> str:
-    """Return the sentence without numbers. Two reasons are the same if they differ in numbers only."""
+    """Return a sentence without its numbers, to compare reasons."""
     return _NUMBERS.sub("", sentence)

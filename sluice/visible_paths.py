@@ -181,7 +181,7 @@ def _add(found: VisiblePaths, path: str, hidden: Sequence[str]) -> None:
 
 
 def _installation() -> list[str]:
-    """Return the paths of Python and of all that is installed with Sluice, such as pipeline packs."""
+    """Return the paths of Python and of all that is installed with Sluice (pipeline packs)."""
     installed = site.getsitepackages()
     return [
         *(

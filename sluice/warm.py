@@ -35,7 +35,8 @@ FLAG = "--persistent_worker"
 #: response contains the output.
 STDOUT_PATH = "WARM_STDOUT"
 
-#: The first descriptor for the protocol, above those that programs close at their start.
+#: The first descriptor for the protocol. Programs that close all descriptors usually close only
+#: lower ones.
 _FIRST_DESCRIPTOR = 64
 _MOST_CHUNK = 1 << 16
 #: Python's exit codes if standard output could not be written, and after Ctrl-C.
@@ -101,7 +102,7 @@ class _Requests:
         """Return the next request, or None at the end.
 
         Raises:
-            ValueError: A line is no request.
+            ValueError: A line is not a request.
         """
         while True:
             while self._waiting:
@@ -308,7 +309,7 @@ def _stream(descriptor: int) -> Any:
 
 
 def _content(descriptor: int) -> str:
-    """Return the content of a file. Bytes that are no text survive the reverse encoding."""
+    """Return the content of a file. Bytes that are not UTF-8 become surrogates."""
     size = os.fstat(descriptor).st_size
     pieces = list[bytes]()
     while size:

@@ -32,7 +32,7 @@ _OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext")
 
 
 class BundleError(Exception):
-    """The value cannot be packed, or the file is no bundle. The message is a sentence."""
+    """The value cannot be packed, or the file is not a bundle. The message is a sentence."""
 
 
 def open_any(path: str) -> int:
@@ -94,7 +94,7 @@ def unpack(path: Path, folder: Path) -> Any:
     no location leads out of it.
 
     Raises:
-        BundleError: The file is no bundle.
+        BundleError: The file is not a bundle.
         OSError: The bundle cannot be read, or its files cannot be written.
     """
     value: Any = _MISSING
@@ -270,7 +270,7 @@ def _local_path(value: dict[str, Any]) -> str | None:
 
 
 def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
-    """Open a file of the archive that is as large inside the archive as outside."""
+    """Open a file of the archive. Sparse files are refused."""
     if member.issparse():  # a few bytes may claim many TB
         raise BundleError(
             f"it has {quoted(member.name)}, which is sparse: write the archive without holes"

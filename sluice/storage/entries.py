@@ -53,6 +53,6 @@ def piece_name(file: str, offset: int) -> str:
 
 
 def piece_of(name: str) -> tuple[str, int] | None:
-    """Return the key of the file and the offset of a piece, or None if the name is no piece's."""
+    """Return the key of the file and the offset of a piece, or None for another name."""
     found = _PIECE.fullmatch(name)
     return None if found is None else (found[1], int(found[2]))

@@ -87,7 +87,7 @@ def bring(url: str, path: str, *, to: str, expected: Content, reuse: bool = Fals
             ):
                 require_size(url, expected=expected.size, found=os.fstat(reader.fileno()).st_size)
                 found = copy_hashed(reader.fileno(), writer.fileno())
-                # Truncate last: ext4 flushes a file that was emptied when it is closed.
+                # Truncate last: if a file was emptied before, ext4 writes it to the disk on close.
                 if reuse:
                     writer.truncate()
                 _keep_executable(reader, writer)

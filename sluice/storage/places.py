@@ -43,7 +43,7 @@ def path_of_location(location: str) -> str:
     """Return the local path of a CWL ``location``, the inverse of ``location_of``.
 
     Raises:
-        ValueError: The location is no file URL, names a host, or was made of a relative path.
+        ValueError: The location is not a file URL, names a host, or was made of a relative path.
     """
     parts = urlsplit(location)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):

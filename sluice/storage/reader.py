@@ -50,7 +50,7 @@ def open_reader(url: str) -> Reader:
 
     Raises:
         FileMissing: There is no such file.
-        NoFile: It is no regular file.
+        NoFile: It is not a regular file.
         StorageUnavailable: The storage cannot be used.
     """
     path = local_path(url)

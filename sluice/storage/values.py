@@ -55,7 +55,7 @@ def read_json(text: bytes) -> Any:
     """Return the value of a JSON text. It may have flaws, such as too long numbers.
 
     Raises:
-        ValueError: The text is no JSON or is too large. The message is a sentence.
+        ValueError: The text is not JSON or is too large. The message is a sentence.
     """
     if len(text) > MOST_JSON:
         raise ValueError(f"it has more than {MOST_JSON >> 20} MiB")
@@ -157,7 +157,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _whole(digits: str) -> int:
-    """Return a whole number. One with too many digits is replaced, and refused later with its place."""
+    """Return a whole number. One with too many digits is replaced, and refused later."""
     return int(digits) if len(digits.lstrip("-")) <= _MOST_DIGITS else _TOO_LONG
 
 

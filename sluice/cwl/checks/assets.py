@@ -6,7 +6,7 @@ from sluice.cwl.reading.findings import START, Findings
 
 
 def check_assets(flow: Dataflow, findings: Findings) -> None:
-    """Report parameters bound to assets that are no files, and scatters over assets."""
+    """Report parameters bound to assets that are not files, and scatters over assets."""
     for name, ref in flow.assets.items():
         port = flow.workflow.inputs.get(name)
         if port is None or without_null(port.type) in ("File", "Directory", ARRAY_OF_FILES):

@@ -105,7 +105,7 @@ def check_fields_of_steps(flow: Dataflow, findings: Findings) -> None:
             and not step.scatter
             and any(findings.has_error_at(link.source_place) for link in step.links.values())
         ):
-            continue  # the link to the source is wrong, so the mode is wrong too
+            continue  # a source is wrong, so the mode may be wrong, too
         if "batch" in fields.values and step and not step.scatter:
             findings.error(
                 fields.places["batch"],

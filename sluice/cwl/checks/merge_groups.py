@@ -55,7 +55,7 @@ def check_shared_files(flow: Dataflow, findings: Findings) -> None:
 def check_merge_trees(flow: Dataflow, findings: Findings) -> None:
     """Report steps that cannot merge in a tree.
 
-    Steps that are no merges are skipped: another check reports their groups.
+    Steps that are not merges are skipped: another check reports their groups.
     """
     for name, step in flow.workflow.steps.items():
         is_merge = flow.wiring.modes.get(name) is TaskMode.MERGE

@@ -47,8 +47,7 @@ def _check_types(check: Callable[..., None]) -> Callable[..., None]:
 
         Args:
             parameters: The inputs and outputs of the workflow, then of the steps, then the step of
-                each
-                of these by name.
+                each of these by name.
         """
         *ends, steps = parameters
         assert isinstance(steps, dict)  # noqa: S101 - as cwltool calls it

@@ -19,7 +19,7 @@ def find_data_input(workflow: Workflow, findings: Findings, assets: frozenset[st
     Args:
         workflow: The workflow.
         findings: Gets the errors.
-        assets: The inputs that are bound to assets, and so are no data sets.
+        assets: The inputs that are bound to assets, and so are not data sets.
     """
     inputs = [port for port in workflow.inputs.values() if port.name not in assets]
     files = [port for port in inputs if without_null(port.type) == ARRAY_OF_FILES]

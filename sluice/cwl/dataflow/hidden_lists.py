@@ -8,7 +8,7 @@ from sluice.cwl.documents.workflow import Step
 
 
 def hides_list(step: Step, wiring: Wiring) -> bool:
-    """Return whether a data port's type leaves open if it takes one file or all.
+    """Return whether a data port's type does not say if it takes one file or all.
 
     A workflow around the tool then states the type.
     """

@@ -188,7 +188,7 @@ def _supply(written: _Written) -> _Supply:
     """Return what the sources are after flattening.
 
     Raises:
-        NotFlat: A choice is nested in another choice.
+        NotFlat: A choice is nested in another choice, or a source cannot be followed.
     """
     followed = _follow(written)
     if isinstance(followed, _Supply):
@@ -214,7 +214,7 @@ def _follow(written: _Written) -> _Supply | _Way:
     or else that of the last input on the way.
 
     Raises:
-        NotFlat: The nested workflows form a cycle.
+        NotFlat: The nested workflows form a cycle, or a source does not exist.
     """
     first: Any = None
     last: Any = None

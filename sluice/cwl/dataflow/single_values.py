@@ -27,7 +27,7 @@ def _merges_in_groups(step: str, extensions: Extensions) -> bool:
 
 
 def grouped_by(name: str | None, flow: Dataflow) -> str | None:
-    """Return the grouped merge whose groups the outputs of a step follow one by one, or None."""
+    """Return the grouped merge if the step gives one entry for each of its groups, else None."""
     wiring = flow.wiring
     while name is not None and not flow.workflow.steps[name].scatter:
         if _merges_in_groups(name, flow.extensions):

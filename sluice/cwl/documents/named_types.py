@@ -126,7 +126,7 @@ class _Within:
 
 @dataclass(frozen=True, slots=True)
 class _Extent:
-    """The size of a type that is written out. ``levels`` counts the types nested in it."""
+    """The size of a type that is written out. ``levels`` is the depth of named types in it."""
 
     values: int
     levels: int
@@ -220,7 +220,7 @@ class _Reader:
         return _Address(self._identity(_file(body)), _path(scope, body["name"]))
 
     def _new_name(self, address: _Address, key: str) -> str:
-        """Return the new name of a type: its own in the first file, else one with its file's name."""
+        """Return the new name of a type: its own in the first file, else with the file's name."""
         path = "/".join(address.path)
         if key == self.first:
             return f"#{path}"

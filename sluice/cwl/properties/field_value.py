@@ -67,5 +67,5 @@ class FieldValue:
         return places
 
 
-#: Returns the value, or None after an error.
+#: A reader of a field, which returns the value, or None after an error.
 Reader = Callable[[FieldValue], Any]

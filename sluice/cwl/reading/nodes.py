@@ -77,13 +77,13 @@ def put_at(node: CommentedMap, key: str, value: Any, like: TextPlace) -> None:
 class NamedNode:
     """A named entry of a collection, which CWL allows as a list or a mapping.
 
-    ``body`` is None if the entry is no object.
+    ``body`` is None if the entry is not an object.
     """
 
     name: str
     place: TextPlace
     body: CommentedMap | None
-    #: The value if it is no object (``raw: frames``).
+    #: The value if it is not an object (``raw: frames``).
     value: Any = None
 
 

@@ -40,7 +40,7 @@ class Upload:
 
     Attributes:
         texts: The texts by path.
-        unusable: Files that are no text, with the reason. Their content is not kept.
+        unusable: Files that are not text, with the reason. Their content is not kept.
         main: The path of the workflow, if the user gave it.
     """
 

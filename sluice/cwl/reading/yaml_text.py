@@ -366,8 +366,7 @@ def plain_value(text: str) -> Any:
 
     Raises:
         ValueError: The text has the form of a number without digits (``._``, ``0o_``). Other
-            runners do
-            not read it either.
+            runners do not read it either.
     """
     if len(text) > 64 or (text and text[0] not in _NOT_TEXT):
         return text
