@@ -1,0 +1,1 @@
+"""Database access of the WMS: SQL statements and their result types."""

@@ -1,10 +1,10 @@
-"""Statements on jobs that people do. What moves them is under the lock rule of
-``wms/db/tasks.py``.
+"""Statements on the jobs of human tasks.
 
-Ids of one task's jobs become visible in rising order, so that who reads behind the last id that it
-has seen misses none: they are drawn, one by one, by whoever has locked the task's row until its
-transaction ends. Jobs that are asked once more, which were tried by pilots of a release that knew
-nothing of people, keep theirs.
+State changes follow the lock rule of ``wms/db/tasks.py``.
+
+The ids of one task's jobs become visible in rising order: whoever draws them holds the lock of the
+task's row until its transaction ends. A reader that pages by id therefore misses no job. Jobs that
+pilots of an older release tried first keep their ids when they become items again.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,12 @@ WHERE job_id = ANY($1::bigint[]) AND pilot = $2 AND outcome = '{outcome.FINISHED
 
 @dataclass(frozen=True, slots=True)
 class AskingTask:
-    """A live task that people do. ``shared``: what all its jobs get; ``asked``: jobs that wait."""
+    """A live human task.
+
+    Attributes:
+        shared: Inputs that all its jobs get.
+        asked: Number of jobs that wait for an answer.
+    """
 
     uid: UUID
     owner: str | None
@@ -59,7 +64,7 @@ class AskingTask:
 
 
 async def asking_tasks(connection: Connection) -> list[AskingTask]:
-    """The oldest first."""
+    """Return the live human tasks, oldest first."""
     return [
         AskingTask(
             row["uid"],
@@ -75,7 +80,7 @@ async def asking_tasks(connection: Connection) -> list[AskingTask]:
 async def asked_jobs(
     connection: Connection, task: UUID, *, after: int, limit: int
 ) -> list[AskedJob]:
-    """By id, those behind this one."""
+    """Return the jobs of a task that wait for an answer and have an id above ``after``, by id."""
     return [
         AskedJob(id=row["id"], seq=row["seq"], input=InputFile.model_validate(row["inputs"][0]))
         for row in await connection.fetch(SELECT_ASKED, task, after, limit)
@@ -83,15 +88,20 @@ async def asked_jobs(
 
 
 async def jobs_of(connection: Connection, task: UUID, jobs: Sequence[int]) -> set[int]:
-    """Those of the task's, whatever their states."""
+    """Return those of the given job ids that belong to the task, whatever their states."""
     return {row["id"] for row in await connection.fetch(_SELECT_OF_TASK, list(jobs), task)}
 
 
 async def draw_attempts(
     connection: Connection, task: UUID, jobs: Sequence[int]
 ) -> dict[int, JobInFlight]:
-    """By id, those of the jobs that are still asked, each with the attempt that people made at it;
-    under the task's lock, in the transaction that ends them."""
+    """Open an attempt by people at each of the jobs that still waits for an answer.
+
+    The caller must hold the task's lock and end the attempts in the same transaction.
+
+    Returns:
+        The jobs with their attempts, by job id.
+    """
     rows: list[Any] = await connection.fetch(_DRAW_ATTEMPTS, list(jobs), task)
     return {
         row["id"]: JobInFlight(
@@ -102,6 +112,6 @@ async def draw_attempts(
 
 
 async def answered(connection: Connection, jobs: Sequence[int]) -> set[int]:
-    """Those that people have answered."""
+    """Return those of the jobs that people have answered."""
     rows = await connection.fetch(_SELECT_ANSWERED, list(jobs), PEOPLE)
     return {row["job_id"] for row in rows}

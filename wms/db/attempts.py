@@ -1,5 +1,7 @@
-"""Statements on the ends of attempts: reported, lost, handed back, canceled. All under the lock
-rule of ``wms/db/tasks.py``."""
+"""Statements on the ends of attempts: reported, lost, returned or canceled.
+
+All of them follow the lock rule of ``wms/db/tasks.py``.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,10 +33,10 @@ FROM jobs AS j LEFT JOIN second_attempts AS s ON s.job_id = j.id
 WHERE j.id = ANY($1::bigint[]) AND j.state IN ('{job.LEASED}', '{job.RUNNING}')
 """)
 
-#: When an attempt has ended: who ends it may have begun, and waited for a lock, before it was given
-#: away or began.
+#: SQL: the end time. The transaction may have begun before the lease or start: it may have waited
+#: for a lock.
 OVER = "greatest(now(), leased_at, started_at)"
-#: Parts of statements: the attempts that have ended ($1), and that this is written down.
+#: CTEs: the attempts that have ended ($1), and their insertion into ``attempts``.
 ENDED = """ended AS (
     SELECT * FROM jsonb_to_recordset($1) AS e(
         id bigint, attempt int, state text, failures int, losses int, ram bigint, gpu bigint,
@@ -141,14 +143,17 @@ SELECT id FROM jobs WHERE id = ANY($1::bigint[])
     AND state IN ('{job.FINISHED}', '{job.FAILED}', '{job.CANCELED}')
 """)
 
-#: Seconds. A million rows are canceled in one transaction.
+#: Seconds. One transaction may cancel a million rows.
 _CANCEL_TIMEOUT = 900.0
 
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """The other of two attempts at a job. ``lives``: it has not ended yet. ``since_lease`` and
-    ``ran`` (None: it has not started) are seconds by the database's clock."""
+    """The other one of two attempts at a job.
+
+    ``since_lease`` and ``ran`` (None: not started) are seconds by the database's clock. ``lives``:
+    it has not ended. ``stopping``: why its pilot was told to stop it.
+    """
 
     attempt: int
     pilot: UUID
@@ -162,9 +167,11 @@ class Twin:
 
 @dataclass(frozen=True, slots=True)
 class JobInFlight:
-    """A job with one attempt at it. ``since_lease``, ``ran``: as of a twin; ``stopping``: why its
-    pilot was told to stop it. ``twin``: the other attempt, if there is or was one; ``is_second``:
-    this one stands where second attempts do."""
+    """A job with one of its attempts.
+
+    ``since_lease``, ``ran`` and ``stopping`` mean the same as in ``Twin``. ``twin`` is the other
+    attempt, if there is or was one. ``is_second``: this attempt is stored in ``second_attempts``.
+    """
 
     id: int
     task_uid: UUID
@@ -187,11 +194,11 @@ class JobInFlight:
 
     @property
     def goes_on_with(self) -> Twin | None:
-        """The attempt that goes on when this one ends."""
+        """The other attempt, if it still lives."""
         return self.twin if self.twin is not None and self.twin.lives else None
 
     def at(self, attempt: int, pilot: UUID) -> "JobInFlight | None":
-        """As the pilot has it; None: this attempt is not, or no longer, the pilot's."""
+        """Return the job as seen from this attempt of the pilot; None if it has no such attempt."""
         if (self.attempt, self.pilot) == (attempt, pilot):
             return self
         twin = self.goes_on_with
@@ -221,16 +228,19 @@ class JobInFlight:
         )
 
 
-#: Columns of the job itself, and of its first attempt; which of them is its state.
+#: Positions in a row: number of the columns before those of the twin, and the column of the state.
 _OWN, _STATE = map(JobInFlight.__slots__.index, ("twin", "state"))
 
 
 @dataclass(frozen=True, slots=True)
 class EndedAttempt:
-    """``verdict``: what becomes of the job. ``reported``: what the pilot said, None where it said
-    nothing. ``files``: what is registered with it, by data set. ``duration``: seconds the job ran,
-    by the pilot's clock, but no longer than since its lease. ``spent``: of what the job reserved,
-    by name; what it does not name is spent."""
+    """An attempt that has ended, and what follows for its job.
+
+    ``verdict`` is the next state of the job. ``reported`` is None if the pilot reported nothing.
+    ``files`` are registered with it, by data set. ``duration``: seconds the job ran by the pilot's
+    clock, at most the time since its lease. ``spent``: used amounts of the job's resources by name;
+    a resource not named here counts as fully used.
+    """
 
     job: JobInFlight
     outcome: AttemptOutcome
@@ -248,14 +258,16 @@ class EndedAttempt:
 
     @property
     def is_beside(self) -> bool:
-        """The job is still in flight: another attempt at it goes on."""
+        """True if another attempt at the job goes on, so that the job is still in flight."""
         return self.verdict.state in {JobState.LEASED, JobState.RUNNING}
 
 
 @dataclass(frozen=True, slots=True)
 class TaskChange:
-    """What ends of attempts change in their task's row. ``deltas``: of its jobs by state;
-    ``errors``, ``registered``: all of the task, from now on."""
+    """Changes in the row of a task that follow from ends of its attempts.
+
+    ``deltas``: of its job counts, by state. ``errors``, ``registered``: new totals of the task.
+    """
 
     task: UUID
     deltas: Mapping[JobState, int]
@@ -265,13 +277,13 @@ class TaskChange:
 
 
 async def jobs_in_flight(connection: Connection, jobs: Sequence[int]) -> dict[int, JobInFlight]:
-    """By job; those that no pilot has are left out."""
+    """Return those of the jobs that a pilot has, by job id."""
     rows = await connection.fetch(_SELECT_IN_FLIGHT, jobs)
     return {row["id"]: _in_flight(tuple(row)) for row in rows}
 
 
 def _in_flight(columns: Sequence[Any]) -> JobInFlight:
-    """One of a pilot's jobs, of which a busy WMS reads thousands a second."""
+    """Return the job of one row; a busy WMS reads thousands of rows a second."""
     twin = None if columns[_OWN] is None else Twin(*columns[_OWN:])
     fields = [*columns[:_OWN], twin]
     fields[_STATE] = JobState(fields[_STATE])
@@ -286,8 +298,11 @@ async def end_attempts(
     pilot: UUID | None,
     beside: Sequence[EndedAttempt] = (),
 ) -> int:
-    """How many jobs moved; under the locks of their tasks. ``pilot``: who reported, if one did;
-    ``beside``: attempts that it reported too, while others at their jobs go on."""
+    """Record the ends of attempts, move their jobs, and return how many jobs moved.
+
+    The caller must hold the locks of the tasks. ``pilot`` is the one that reported, if any.
+    ``beside``: attempts in its report whose jobs go on in another attempt.
+    """
     outcomes = Counter(attempt.outcome for attempt in (*attempts, *beside))
     moved: int = await connection.fetchval(
         _END_ATTEMPTS,
@@ -301,6 +316,7 @@ async def end_attempts(
 
 
 def attempt_row(attempt: EndedAttempt) -> dict[str, Any]:
+    """Return the attempt as a JSON row of the ``ended`` record set."""
     job, verdict = attempt.job, attempt.verdict
     return {
         "id": job.id,
@@ -337,18 +353,20 @@ def _change_row(change: TaskChange) -> dict[str, Any]:
 
 
 async def cancel_jobs_in_flight(connection: Connection, task: UUID, *, message: str) -> None:
+    """Cancel the leased and running jobs of the task, and their duplicate attempts."""
     await connection.execute(CANCEL_IN_FLIGHT, task, message)
     await connection.execute(_CANCEL_SECOND, task, message)
 
 
 async def cancel_waiting_jobs(connection: Connection, task: UUID, *, message: str) -> None:
+    """Cancel the ready, quarantined and unanswered jobs of the task."""
     await connection.execute(_CANCEL_WAITING, task, message, timeout=_CANCEL_TIMEOUT)
 
 
 async def outcomes_reported(
     connection: Connection, attempts: Sequence[tuple[int, int]], *, pilot: UUID
 ) -> dict[tuple[int, int], AttemptOutcome]:
-    """What the pilot said of these attempts, by job and attempt, in a report that was accepted."""
+    """Return the outcomes that the pilot reported in accepted reports, by job and attempt."""
     if not attempts:
         return {}
     ids, numbers = [job for job, _ in attempts], [attempt for _, attempt in attempts]
@@ -359,5 +377,5 @@ async def outcomes_reported(
 
 
 async def jobs_ended(connection: Connection, ids: Sequence[int]) -> set[int]:
-    """Those of them that have."""
+    """Return those of the jobs that have ended."""
     return {row["id"] for row in await connection.fetch(_SELECT_ENDED, ids)} if ids else set()

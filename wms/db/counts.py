@@ -1,4 +1,4 @@
-"""How much there is to do, counted in one statement, so that the numbers are of one moment."""
+"""Counts of the outstanding work, read in one statement so that they agree with each other."""
 
 from sluice.contracts.attention import WorkCounts
 from sluice.contracts.owners import ALL, Sight
@@ -24,7 +24,11 @@ SELECT busy AS running, undone - busy AS waiting, held, slots, troubled FROM pre
 
 
 async def work_counts(connection: Connection, *, troubled: bool, sight: Sight = ALL) -> WorkCounts:
-    """``sight``: of whom what needs a person is counted; how much there is to do is told to all."""
+    """Return the counts of jobs and slots.
+
+    ``troubled`` includes the number of tasks with quarantined or failed jobs. The visibility limits
+    the counts of quarantined jobs and of such tasks only; the other counts cover all groups.
+    """
     row = await connection.fetchrow(COUNTS, sight.names())
     assert row is not None  # noqa: S101 - sums without groups give one row
     return WorkCounts(

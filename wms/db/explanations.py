@@ -1,4 +1,4 @@
-"""Statements for explanations: what a task's and a job's waiting depends on."""
+"""Statements for explanations of why a task or a job waits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,14 +45,19 @@ SELECT w.step, w.finished + w.failed + w.canceled AS ended, w.total,
 FROM flows AS f JOIN tasks AS w ON w.uid = f.writer WHERE f.reader = $1
 """
 
-#: That are named.
+#: Most steps that an explanation names for one limited resource.
 _MOST_HOLDERS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyJob:
-    """``pause``: seconds until it may be leased; negative: it may. ``ram``, ``gpu_memory``: MiB,
-    where it needs other than its task says."""
+    """A job that is ready.
+
+    Attributes:
+        pause: Seconds until it may be leased; negative if it may be leased now.
+        ram: MiB, if it differs from the task's request.
+        gpu_memory: MiB, if it differs from the task's request.
+    """
 
     pause: float
     ram: int | None
@@ -61,20 +66,25 @@ class ReadyJob:
 
 @dataclass(frozen=True, slots=True)
 class PresentNodes:
-    """``newest``: seconds since the last of them registered."""
+    """Nodes that are there, or that were lost within the last hour.
+
+    Attributes:
+        newest: Seconds since the latest registration of a pilot.
+    """
 
     nodes: Sequence[PilotNode]
     newest: float
 
 
 async def present_nodes(connection: Connection) -> PresentNodes:
+    """Return the nodes of active, draining and recently lost pilots."""
     rows = await connection.fetch(_SELECT_PRESENT)
     newest = min((row["age"] for row in rows), default=0.0)
     return PresentNodes([node_of(row) for row in rows], newest)
 
 
 async def ready_job(connection: Connection, job: int) -> ReadyJob | None:
-    """None: it is not ready."""
+    """Return the job, or None if it is not ready."""
     row = await connection.fetchrow(_SELECT_READY, job)
     return None if row is None else ReadyJob(**row)
 
@@ -87,6 +97,7 @@ def _missing_room(waits: Sequence[TaskWait]) -> MissingRoom | None:
 
 
 async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
+    """Return the facts that explain why the task waits."""
     before = await connection.fetchrow(_SELECT_BEFORE, task)
     waiting = await with_limits(connection, await demands(connection))
     own = next((demand for demand in waiting if demand.uid == task), None)

@@ -1,5 +1,7 @@
-"""Statements on tasks that take the files of another task as they come. The rows of both are locked
-in order of uid: see the lock rule of ``wms/db/tasks.py``."""
+"""Statements on dataflow scheduling: tasks that take files of an upstream task as they come.
+
+The rows of both tasks are locked in order of uid; see the lock rule of ``wms/db/tasks.py``.
+"""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -87,7 +89,7 @@ WHERE (f.reader = $1 OR f.writer = $1) AND r.uid = f.reader AND w.uid = f.writer
 
 
 async def writer_of(connection: Connection, dataset: UUID, *, chain: UUID) -> UUID | None:
-    """The live task of the chain that writes the data set."""
+    """Return the live task of the chain that writes the data set, or None."""
     found: UUID | None = await connection.fetchval(_SELECT_WRITER, chain, str(dataset))
     return found
 
@@ -101,8 +103,12 @@ async def begin_flow(
     due: bool,
     gathers: bool = False,
 ) -> bool:
-    """Under the locks of both. ``shared``: what every job gets. False where the claim ran out, or
-    the task has ended."""
+    """Start the dataflow into the claimed task; return False if the claim or the task has ended.
+
+    The caller must hold the locks of both tasks. ``shared`` are inputs that every job gets.
+    ``due``: jobs have to be made of files that exist already. ``gathers``: the task puts the files
+    into groups.
+    """
     stored = stored_files(shared) or None
     begun = await connection.fetchval(
         _BEGIN_FLOW, claim.uid, claim.token, reading.writer, reading.dataset, stored, due, gathers
@@ -111,25 +117,35 @@ async def begin_flow(
 
 
 async def park_task(connection: Connection, claim: SplitClaim, *, reason: str) -> None:
-    """Nothing happens where the claim ran out."""
+    """Let the claimed task wait, with a reason, until jobs of its upstream task end.
+
+    Nothing happens if the claim has expired.
+    """
     await connection.execute(_PARK_TASK, claim.uid, claim.token, reason)
 
 
 async def set_caught_up(connection: Connection, reader: UUID) -> None:
-    """All files given so far have a job, and all to come get one; under the locks of both."""
+    """Record that all existing files have a job and that each later file will get one.
+
+    The caller must hold the locks of both tasks.
+    """
     await connection.execute(_SET_CAUGHT_UP, reader)
 
 
 async def add_jobs(
     connection: Connection, task: UUID, drafts: Sequence[JobDraft], *, made_up_to: int = -1
 ) -> int:
-    """How many there were not yet; under the task's lock. ``made_up_to``: all jobs with numbers up
-    to this one exist from now on."""
+    """Add those of the jobs that do not exist yet, and return how many were added.
+
+    The caller must hold the task's lock. All jobs with numbers up to ``made_up_to`` exist from now
+    on.
+    """
     rows = [{"seq": draft.seq, "inputs": stored_files(draft.inputs)} for draft in drafts]
     return await connection.fetchval(_ADD_JOBS, task, rows, made_up_to) or 0
 
 
 async def forget_flows(connection: Connection, ended: UUID) -> None:
+    """Delete the kept entries of the ended task, and its flows whose other task has ended too."""
     await connection.execute(_LOCK_FLOWS, ended)
     await connection.execute(_FORGET_ENTRIES, ended)
     await connection.execute(_FORGET_FLOWS, ended)

@@ -1,5 +1,8 @@
-"""Statements on tasks that gather files into groups as they come: entries are kept until those
-before them are there, or are known to be missing. All under the reader's lock."""
+"""Statements on tasks that put the files of an upstream task into groups as they come.
+
+An entry is kept until all entries before it exist or are known to be missing. The caller must hold
+the lock of the downstream task.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,8 +119,14 @@ SELECT array_agg(uid) AS tasks, max(taken_seq) AS taken FROM line
 
 @dataclass(frozen=True, slots=True)
 class Gathering:
-    """``entries``: given so far; ``taken_seq``: the last one in a job, -1: none is; ``made``: jobs
-    so far; ``below``: what ``complete_below`` said last, from where it looks on."""
+    """State of the grouping of a downstream task.
+
+    Attributes:
+        entries: Number of entries so far.
+        taken_seq: Number of the last entry that is in a job; -1 if none is.
+        made: Number of jobs so far.
+        below: The last result of ``complete_below``, where the next search starts.
+    """
 
     entries: int
     taken_seq: int
@@ -127,20 +136,25 @@ class Gathering:
 
 @dataclass(frozen=True, slots=True)
 class Downstream:
-    """Of a task: itself and those that take what it gives, at any distance; the highest of its
-    numbers that is in a group of one of these, -1: none is."""
+    """A task and its downstream tasks at any distance.
+
+    Attributes:
+        tasks: The task itself and its downstream tasks.
+        taken: The highest number of the task's jobs that is in a group; -1 if none is.
+    """
 
     tasks: list[UUID]
     taken: int
 
 
 async def gathering_of(connection: Connection, reader: UUID) -> Gathering | None:
-    """None: it takes nothing as it comes."""
+    """Return the state of the grouping, or None if the task takes no files as they come."""
     row = await connection.fetchrow(_SELECT_GATHERING, reader)
     return None if row is None else Gathering(**row)
 
 
 async def keep_entries(connection: Connection, reader: UUID, entries: Sequence[JobDraft]) -> None:
+    """Store those of the entries that are neither stored nor in a job."""
     rows = [
         {
             "seq": entry.seq,
@@ -155,8 +169,11 @@ async def keep_entries(connection: Connection, reader: UUID, entries: Sequence[J
 async def complete_below(
     connection: Connection, writer: UUID, *, reader: UUID, known: Gathering
 ) -> int:
-    """All that the writer will ever give with lower numbers is there. Each job of it is looked at
-    about once, however large the groups are."""
+    """Return the number below which the upstream task writes nothing more.
+
+    The search starts at the last result, so each job is read about once, however large the groups
+    are.
+    """
     after = max(known.taken_seq, known.below - 1)
     found: int = await connection.fetchval(SELECT_COMPLETE_BELOW, writer, after)
     if found > known.below:
@@ -165,12 +182,12 @@ async def complete_below(
 
 
 async def forget_below(connection: Connection, readers: Sequence[UUID]) -> None:
-    """Jobs are tried again that were known to give nothing."""
+    """Reset the results of ``complete_below``, because jobs that had ended are retried."""
     await connection.execute(_FORGET_BELOW, readers)
 
 
 async def measure_entries(connection: Connection, reader: UUID, *, below: int) -> tuple[int, int]:
-    """Number and bytes of those that are in no job."""
+    """Return the number and the bytes of the entries below a number that are in no job."""
     [row] = await connection.fetch(_MEASURE_ENTRIES, reader, below)
     return int(row["files"]), int(row["bytes"])
 
@@ -178,7 +195,7 @@ async def measure_entries(connection: Connection, reader: UUID, *, below: int) -
 async def read_entries(
     connection: Connection, reader: UUID, *, below: int, limit: int
 ) -> list[JobDraft]:
-    """The first of those that are in no job, in order."""
+    """Return the first entries below a number that are in no job, in order."""
     rows = await connection.fetch(_SELECT_ENTRIES, reader, below, limit)
     return [
         JobDraft(row["seq"], [InputFile.model_construct(**file) for file in row["inputs"]])
@@ -189,7 +206,10 @@ async def read_entries(
 async def add_gathered(
     connection: Connection, reader: UUID, jobs: Gathered, *, taken_seq: int
 ) -> None:
-    """``taken_seq``: what was in jobs before; it stays where these hold no entry."""
+    """Add jobs of groups and delete their entries.
+
+    ``taken_seq`` is the last entry in a job so far. It stays if the new jobs contain no entry.
+    """
     await add_jobs(connection, reader, jobs.drafts, made_up_to=jobs.drafts[-1].last_seq)
     taken = taken_seq if jobs.taken is None else jobs.taken
     await connection.execute(_TAKE_ENTRIES, reader, len(jobs.drafts), taken)
@@ -198,24 +218,30 @@ async def add_gathered(
 async def hold_gathering(
     connection: Connection, claim: SplitClaim, *, last: bool, hold: timedelta
 ) -> bool:
-    """``last``: it has all its jobs, and is active. False where the claim ran out, or the task has
-    ended."""
+    """Renew the claim, or activate the task if these are its ``last`` jobs.
+
+    Returns:
+        False if the claim has expired or the task has ended.
+    """
     held = await connection.fetchval(_HOLD_GATHERING, claim.uid, claim.token, hold, last)
     return held is not None
 
 
 async def set_due(connection: Connection, reader: UUID) -> None:
-    """It is to be looked at by those who make jobs."""
+    """Mark the task as due, so that jobs are made of its entries."""
     await connection.execute(_SET_DUE, reader)
 
 
 async def set_due_behind(connection: Connection, tasks: Sequence[UUID]) -> int:
-    """Nothing may come of these any more that was waited for; how many tasks are to be looked
-    at."""
+    """Mark the grouping tasks downstream of these tasks as due, and return how many were marked.
+
+    They may have waited for files that these tasks will never write.
+    """
     found: int = await connection.fetchval(_SET_DUE_BEHIND, tasks)
     return found
 
 
 async def downstream(connection: Connection, task: UUID) -> Downstream:
+    """Return the task and its downstream tasks that take its files as they come."""
     [row] = await connection.fetch(_SELECT_DOWNSTREAM, task)
     return Downstream(row["tasks"], row["taken"])

@@ -1,5 +1,4 @@
-"""What the WMS shows of its tables to those who watch it. All of it is read from live tasks and
-pilots, never from the jobs."""
+"""Gauges of the WMS for monitoring, read from live tasks and from pilots, never from jobs."""
 
 from datetime import timedelta
 
@@ -7,12 +6,12 @@ from sluice.contracts.states import JobState, PilotState, TaskState
 from sluice.servicekit.gauges import Measurement, rows_of
 from wms.db.statement import statement
 
-#: Pilots that ended longer ago are no longer counted.
+#: Pilots that ended before this time are not counted.
 RECENT = timedelta(days=1)
 
 _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 _LIVE = ", ".join(f"('{state}')" for state in TaskState if not state.final)
-#: Every job state is a column of ``tasks``, named as it.
+#: Every job state is the name of a column of ``tasks``.
 _COUNTS = ", ".join(f"('{state}', t.{state})" for state in JobState)
 _JOB_STATES = ", ".join(f"('{state}')" for state in JobState)
 _PILOT_STATES = ", ".join(f"('{state}')" for state in PilotState)

@@ -1,18 +1,17 @@
-"""What pilots have, and which of it runs: the one definition, for whatever counts jobs in flight by
-pilot."""
+"""The one definition of the jobs that pilots have, and of those that run."""
 
-#: Parts of GPUs that a job of task ``t`` takes, at the least; NULL: none.
+#: SQL: number of GPUs (or part of one) that a job of task ``t`` takes at least; NULL if none.
 _GPUS = """CASE WHEN t.device_type = 'gpu' THEN
     coalesce((t.needs->'gpu'->>'least')::float, 1) * coalesce((t.needs->'gpu'->>'share')::float, 1)
 END"""
 
-#: MiB of disk that it has asked for.
+#: SQL: MiB of disk that a job of task ``t`` requests; 0 if it has the default request.
 _DISK = "CASE WHEN t.disk <> 1024 THEN t.disk ELSE 0 END"
 
 _TURN = """PARTITION BY j.pilot{more}
     ORDER BY j.state = '{{job.RUNNING}}' DESC, j.leased_at, j.id ROWS UNBOUNDED PRECEDING"""
 
-#: A subquery: every attempt that a pilot has at this moment, with what there is to say of its job.
+#: Subquery: every attempt that a pilot has now, with fields of its job.
 FLYING = """
     SELECT id, task_uid, seq, state, attempt, pilot, leased_at, started_at, ram
     FROM jobs WHERE state IN ('{job.LEASED}', '{job.RUNNING}')
@@ -22,8 +21,8 @@ FLYING = """
     FROM second_attempts AS s JOIN jobs AS j ON j.id = s.job_id WHERE s.lease_until IS NOT NULL
 """
 
-#: A subquery: job and pilot → whether the pilot, in its turn, has enough of the named resources
-#: that it offers itself.
+#: Subquery: for each job and pilot, whether the pilot's own named resources suffice for the job and
+#: all jobs before it.
 _NAMED = f"""
     SELECT id, pilot, bool_and(amount <= offered) AS fits FROM (
         SELECT j.id, j.pilot, (p.resources->'named'->>n.name)::float + 1e-6 AS offered,
@@ -35,11 +34,12 @@ _NAMED = f"""
     ) AS named GROUP BY id, pilot
 """
 
-#: A subquery: each job that a pilot has, and whether it ``runs``. A pilot takes jobs ahead, and
-#: starts them in the order in which it was given them as far as its slots and what its node offers
-#: go, where one that finds no room lets none pass (``pilot/domain/core.py``). So those run that it
-#: said to have begun, and then the next ones, up to what it has. Jobs are found by the index
-#: jobs_in_flight.
+#: Subquery: each job of each pilot, and whether it ``runs``.
+#:
+#: A pilot leases jobs ahead and starts them in order, up to its slots and the node's capacity. A
+#: job that does not fit lets no other job pass (``pilot/domain/core.py``). So these jobs run: those
+#: that the pilot reported as started, and then the next ones up to its capacity. Jobs are found by
+#: the index jobs_in_flight.
 _TURNS = f"""
     SELECT id, pilot, state, own.task_uid, own.cores, own.ram, own.disk, own.gpus,
         own.place <= slots AND (state = '{{job.RUNNING}}' OR (
@@ -62,8 +62,8 @@ _TURNS = f"""
     ) AS own LEFT JOIN ({_NAMED}) AS named USING (id, pilot)
 """
 
-#: A subquery: pilot → ``leased``, ``running`` (as its heartbeats say, so short ones never are),
-#: ``busy``: how many run, and what of its node these take.
+#: Subquery: for each pilot ``leased``, ``running`` (as reported by heartbeats, which miss short
+#: jobs), ``busy`` (number that run), and the allocation of these on its node.
 IN_FLIGHT = f"""
     SELECT pilot, count(*) FILTER (WHERE state = '{{job.LEASED}}') AS leased,
         count(*) FILTER (WHERE state = '{{job.RUNNING}}') AS running,
@@ -82,7 +82,7 @@ IN_FLIGHT = f"""
     FROM ({_TURNS}) AS turns GROUP BY pilot
 """
 
-#: Of ``p`` with its row ``f`` of these: what its jobs take of its node.
+#: SQL: the allocation on the node of pilot ``p`` with its row ``f`` of ``IN_FLIGHT``.
 BOOKED = """jsonb_build_object('cores', coalesce(f.cores, 0), 'ram', coalesce(f.ram, 0),
         'disk', coalesce(f.disk, 0), 'gpus', coalesce(f.gpus, 0),
         'named', coalesce(f.named, jsonb_build_object())) AS booked"""

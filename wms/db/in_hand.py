@@ -1,4 +1,4 @@
-"""Statements on what workers have in hand: who could have done a job before another."""
+"""Statements on the jobs that workers have: which worker could have run a job earlier."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -28,7 +28,11 @@ ORDER BY f.leased_at, f.id
 
 @dataclass(frozen=True, slots=True)
 class JobInHand:
-    """``since``: seconds for which it ``runs``, or is the pilot's."""
+    """A job that a pilot has.
+
+    Attributes:
+        since: Seconds since it started if it ``runs``, else since its lease.
+    """
 
     work: WorkKind
     runs: bool
@@ -37,7 +41,7 @@ class JobInHand:
 
 @dataclass(frozen=True, slots=True)
 class PilotInHand:
-    """A pilot that takes jobs, and those that it has."""
+    """A pilot that takes jobs, with the jobs that it has."""
 
     pilot: UUID
     worker: Worker
@@ -46,7 +50,7 @@ class PilotInHand:
 
 
 async def in_hand(connection: Connection, workers: Iterable[Worker]) -> list[PilotInHand]:
-    """Of these workers, in no order; one that does not take jobs is left out."""
+    """Return the active pilots of these workers with their jobs, in no order."""
     columns = list(zip(*workers, strict=True)) or [(), ()]
     rows = await connection.fetch(_SELECT_IN_HAND, *map(list, columns))
     found = {

@@ -1,5 +1,7 @@
-"""Statements on who reads a task's inputs beside it. What is known of a task is read with its row:
-``wms/db/tasks.py``."""
+"""Statements on the downstream tasks that read the same inputs as a task.
+
+A task's row includes its readers: ``wms/db/tasks.py``.
+"""
 
 from uuid import UUID
 
@@ -27,7 +29,11 @@ _FORGET_READERS = "DELETE FROM input_readers WHERE task_uid = $1"
 
 
 async def insert_readers(connection: Connection, told: InputReaders) -> bool:
-    """False where that was known, or the task has ended."""
+    """Store the readers of a task's inputs, unless they are known or the task has ended.
+
+    Returns:
+        Whether they were stored.
+    """
     readers = {str(uid): count for uid, count in told.readers.items()}
     return await connection.fetchval(_INSERT_READERS, told.task_uid, readers) is not None
 
@@ -35,10 +41,15 @@ async def insert_readers(connection: Connection, told: InputReaders) -> bool:
 async def jobs_finished_before(
     connection: Connection, task: UUID, *, limit: int
 ) -> list[tuple[int, Inputs]]:
-    """Their numbers and inputs, in order; under the task's lock."""
+    """Return the numbers and inputs of the task's finished jobs, in order.
+
+    The list is empty while jobs of a whole data set are being made. The caller must hold the task's
+    lock.
+    """
     rows = await connection.fetch(_SELECT_FINISHED, task, limit)
     return [(row["seq"], row["inputs"]) for row in rows]
 
 
 async def forget_readers(connection: Connection, task: UUID) -> None:
+    """Delete the stored readers of the task's inputs."""
     await connection.execute(_FORGET_READERS, task)

@@ -1,5 +1,8 @@
-"""A task's jobs, page by page: each order is read along its index from where the page before ended,
-however many there are (ADR 48)."""
+"""Pages of a task's jobs.
+
+Each order is read along its index from the end of the page before, so the cost does not depend on
+the number of jobs (ADR 48).
+"""
 
 import math
 from collections.abc import Sequence
@@ -24,7 +27,8 @@ SELECT {_COLUMNS}, seq::text AS place FROM jobs
 WHERE task_uid = $1 AND seq > $2::bigint ORDER BY seq LIMIT $3
 """
 
-#: By the index jobs_settled. A state as a literal, so that the planner sees that the index serves.
+#: By the index jobs_settled. The state is a literal, so that the planner can use this partial
+#: index.
 BY_SEQ_SETTLED = {
     state: (
         f"""
@@ -71,7 +75,10 @@ LEFT JOIN pilots AS p ON p.uid = coalesce(a.pilot, n.pilot)
 
 
 def _by_figure(column: str, states: Sequence[JobState]) -> str:
-    """The greatest first: of each state a page by the index jobs_by_…, and of these the first."""
+    """Return the statement of a page with the greatest values of the column first.
+
+    It reads a page of each state by its index and takes the first rows of them.
+    """
     parts = [
         f"""
 (SELECT {_COLUMNS}, {column}::float8 || '/' || seq AS place, {column} AS figure FROM jobs
@@ -85,7 +92,7 @@ ORDER BY {column} DESC, seq DESC LIMIT $4)
 
 
 _FIGURES = {JobOrder.TIME: "seconds", JobOrder.MEMORY: "peak_memory"}
-#: (order, state; None: all that have ended) → statement.
+#: (order, state) → statement. State None means all jobs that have ended.
 BY_FIGURE: dict[tuple[JobOrder, JobState | None], str] = {
     (order, state): _by_figure(column, _ENDED if state is None else (state,))
     for order, column in _FIGURES.items()
@@ -94,6 +101,8 @@ BY_FIGURE: dict[tuple[JobOrder, JobState | None], str] = {
 
 
 class NotOrdered(Unprocessable):
+    """The order needs values that jobs get when they end, and the state is not final."""
+
     def __init__(self, order: JobOrder, state: JobState) -> None:
         super().__init__(
             f"jobs are ordered by {order} once they have ended; these are {state}",
@@ -104,8 +113,12 @@ class NotOrdered(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class JobQuery:
-    """``state`` None: all; of an order by time or memory, all that have ended. ``full``: with their
-    last attempts."""
+    """Which page of jobs to return.
+
+    Attributes:
+        state: None: all jobs; in an order by time or memory, all that have ended.
+        full: Include the last attempts.
+    """
 
     state: JobState | None = None
     order: JobOrder = JobOrder.SEQ
@@ -115,7 +128,12 @@ class JobQuery:
 
 
 async def job_page(connection: Connection, uid: UUID, query: JobQuery) -> JobPage:
-    """Raises ``WrongCursor``, ``NotOrdered``."""
+    """Return a page of the task's jobs.
+
+    Raises:
+        WrongCursor: ``after`` is not a cursor of this order.
+        NotOrdered: The order does not apply to this state.
+    """
     sql, place = _statement_of(query)
     rows = await connection.fetch(sql, uid, *place, query.limit + 1, *_extra(query))
     is_last, rows = len(rows) <= query.limit, rows[: query.limit]
@@ -133,7 +151,7 @@ def _extra(query: JobQuery) -> list[str]:
 
 
 def _statement_of(query: JobQuery) -> tuple[str, list[Any]]:
-    """The statement, and where the page begins."""
+    """Return the statement and the arguments of the place where the page begins."""
     state, after = query.state, query.after
     if query.order is not JobOrder.SEQ:
         if (query.order, state) not in BY_FIGURE:
@@ -159,7 +177,7 @@ def _ready_place(after: str | None) -> list[Any]:
     if not after:
         return ["-infinity", -1]
     time, slash, seq = after.rpartition("/")
-    # PostgreSQL says of what is no time that it is none (422).
+    # PostgreSQL rejects an invalid time (422).
     return [time if slash else "-infinity", _number(seq, after)]
 
 
@@ -174,7 +192,7 @@ def _figure_place(after: str | None) -> list[Any]:
 
 
 async def _last_attempts(connection: Connection, rows: Sequence[Any]) -> dict[int, dict[str, Any]]:
-    """Of each job what ``Job`` tells of its last attempt."""
+    """Return the fields of ``Job`` about its last attempt, by job id."""
     columns = ([row[key] for row in rows] for key in ("id", "attempt", "pilot"))
     began = {row["id"]: row["started_at"] for row in rows if row["state"] in _IN_FLIGHT}
     found = {row["id"]: dict(row) for row in await connection.fetch(_SELECT_LAST, *columns)}

@@ -1,5 +1,7 @@
-"""Statements on leases: jobs given to pilots, leases renewed, and those that ran out. All under the
-lock rule of ``wms/db/tasks.py``."""
+"""Statements on leases: jobs leased to pilots, renewed leases and expired leases.
+
+All of them follow the lock rule of ``wms/db/tasks.py``.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +13,7 @@ from sluice.contracts.states import JobState
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
-#: Seconds for which a job that is due after a failure is kept for other pilots than the one where
-#: it failed.
+#: Seconds for which a job that is due after a failure goes only to pilots where it did not fail.
 _ELSEWHERE = 10
 _FAILED_AT = """EXISTS (
                     SELECT 1 FROM attempts AS a WHERE a.job_id = jobs.id AND a.pilot = {pilot}
@@ -170,7 +171,11 @@ WHERE job_id = ANY($1::bigint[]) AND lease_until < now() - $2::interval
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """``inputs`` is JSON text as stored: it goes to the pilot as it is."""
+    """A job that was leased.
+
+    Attributes:
+        inputs: JSON text as stored; the pilot gets it unchanged.
+    """
 
     id: int
     attempt: int
@@ -183,7 +188,7 @@ class ClaimedJob:
 
 @dataclass(frozen=True, slots=True)
 class MostOfAJob:
-    """That a pilot has for one job now, in MiB: of memory, and of a GPU."""
+    """The most memory and GPU memory, in MiB, that a pilot has for one job now."""
 
     ram: int
     gpu: int
@@ -191,7 +196,7 @@ class MostOfAJob:
 
 @dataclass(frozen=True, slots=True)
 class LargerNeed:
-    """MiB that a job needs, and the seconds for which such jobs have been due."""
+    """The MiB that a job needs, and the seconds for which such jobs have been due."""
 
     ram: int
     waited: float
@@ -199,7 +204,11 @@ class LargerNeed:
 
 @dataclass(frozen=True, slots=True)
 class ExtendedLease:
-    """``seconds`` since the pilot has the job, or since it has ``started`` it."""
+    """A renewed lease.
+
+    Attributes:
+        seconds: Seconds since the lease began, or since the job started if it has ``started``.
+    """
 
     id: int
     attempt: int
@@ -210,7 +219,7 @@ class ExtendedLease:
 
 @dataclass(frozen=True, slots=True)
 class JobHolder:
-    """Who has a job now, or had it last."""
+    """The state of a job and the pilot that has it, or had it last."""
 
     state: JobState
     pilot: UUID | None
@@ -218,6 +227,8 @@ class JobHolder:
 
 @dataclass(frozen=True, slots=True)
 class HeldAttempt:
+    """An attempt that a pilot has."""
+
     id: int
     attempt: int
     pilot: UUID
@@ -232,7 +243,10 @@ async def claim_jobs(
     most: MostOfAJob,
     lease: timedelta,
 ) -> list[ClaimedJob]:
-    """In order of seq. One statement, and so one transaction of its own where none is open."""
+    """Lease jobs of the task to the pilot and return them in order of seq.
+
+    This is one statement, so it is a transaction of its own if none is open.
+    """
     rows = await connection.fetch(CLAIM_JOBS, task, jobs, pilot, most.ram, lease, most.gpu)
     return [ClaimedJob(task_uid=task, **row) for row in rows]
 
@@ -240,14 +254,21 @@ async def claim_jobs(
 async def larger_need(
     connection: Connection, task: UUID, *, above: int, most: int
 ) -> LargerNeed | None:
-    """The least memory that due jobs of the task need beyond ``above`` MiB, up to ``most``; None:
-    there is no such job."""
+    """Return the least memory that due jobs need beyond ``above`` MiB, up to ``most`` MiB.
+
+    Returns:
+        None if there is no such job.
+    """
     row = await connection.fetchrow(_SELECT_LARGER, task, above, most)
     return None if row is None or row["ram"] is None else LargerNeed(**row)
 
 
 async def keep_free(connection: Connection, task: UUID, *, pilot: UUID, span: timedelta) -> bool:
-    """Keeps the pilot free for a job of the task; False: another one is, or no job is ready."""
+    """Reserve the pilot for a job of the task.
+
+    Returns:
+        False if the task has a reservation already, or no job is ready.
+    """
     return await connection.fetchval(_KEEP_FREE, task, pilot, span) is not None
 
 
@@ -259,8 +280,10 @@ async def extend_leases(
     waiting: Sequence[JobToken],
     lease: timedelta,
 ) -> list[ExtendedLease]:
-    """Those of the pilot's attempts that are still its own last for ``lease`` from now on; under
-    the lock of their tasks."""
+    """Renew the leases of those of the attempts that the pilot still has.
+
+    The caller must hold the locks of the tasks.
+    """
     named = [*running, *waiting]
     started = [True] * len(running) + [False] * len(waiting)
     ids, attempts = [job.id for job in named], [job.attempt for job in named]
@@ -269,18 +292,22 @@ async def extend_leases(
 
 
 async def bytes_of_inputs(connection: Connection, jobs: Sequence[int]) -> dict[int, int]:
+    """Return the bytes of the inputs of each job, shared inputs included."""
     rows = await connection.fetch(_SELECT_BYTES, jobs)
     return {row["id"]: row["bytes"] for row in rows}
 
 
 async def stop_renewing(connection: Connection, reasons: Mapping[tuple[int, int], str]) -> None:
-    """``reasons``: by job and attempt; under the lock of their tasks."""
+    """Mark attempts to be stopped, so that their leases are not renewed.
+
+    The caller must hold the locks of the tasks. The reasons are by job and attempt.
+    """
     ids, attempts = [job for job, _ in reasons], [attempt for _, attempt in reasons]
     await connection.execute(_STOP_RENEWING, ids, attempts, list(reasons.values()))
 
 
 async def leased_task(connection: Connection, job: JobToken, *, pilot: UUID) -> UUID | None:
-    """Of the job; None where this attempt is not, or no longer, the pilot's."""
+    """Return the task of the job, or None if the pilot does not have this attempt any more."""
     found: UUID | None = await connection.fetchval(_SELECT_LEASED, job.id, job.attempt, pilot)
     return found
 
@@ -288,7 +315,7 @@ async def leased_task(connection: Connection, job: JobToken, *, pilot: UUID) -> 
 async def job_holders(
     connection: Connection, jobs: Sequence[int]
 ) -> dict[tuple[int, int], JobHolder]:
-    """By job and attempt; jobs that are not stored are left out."""
+    """Return the holders by job and attempt; jobs that are not stored are left out."""
     return {
         (row["id"], row["attempt"]): JobHolder(JobState(row["state"]), row["pilot"])
         for row in await connection.fetch(_SELECT_HOLDERS, jobs)
@@ -296,13 +323,15 @@ async def job_holders(
 
 
 async def expired_leases(connection: Connection, *, grace: timedelta, limit: int) -> list[int]:
-    """Jobs whose leases ended more than ``grace`` ago, the longest overdue first."""
+    """Return jobs whose leases ended more than ``grace`` ago, longest overdue first."""
     return [row["id"] for row in await connection.fetch(SELECT_EXPIRED, grace, limit)]
 
 
 async def still_expired(
     connection: Connection, jobs: Sequence[int], *, grace: timedelta
 ) -> list[HeldAttempt]:
-    """The attempts at them whose leases have not been renewed meanwhile; under the lock of their
-    tasks."""
+    """Return the attempts at these jobs whose leases have not been renewed meanwhile.
+
+    The caller must hold the locks of the tasks.
+    """
     return [HeldAttempt(**row) for row in await connection.fetch(_STILL_EXPIRED, jobs, grace)]

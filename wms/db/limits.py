@@ -1,10 +1,10 @@
-"""Statements on limits of resources that are counted over all nodes.
+"""Statements on limits and quotas of resources that are counted over all nodes.
 
-An attempt that has not ended holds what its job needs: how much is held follows from the counts of
-tasks, which equal the states of their jobs at every moment (``wms/db/tasks.py``), so nothing is
-released twice, or never. Who gives away jobs that need a named resource has the lock of its name
-first, before those of tasks; so has who sets a limit. What is counted under it is what has
-committed.
+A live attempt uses what its job needs. The used amount follows from the counts of tasks, which
+always equal the states of their jobs (``wms/db/tasks.py``). So nothing is released twice or never.
+
+Whoever leases jobs that need a named resource, or sets a limit, first takes the lock of its name,
+before any lock of a task. Only committed amounts are counted under this lock.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from sluice.servicekit.database import Connection
 from wms.domain.limits import HoldingStep, Limit
 from wms.domain.matching import Demand
 
-#: Of PostgreSQL's advisory locks, those of the names of resources.
+#: Namespace of PostgreSQL's advisory locks for names of resources.
 _LOCKS = 0x510C
 
 _LOCK_NAMES = f"""
@@ -30,12 +30,13 @@ SELECT pg_advisory_xact_lock({_LOCKS}, key) FROM (
 
 _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 
-#: Live tasks ``t`` with each resource ``n`` that a job of theirs needs; by the index
+#: SQL: live tasks ``t`` with each named resource ``n`` that their jobs need; by the index
 #: tasks_with_named.
 _NEEDING = f"""tasks AS t CROSS JOIN LATERAL jsonb_each_text(t.needs->'named') AS n (name, amount)
     WHERE t.needs ? 'named' AND t.state NOT IN ({_FINAL})"""
 
-#: The clock's: a transaction may have waited for the lock into the next period.
+#: SQL: the current period. It uses the clock because a transaction may have waited for the lock
+#: into the next period.
 _PERIOD = "date_trunc(l.period, clock_timestamp(), 'UTC')"
 
 SELECT_LIMITS = f"""
@@ -94,12 +95,13 @@ _REMOVE_LIMIT = "DELETE FROM limits WHERE name = $1 RETURNING name"
 
 @dataclass(frozen=True, slots=True)
 class LimitState:
-    """``waiting``: ready jobs that need some."""
+    """A limit, with the number of ready jobs that need its resource."""
 
     limit: Limit
     waiting: int
 
     def told(self) -> ResourceLimit:
+        """Return the limit as the API shows it."""
         limit = self.limit
         return ResourceLimit(
             name=limit.name,
@@ -114,13 +116,13 @@ class LimitState:
 async def limit_states(
     connection: Connection, names: Iterable[str] | None = None
 ) -> list[LimitState]:
-    """Of these resources, or of all."""
+    """Return the limits of these resources, or all limits."""
     given = None if names is None else list(names)
     return [_state(row) for row in await connection.fetch(SELECT_LIMITS, given)]
 
 
 async def with_limits(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:
-    """The same, each with the limits on what it needs, as they are now."""
+    """Return the demands, each with the current limits of the resources that it needs."""
     names = {name for demand in demands for name in demand.needs.named}
     if not names:
         return list(demands)
@@ -135,15 +137,21 @@ async def with_limits(connection: Connection, demands: Sequence[Demand]) -> list
 
 
 async def lock_named(connection: Connection, demand: Demand) -> Demand:
-    """Within a transaction, and before any lock of a task: until its end nobody else gives away
-    jobs that need any of what the demand needs. The demand, with the limits as they are then."""
+    """Lock the resources that the demand names, until the transaction ends.
+
+    Nobody else leases jobs that need one of these resources meanwhile. Call it within a transaction
+    and before any lock of a task.
+
+    Returns:
+        The demand with the limits as they are under the lock.
+    """
     await connection.execute(_LOCK_NAMES, sorted(demand.needs.named))
     [locked] = await with_limits(connection, [demand])
     return locked
 
 
 async def spend(connection: Connection, demand: Demand, *, jobs: int) -> None:
-    """Spend the quotas of so many jobs that were given away, under the lock of ``lock_named``."""
+    """Spend the quotas of leased jobs, under the lock of ``lock_named``."""
     for _, limit in sorted(demand.limits.items()):
         if limit.period is not None:
             await connection.execute(_SPEND, limit.name, demand.needs.named[limit.name] * jobs)
@@ -152,14 +160,14 @@ async def spend(connection: Connection, demand: Demand, *, jobs: int) -> None:
 async def give_back(
     connection: Connection, unspent: Mapping[str, Sequence[tuple[float, datetime]]]
 ) -> None:
-    """Give back what attempts reserved and did not spend.
+    """Return to the quotas what attempts reserved and did not spend.
 
-    The last statement of its transaction: rows of limits are locked after those of tasks, in the
-    order of their names, as by ``spend``.
+    This must be the last statement of its transaction: rows of limits are locked after those of
+    tasks, in the order of their names, as by ``spend``.
 
     Args:
-        connection: within a transaction.
-        unspent: by the name of the resource, amounts and when each attempt was given away.
+        connection: A connection within a transaction.
+        unspent: By the name of the resource, amounts with the lease time of each attempt.
     """
     for name, parts in sorted(unspent.items()):
         amounts, times = zip(*parts, strict=True)
@@ -167,17 +175,18 @@ async def give_back(
 
 
 async def holders(connection: Connection, name: str, *, most: int) -> list[HoldingStep]:
-    """The steps whose jobs hold most of the resource."""
+    """Return the steps whose jobs use most of the resource."""
     return [HoldingStep(**row) for row in await connection.fetch(_SELECT_HOLDERS, name, most)]
 
 
 async def set_limit(connection: Connection, new: SetLimit) -> None:
+    """Create or change a limit under the lock of its resource."""
     await connection.execute(_LOCK_NAMES, [new.name])
     await connection.execute(_SET_LIMIT, new.name, new.amount, new.period)
 
 
 async def remove_limit(connection: Connection, name: str) -> bool:
-    """False: there was none."""
+    """Delete the limit; return False if there was none."""
     await connection.execute(_LOCK_NAMES, [name])
     return await connection.fetchval(_REMOVE_LIMIT, name) is not None
 

@@ -1,4 +1,4 @@
-"""Statements on kinds of tools that stay loaded: how often each is, and for which steps."""
+"""Statements on kinds of warm workers: how many are loaded, and which steps use them."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,12 @@ FROM tasks WHERE state IN ('{task.WAITING}', '{task.SPLITTING}', '{task.ACTIVE}'
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """``loading``: seconds, 0 where it is not known."""
+    """How often a kind is loaded.
+
+    Attributes:
+        serving: Number of times that pilots have it loaded or will load it.
+        loading: Mean seconds to load it; 0 if unknown.
+    """
 
     serving: int
     loading: float
@@ -44,7 +49,12 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class LiveStep:
-    """``kind``: None where its tool does not stay loaded. ``depth``: steps before it."""
+    """A step of a live chain.
+
+    Attributes:
+        kind: Kind of its warm worker; None if its tool does not stay loaded.
+        depth: Number of steps before it.
+    """
 
     work: WorkKind
     kind: str | None
@@ -52,12 +62,13 @@ class LiveStep:
 
 
 async def loaded_kinds(connection: Connection) -> dict[str, Loaded]:
-    """By kind."""
+    """Return how often each kind is loaded, by kind."""
     rows = await connection.fetch(_SELECT_LOADED)
     return {row["kind"]: Loaded(row["serving"], row["loading"]) for row in rows}
 
 
 async def live_steps(connection: Connection) -> list[LiveStep]:
+    """Return the steps of the tasks that are waiting, splitting or active."""
     return [
         LiveStep(WorkKind(row["template"], row["step"]), row["kind"], row["depth"])
         for row in await connection.fetch(_SELECT_STEPS)

@@ -1,10 +1,10 @@
-"""Whose tasks, jobs and chains are."""
+"""Owner groups of tasks, jobs and chains."""
 
 from typing import Any
 
 from sluice.servicekit.database import Connection
 
-#: By what an address names.
+#: Statements by the kind of object that an address names.
 GROUPS = {
     "task": "SELECT owner_group FROM tasks WHERE uid = $1",
     "chain": "SELECT owner_group FROM tasks WHERE chain_uid = $1 LIMIT 1",
@@ -15,6 +15,6 @@ SELECT owner_group FROM jobs JOIN tasks ON tasks.uid = jobs.task_uid WHERE jobs.
 
 
 async def group_of(connection: Connection, kind: str, key: Any) -> str | None:
-    """None: there is none."""
+    """Return the owner group of the object, or None if the object does not exist."""
     found: str | None = await connection.fetchval(GROUPS[kind], key)
     return found

@@ -1,5 +1,8 @@
-"""Statements on one pilot: what it has, and what it did last. Read along indexes from the latest
-backwards, however much it did before."""
+"""Statements on one pilot: its current jobs and its last attempts.
+
+Both are read along indexes from the latest backwards, so the cost does not depend on the pilot's
+history.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +19,7 @@ from wms.db.statement import statement
 from wms.db.worker_times import Worker, WorkKind, times_of_worker
 from wms.domain.worker_times import WorkerTimes
 
-#: Attempts that are shown one by one, and those that are looked through for what a pilot does.
+#: Most attempts that are shown one by one, and most that are read for the summary by step.
 SHOWN, LOOKED_THROUGH = 20, 1000
 
 _SELECT_PILOT = statement(f"""
@@ -53,7 +56,16 @@ ORDER BY a.ended_at DESC, a.job_id
 
 
 async def pilot_detail(connection: Connection, uid: UUID, sight: Sight = ALL) -> PilotDetail:
-    """``sight``: of whom jobs are told. Raises ``NotFound``."""
+    """Return a pilot with its jobs and attempts.
+
+    Args:
+        connection: A database connection.
+        uid: The pilot.
+        sight: Visibility: the groups whose jobs are included.
+
+    Raises:
+        NotFound: No pilot with this uid has registered.
+    """
     pilot = await connection.fetchrow(_SELECT_PILOT, uid)
     if pilot is None:
         raise NotFound(f"no pilot {uid} has registered", pilot=uid)

@@ -1,5 +1,7 @@
-"""Pilots, page by page, those that matter most first: each kind is read along its index from where
-the page before ended."""
+"""Pages of pilots, most important first.
+
+Each kind of pilot is read along its index from the end of the page before.
+"""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ from sluice.servicekit.database import Connection
 from wms.db.in_flight import BOOKED, IN_FLIGHT
 from wms.db.statement import statement
 
-#: Most pilots of a list whose reader does not go through pages.
+#: Most pilots in a list for clients that do not use pages.
 MOST = 10_000
 
 PRESENT = "state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')"
@@ -23,15 +25,18 @@ _UNSEEN = """state = '{pilot.LOST}' AND acknowledged_at IS NULL AND NOT started_
 _PAST = """away_since > now() - interval '1 day' AND removed_at IS NULL
     AND (state = '{pilot.GONE}' OR acknowledged_at IS NOT NULL OR started_again)"""
 
-#: Which pilots, the time that orders them (the latest first), by the index: those that are there,
-#: by pilots_present; lost ones that nobody has acknowledged and that did not start again, by
-#: pilots_unseen; others that ended within a day, by pilots_away.
+#: For each kind of pilots, the condition and the time that orders them (latest first): present
+#: ones, by the index pilots_present; lost ones that nobody has acknowledged and that did not start
+#: again, by pilots_unseen; others that ended within a day, by pilots_away.
 _KINDS = ((PRESENT, "registered_at"), (_UNSEEN, "away_since"), (_PAST, "away_since"))
 _ALL, _NEED_ATTENTION = range(len(_KINDS)), (1,)
 
 
 def _kind(number: int) -> str:
-    """The pilots of a kind from a place on; $1: a name, or NULL; $2: how many."""
+    """Return the subquery of the pilots of a kind from a place on.
+
+    $1 is a name or NULL, $2 the number of rows.
+    """
     which, time = _KINDS[number]
     at, uid = 3 + 2 * number, 4 + 2 * number
     return f"""(
@@ -56,7 +61,7 @@ LEFT JOIN flying AS f ON f.pilot = p.uid
 ORDER BY kind, place DESC, p.uid DESC LIMIT $2
 """)
 
-#: By the numbers of the kinds that are counted.
+#: Statements by the numbers of the kinds that are counted.
 COUNT_PILOTS = {
     numbers: statement(
         "SELECT "
@@ -74,10 +79,14 @@ _BEGIN, _END = ("infinity", UUID(int=(1 << 128) - 1)), ("-infinity", UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class PilotQuery:
-    """``name``: those called so. ``attention``: lost ones that nobody has acknowledged and that did
-    not start again. ``limit`` None: for who does not know of pages, and reads none of ``next``,
-    ``total``, ``busy``, ``sandbox``, ``stopping``, ``loaded``,
-    ``to_load``."""
+    """Which page of pilots to return.
+
+    Attributes:
+        name: Only pilots with this name.
+        attention: Only lost pilots that nobody has acknowledged and that did not start again.
+        limit: None for a client that does not know pages. It gets neither ``after`` nor ``total``,
+            and no values of fields that older clients do not know.
+    """
 
     name: str | None = None
     attention: bool = False
@@ -86,7 +95,11 @@ class PilotQuery:
 
 
 async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
-    """Raises ``WrongCursor``."""
+    """Return a page of pilots.
+
+    Raises:
+        WrongCursor: ``after`` is not a cursor of this list.
+    """
     numbers = _NEED_ATTENTION if query.attention else tuple(_ALL)
     limit = query.limit or MOST
     rows = await connection.fetch(
@@ -103,7 +116,7 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
 
 
 def page_places(after: str | None, wanted: Collection[int]) -> list[Any]:
-    """Where the page begins in each kind: at the beginning, behind the cursor, or at the end."""
+    """Return where the page begins in each kind: at its beginning, behind the cursor, or its end."""
     kind, place = (-1, _BEGIN) if not after else _place(after)
     places = [place if number == kind else _BEGIN if number > kind else _END for number in _ALL]
     return [value for number in _ALL for value in (places[number] if number in wanted else _END)]
@@ -113,13 +126,14 @@ def _place(after: str) -> tuple[int, tuple[str, UUID]]:
     kind, _, rest = after.partition("/")
     time, _, uid = rest.partition("/")
     try:
-        # PostgreSQL says of what is no time that it is none (422).
+        # PostgreSQL rejects an invalid time (422).
         return [str(number) for number in _ALL].index(kind), (time, UUID(uid))
     except ValueError as error:
         raise WrongCursor(after) from error
 
 
 def pilot_of(row: dict[str, Any]) -> Pilot:
+    """Return the pilot of a row."""
     by, at = row.pop("acknowledged_by"), row.pop("acknowledged_at")
     row.pop("cursor", None)
     return Pilot(**row, acknowledged=None if at is None else Acknowledgement(by=by, at=at))

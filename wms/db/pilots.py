@@ -1,5 +1,7 @@
-"""Statements on pilots. Their rows are changed last in a transaction: see the lock rule in
-``wms/db/tasks.py``."""
+"""Statements on pilots.
+
+Their rows are changed last in a transaction: see the lock rule in ``wms/db/tasks.py``.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,8 +118,11 @@ RETURNING uid, name, host
 
 
 def _mark_started_again(which: str) -> str:
-    """Lost ones that need nobody, by the index pilots_by_place. SKIP LOCKED: whoever holds the row
-    is seeing it right now."""
+    """Return a statement that marks lost pilots whose successor has registered.
+
+    The pilots are found by the index pilots_by_place. Locked rows are skipped: whoever holds a
+    row's lock is seeing that pilot right now.
+    """
     return statement(f"""
 UPDATE pilots SET started_again = true WHERE uid = ANY(ARRAY(
     SELECT uid FROM pilots AS p
@@ -149,9 +154,14 @@ SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
 
 @dataclass(frozen=True, slots=True)
 class SeenPilot:
-    """``stopping``: it is to hand back what it has. ``has_told``: of tools or trouble, when it said
-    so last. ``to_load``: the step whose jobs it is to have first; ``placed_kind``: the kind of tool
-    that the placement policy has told it to load."""
+    """A pilot that was just seen.
+
+    Attributes:
+        stopping: It has to return the jobs that it has.
+        has_told: Its last report named loaded tools or trouble.
+        to_load: The step whose jobs it gets first.
+        placed_kind: The kind of warm worker that the placement policy has told it to load.
+    """
 
     state: PilotState
     node: PilotNode
@@ -164,6 +174,8 @@ class SeenPilot:
 
 @dataclass(frozen=True, slots=True)
 class LostPilot:
+    """A pilot that has just been marked as lost."""
+
     uid: UUID
     name: str
     host: str
@@ -171,13 +183,14 @@ class LostPilot:
 
 @dataclass(frozen=True, slots=True)
 class PilotLoss:
-    """Whether a pilot is lost, and who has seen that."""
+    """The state of a pilot, and who has acknowledged its loss."""
 
     state: PilotState
     acknowledged: Acknowledgement | None
 
 
 def node_of(row: Any) -> PilotNode:
+    """Return the pilot's node from a row."""
     return PilotNode(
         NodeResources.model_validate(row["resources"]),
         [ContainerEngine(name) for name in row["engines"]],
@@ -186,7 +199,11 @@ def node_of(row: Any) -> PilotNode:
 
 
 def _require(uid: UUID, row: Any) -> Any:
-    """The row; raises ``NotFound`` when there is none."""
+    """Return the row.
+
+    Raises:
+        NotFound: There is no row.
+    """
     if row is None:
         raise NotFound(f"no pilot {uid} has registered; register it first", pilot=uid)
     return row
@@ -199,8 +216,12 @@ async def store_pilot(
     key: str | None = None,
     site: UUID | None = None,
 ) -> bool:
-    """It is active, with its present resources, whether it was known or not. ``site``: that it
-    comes from. False: nothing has changed, it is the pilot of another ``key``."""
+    """Store the pilot as active, with its current resources, whether it was known or not.
+
+    Returns:
+        False if the uid belongs to a pilot with another ``key``, or to one without a key at another
+            ``site``. Nothing changes then.
+    """
     stored = await connection.fetchval(
         _STORE_PILOT,
         pilot.uid,
@@ -218,7 +239,11 @@ async def store_pilot(
 
 
 async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
-    """Notes that the pilot is there. Raises ``NotFound``."""
+    """Record that the pilot was seen.
+
+    Raises:
+        NotFound: The pilot has not registered.
+    """
     row = _require(uid, await connection.fetchrow(_TOUCH_PILOT, uid))
     return SeenPilot(
         PilotState(row["state"]), node_of(row), worker_of(row), row["stopping"], row["has_told"]
@@ -226,7 +251,11 @@ async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
 
 
 async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, list[Demand]]:
-    """Notes that the pilot is there; gives the tasks that have ready jobs. Raises ``NotFound``."""
+    """Record that the pilot was seen, and return the tasks that have ready jobs.
+
+    Raises:
+        NotFound: The pilot has not registered.
+    """
     rows = await connection.fetch(_TOUCH_AND_LOOK, uid)
     first = _require(uid, rows[0] if rows else None)
     seen = SeenPilot(
@@ -242,69 +271,91 @@ async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, 
 async def set_told(
     connection: Connection, uid: UUID, *, loaded: Sequence[LoadedTool], trouble: str
 ) -> None:
-    """Note the tools that a pilot has loaded, and why it takes no jobs."""
+    """Store the tools that a pilot has loaded, and why it takes no jobs."""
     tools = [tool.model_dump(mode="json") for tool in loaded]
     await connection.execute(_SET_TOLD, uid, tools, trouble)
 
 
 async def see_pilot(connection: Connection, uid: UUID) -> None:
-    """Notes when it was heard of, and nothing else. Raises ``NotFound``."""
+    """Record the time at which the pilot was seen, and nothing else.
+
+    Raises:
+        NotFound: The pilot has not registered.
+    """
     _require(uid, await connection.fetchval(_SEE_PILOT, uid))
 
 
 async def set_draining(connection: Connection, uid: UUID) -> None:
-    """Raises ``NotFound``."""
+    """Let the pilot take no new jobs.
+
+    Raises:
+        NotFound: The pilot has not registered.
+    """
     _require(uid, await connection.fetchval(_SET_DRAINING, uid))
 
 
 async def set_stopping(connection: Connection, uid: UUID) -> bool:
-    """False where it is not known, or has signed off."""
+    """Tell the pilot to stop; return False if it is unknown or has signed off."""
     return await connection.fetchval(_SET_STOPPING, uid) is not None
 
 
 async def set_to_load(connection: Connection, uid: UUID, step: str | None) -> bool:
-    """False where it is not known, or takes no jobs."""
+    """Set the step whose jobs the pilot gets first; return False if it takes no jobs."""
     return await connection.fetchval(_SET_TO_LOAD, uid, step) is not None
 
 
 async def set_removed(connection: Connection, uid: UUID) -> bool:
-    """False where it is not known, or is there."""
+    """Remove the pilot from the lists; return False if it is unknown or still there."""
     return await connection.fetchval(_SET_REMOVED, uid) is not None
 
 
 async def is_stopping(connection: Connection, uid: UUID) -> bool:
+    """Return whether the pilot was told to stop."""
     return bool(await connection.fetchval(_IS_STOPPING, uid))
 
 
 async def set_gone(connection: Connection, uid: UUID) -> None:
-    """Raises ``NotFound``."""
+    """Record that the pilot has signed off.
+
+    Raises:
+        NotFound: The pilot has not registered.
+    """
     _require(uid, await connection.fetchval(_SET_GONE, uid))
 
 
 async def set_lost(connection: Connection, *, unseen: timedelta) -> list[LostPilot]:
-    """Those that take jobs, or did before they were asked to end, and were not seen for so long."""
+    """Mark the pilots that have not been seen for ``unseen`` as lost, and return them."""
     return [LostPilot(**row) for row in await connection.fetch(_SET_LOST, unseen)]
 
 
 async def mark_started_again(connection: Connection) -> None:
-    """After pilots were lost: those that had been started again before; also those that a WMS of
-    the release before saw start."""
+    """Mark all lost pilots that have started again.
+
+    Call it after pilots were lost. It includes pilots that registered with a WMS of the previous
+    release.
+    """
     await connection.execute(_MARK_STARTED_AGAIN)
 
 
 async def mark_lost_before(connection: Connection, *, name: str, host: str) -> None:
-    """After a pilot of this name on this host has registered: it is the one before it, started
-    again."""
+    """Mark lost pilots of this name and host as started again.
+
+    Call it after a pilot of this name has registered on this host.
+    """
     await connection.execute(_MARK_BEFORE_IT, name, host)
 
 
 async def set_acknowledged(connection: Connection, uid: UUID, *, by: str) -> bool:
-    """False where it is not there, is not lost, or has been acknowledged."""
+    """Acknowledge a loss; return False if the pilot is not lost, or was acknowledged before."""
     return await connection.fetchval(_SET_ACKNOWLEDGED, uid, by) is not None
 
 
 async def pilot_loss(connection: Connection, uid: UUID) -> PilotLoss:
-    """Raises ``NotFound``."""
+    """Return whether the pilot is lost and who has acknowledged it.
+
+    Raises:
+        NotFound: The pilot has not registered.
+    """
     row = _require(uid, await connection.fetchrow(_SELECT_LOSS, uid))
     by, at = row["acknowledged_by"], row["acknowledged_at"]
     acknowledged = None if at is None else Acknowledgement(by=by, at=at)
@@ -312,10 +363,14 @@ async def pilot_loss(connection: Connection, uid: UUID) -> PilotLoss:
 
 
 async def node_of_pilot(connection: Connection, uid: UUID) -> PilotNode:
-    """Return a pilot's node, whatever the pilot's state. Raises ``NotFound``."""
+    """Return a pilot's node, whatever the pilot's state.
+
+    Raises:
+        NotFound: The pilot has not registered.
+    """
     return node_of(_require(uid, await connection.fetchrow(_SELECT_NODE, uid)))
 
 
 async def active_nodes(connection: Connection) -> list[PilotNode]:
-    """Those that take jobs."""
+    """Return the nodes of active pilots."""
     return [node_of(row) for row in await connection.fetch(_SELECT_NODES)]

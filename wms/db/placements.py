@@ -1,4 +1,4 @@
-"""Statements on which kind of tool the placement policy has told pilots to load."""
+"""Statements on the kinds of warm workers that the placement policy has told pilots to load."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from wms.db.pilots import node_of
 from wms.db.statement import statement
 from wms.domain.matching import PilotNode
 
-#: Held by the instance whose round it is.
+#: Advisory lock of the instance that decides in this round.
 _ROUND_LOCK = 0x534C_504C
 
 _BEGIN_ROUND = f"""
@@ -44,8 +44,12 @@ UPDATE pilots SET placed_kind = $2, placed_at = now() WHERE uid = $1 AND state =
 
 @dataclass(frozen=True, slots=True)
 class PlacedPilot:
-    """``placed_kind``: what it has been told to load, and has not loaded yet. ``now``: seconds
-    since 1970 by the database's clock."""
+    """A pilot that the placement policy may give a kind of warm worker.
+
+    Attributes:
+        placed_kind: What it was told to load and has not loaded yet.
+        now: Seconds since 1970 by the database's clock.
+    """
 
     uid: UUID
     node: PilotNode
@@ -55,22 +59,22 @@ class PlacedPilot:
 
 
 async def begin_round(connection: Connection, *, period: timedelta) -> bool:
-    """Return whether this instance may decide now; until the end of the transaction none other
-    may."""
+    """Return whether this instance may decide now; no other may until the transaction ends."""
     return bool(await connection.fetchval(_BEGIN_ROUND, period))
 
 
 async def clear_placements(connection: Connection) -> None:
-    """Forget the orders that pilots have carried out."""
+    """Delete the orders that pilots have carried out."""
     await connection.execute(_CLEAR)
 
 
 async def pilots_to_place(connection: Connection) -> list[PlacedPilot]:
+    """Return the active pilots that have warm workers or a placement, and no order of a person."""
     return [_placed(dict(row)) for row in await connection.fetch(_SELECT_PILOTS)]
 
 
 async def place_pilot(connection: Connection, uid: UUID, kind: str) -> None:
-    """Tell a pilot to load a kind when it has finished the job in hand."""
+    """Tell a pilot to load a kind when it has finished its current job."""
     await connection.execute(_PLACE, uid, kind)
 
 

@@ -1,4 +1,4 @@
-"""How many jobs groups and people have waiting."""
+"""Count of ready jobs for the quotas of groups and people."""
 
 from sluice.contracts.quotas import Quantity
 from sluice.contracts.states import TaskState

@@ -59,8 +59,13 @@ SELECT boost, boost_reason FROM tasks WHERE uid = $1 AND ended_at IS NULL AND bo
 
 @dataclass(frozen=True, slots=True)
 class TaskToRank:
-    """``base_rank``: with what is added for now. ``waited``: seconds since one of its ready jobs
-    was given away; 0 where it has none, or waits for room on a storage."""
+    """A live task whose rank is due for an update.
+
+    Attributes:
+        base_rank: The base rank plus the current boost.
+        waited: Seconds since one of its ready jobs was leased; 0 if it has none or waits for room
+            on a storage.
+    """
 
     uid: UUID
     rank: float
@@ -72,29 +77,29 @@ class TaskToRank:
 
 @dataclass(frozen=True, slots=True)
 class RankBoost:
-    """By how much a task is ranked higher for now, and why."""
+    """By how much a task's rank is raised now, and why."""
 
     by: float
     reason: str
 
 
 async def set_rank(connection: Connection, uid: UUID, rank: float) -> bool:
-    """False where the task has ended, or is not known."""
+    """Set the rank of a task by hand; return False if the task is unknown or has ended."""
     return await connection.fetchval(_SET_RANK, uid, rank) is not None
 
 
 async def tasks_to_rank(connection: Connection, *, age: timedelta) -> list[TaskToRank]:
-    """Live tasks whose ranks were set so long ago; they stay locked until the transaction ends."""
+    """Lock and return the live tasks whose ranks are at least ``age`` old."""
     return [TaskToRank(**row) for row in await connection.fetch(_SELECT_TO_RANK, age)]
 
 
 async def set_ranks(connection: Connection, ranks: Mapping[UUID, float]) -> None:
-    """Under the tasks' locks."""
+    """Set the ranks of tasks that the transaction has locked."""
     await connection.execute(_SET_RANKS, list(ranks), list(ranks.values()))
 
 
 async def set_boosts(connection: Connection, boosts: Sequence[Boost], *, by: float) -> Boosted:
-    """The tasks named are ranked higher by so much, all others no more."""
+    """Raise the ranks of the given tasks by ``by``, and end the boosts of all others."""
     tasks, reasons = [boost.task_uid for boost in boosts], [boost.reason for boost in boosts]
     rows = await connection.fetch(_SET_BOOSTS, tasks, reasons, by)
     raised = sum(row["boost"] > 0 for row in rows)
@@ -102,6 +107,6 @@ async def set_boosts(connection: Connection, boosts: Sequence[Boost], *, by: flo
 
 
 async def boost_of(connection: Connection, uid: UUID) -> RankBoost | None:
-    """None: the task is ranked as it is by itself, or has ended."""
+    """Return the boost of the task, or None if it has none or has ended."""
     row = await connection.fetchrow(_SELECT_BOOST, uid)
     return None if row is None else RankBoost(row["boost"], row["boost_reason"])

@@ -1,4 +1,4 @@
-"""Statements for giving jobs another round, by request."""
+"""Statements for retrying jobs on request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,14 +43,18 @@ _SELECT_TASK_OF_JOB = "SELECT task_uid FROM jobs WHERE id = $1"
 
 @dataclass(frozen=True, slots=True)
 class ResetJob:
-    """A job that starts anew: its state before, and the class of error of its last attempt."""
+    """A job that is retried: its state before, and the error class of its last attempt."""
 
     state: JobState
     error_class: str | None
 
 
 async def task_of_job(connection: Connection, job: int) -> UUID:
-    """Raises ``NotFound``."""
+    """Return the task of the job.
+
+    Raises:
+        NotFound: There is no such job.
+    """
     uid: UUID | None = await connection.fetchval(_SELECT_TASK_OF_JOB, job)
     if uid is None:
         raise NotFound(f"no job {job}", job=job)
@@ -60,8 +64,11 @@ async def task_of_job(connection: Connection, job: int) -> UUID:
 async def reset_jobs(
     connection: Connection, task: UUID, *, job: int | None, above: int
 ) -> list[ResetJob]:
-    """Failed and held jobs of the task with numbers ``above`` this one (of them ``job`` alone, if
-    one is given) are ready again, or asked; under the task's lock."""
+    """Make failed and quarantined jobs of the task ready again, or ask people again.
+
+    The caller must hold the task's lock. Jobs with numbers above ``above`` are reset, or of these
+    only ``job`` if it is given.
+    """
     rows = await connection.fetch(_RESET_JOBS, task, job, above, PEOPLE)
     return [ResetJob(JobState(row["state"]), row["error_class"]) for row in rows]
 
@@ -69,6 +76,8 @@ async def reset_jobs(
 async def count_reset(
     connection: Connection, task: UUID, *, failed: int, held: int, errors: Mapping[str, int]
 ) -> None:
-    """The task's counters follow: so many of its failed and held jobs are ready; ``errors``: what
-    is left of them."""
+    """Update the task's counters for jobs that were reset.
+
+    ``errors`` are the counts of errors that remain.
+    """
     await connection.execute(_COUNT_RESET, task, failed, held, errors)

@@ -1,7 +1,7 @@
 """Statements on tasks whose jobs wait for room on a storage.
 
-A task with a row here gets no job but one at a time, as a trial, while its row is open. The row
-goes when an attempt that was leased after it was written has stored its outputs.
+A task with a row here gets one job at a time, as a trial, and only while its row is open. The row
+is deleted when an attempt that was leased after the row was written has stored its outputs.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,16 +12,16 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
-#: Seconds before the next trial: doubled with each one that finds no room, up to the longest. After
-#: the longest there is a trial even where it seems not to fit, since a pilot may have told a wrong
-#: size.
+#: Seconds before the next trial. The pause doubles with each trial that finds no room, up to the
+#: longest. After the longest there is a trial even if the job seems not to fit, because a pilot may
+#: have reported a wrong size.
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 600.0
-#: Seconds for which a trial is kept for other pilots than the one that found no room.
+#: Seconds for which a trial is reserved for other pilots than the one that found no room.
 FOR_OTHERS = 30.0
 
 _PAUSE = f"make_interval(secs => least({FIRST_PAUSE} * 2 ^ least(w.trials, 20), {LONGEST_PAUSE}))"
 
-#: Of a task ``t``: does it wait for room, and may it get no job at all?
+#: SQL: whether task ``t`` waits for room, and whether it may get no job at all.
 WAITS_FOR_ROOM = "EXISTS (SELECT FROM room_waits AS w WHERE w.task_uid = t.uid)"
 CLOSED_FOR_ROOM = "EXISTS (SELECT FROM room_waits AS w WHERE w.task_uid = t.uid AND NOT w.open)"
 
@@ -104,7 +104,8 @@ WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
 class NoRoomFound:
     """A storage at ``url`` that had no room for ``needed`` bytes.
 
-    ``pilot``: whose attempt, leased at ``leased_at``, found it so. None: the DMS did.
+    ``pilot`` had the attempt, leased at ``leased_at``, that found no room. None: the DMS reported
+    it.
     """
 
     url: str
@@ -115,9 +116,9 @@ class NoRoomFound:
 
 @dataclass(frozen=True, slots=True)
 class TaskWait:
-    """A task that waits for room on the storage at ``url``, as ``RoomWait`` has it.
+    """A task that waits for room on the storage at ``url``, as in ``RoomWait``.
 
-    ``open``: one of its jobs may be given to a pilot, as a trial.
+    ``open``: one of its jobs may be leased, as a trial.
     """
 
     task_uid: UUID
@@ -135,7 +136,7 @@ async def put_room_waits(connection: Connection, found: Mapping[UUID, NoRoomFoun
     """Let tasks wait for room.
 
     Args:
-        connection: In whose transaction the tasks are locked.
+        connection: A connection whose transaction has locked the tasks.
         found: What each task has no room for.
     """
     if not found:
@@ -152,16 +153,16 @@ async def put_room_waits(connection: Connection, found: Mapping[UUID, NoRoomFoun
 
 
 async def take_trial(connection: Connection, task: UUID, pilot: UUID) -> bool:
-    """Take the only job that the task may get now; False: it is another pilot's turn."""
+    """Take the one job that the task may get now; return False if another pilot comes first."""
     return await connection.fetchval(_TAKE_TRIAL, task, pilot) is not None
 
 
 async def end_room_waits(connection: Connection, leased: Mapping[UUID, datetime]) -> set[UUID]:
-    """Let tasks wait no more of which an attempt stored its outputs.
+    """End the waits of tasks of which an attempt has stored its outputs.
 
     Args:
-        connection: In whose transaction the tasks are locked.
-        leased: By task when the latest of these attempts was leased.
+        connection: A connection whose transaction has locked the tasks.
+        leased: By task, when the latest of these attempts was leased.
 
     Returns:
         The tasks that waited.
@@ -175,20 +176,20 @@ async def end_room_waits(connection: Connection, leased: Mapping[UUID, datetime]
 async def note_free(
     connection: Connection, url: str, *, name: str, free: int | None, full: bool
 ) -> bool:
-    """Note what was found on a storage; True: a task may try it now."""
+    """Record the free space of a storage; return True if a task may try it now."""
     rows = await connection.fetch(_LOOKED, url, name, free, full)
     return any(row["open"] for row in rows)
 
 
 async def drop_ended(connection: Connection) -> None:
-    """Forget tasks that have ended."""
+    """Delete the waits of tasks that have ended."""
     await connection.execute(_DROP_ENDED)
 
 
 async def room_waits(
     connection: Connection, tasks: Collection[UUID] | None = None
 ) -> list[TaskWait]:
-    """Return the tasks that wait for room, or those of ``tasks`` that do, the longest first."""
+    """Return the tasks, or those of ``tasks``, that wait for room, longest first."""
     rows = await connection.fetch(_SELECT, None if tasks is None else list(tasks))
     return [TaskWait(**row) for row in rows]
 

@@ -1,8 +1,10 @@
-"""Statements on second attempts: the other of two attempts at a job, whose first one stands in the
-job's row. All under the lock rule of ``wms/db/tasks.py``.
+"""Statements on duplicate attempts at a job (speculative execution).
 
-Where the job's row is to have the other one, the two change places: so what ends a job, or goes on
-with it, is always the attempt in its row.
+The job's row has one of the two attempts and ``second_attempts`` has the other. All statements
+follow the lock rule of ``wms/db/tasks.py``.
+
+If the attempt in the job's row ends while the other goes on, the two change places. So the attempt
+in the job's row is always the one that ends the job or continues it.
 """
 
 from collections.abc import Sequence
@@ -116,21 +118,25 @@ async def claim_second(
     lease: timedelta,
     most: int,
 ) -> ClaimedJob | None:
-    """A second attempt at a job of which ``job`` is the attempt there is; None: that has ended
-    meanwhile, is to be stopped, or has a twin, the pilot had the job before, others of its task's
-    jobs wait, or ``most`` were tried beside the one that goes on."""
+    """Lease a duplicate attempt at the job of which ``job`` is the running attempt.
+
+    Returns:
+        None if that attempt has ended, is to be stopped or has a live duplicate; if the pilot had
+            the job before; if jobs of the task wait, or the task waits for room; or if ``most``
+            duplicates were tried.
+    """
     row = await connection.fetchrow(_CLAIM, task, job.id, job.attempt, pilot, lease, most)
     return None if row is None else ClaimedJob(task_uid=task, **row)
 
 
 async def exchange(connection: Connection, jobs: Sequence[int]) -> None:
-    """The attempts in the rows of these jobs, and the second ones, change places."""
+    """Swap the attempts in the rows of these jobs with their duplicate attempts."""
     if jobs:
         await connection.execute(_EXCHANGE, jobs)
 
 
 async def end_beside(connection: Connection, attempts: Sequence[EndedAttempt]) -> int:
-    """Second attempts that have ended while the others go on; how many did."""
+    """Record the ends of duplicate attempts whose jobs go on, and return how many ended."""
     if not attempts:
         return 0
     ended: int = await connection.fetchval(_END_BESIDE, [attempt_row(one) for one in attempts])
@@ -138,7 +144,7 @@ async def end_beside(connection: Connection, attempts: Sequence[EndedAttempt]) -
 
 
 async def end_twins(connection: Connection, jobs: Sequence[int], *, message: str) -> None:
-    """Of jobs that have ended, or begin anew, the other attempts."""
+    """Delete the other attempts of jobs that have ended or start anew, and cancel the live ones."""
     if jobs:
         await connection.execute(_END_TWINS, jobs, message)
 
@@ -150,7 +156,10 @@ async def extend_seconds(
     named: Sequence[tuple[JobToken, bool]],
     lease: timedelta,
 ) -> list[ExtendedLease]:
-    """As ``extend_leases``, of second attempts; each named with whether it has started."""
+    """Renew leases of duplicate attempts, as ``extend_leases`` does for first attempts.
+
+    Each attempt is named with whether it has started.
+    """
     if not named:
         return []
     ids, attempts = [job.id for job, _ in named], [job.attempt for job, _ in named]

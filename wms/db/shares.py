@@ -1,4 +1,4 @@
-"""Statements on the shares that groups have of the nodes."""
+"""Statements on the fair shares of groups."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,11 +29,12 @@ ON CONFLICT (name) DO UPDATE SET weight = $2
 
 
 async def set_share(connection: Connection, group: str, weight: float) -> None:
+    """Set the weight of a group."""
     await connection.execute(SET, group, weight)
 
 
 async def share_list(connection: Connection, sight: Sight) -> list[GroupShare]:
-    """Of groups that have a weight, or work; by name."""
+    """Return the visible groups that have a weight or running jobs, by name."""
     found = [
         GroupShare(group=row["name"], weight=row["weight"], running=row["running"])
         for row in await connection.fetch(IN_USE)
@@ -44,9 +45,9 @@ async def share_list(connection: Connection, sight: Sight) -> list[GroupShare]:
 
 
 async def with_shares(connection: Connection, demands: Sequence[Demand]) -> list[Demand]:
-    """The same, each ranked as its group's share wants it."""
+    """Return the demands with ranks that include the fair share of their groups."""
     wanting = {demand.group for demand in demands}
-    if len(wanting) < 2:  # whoever else has jobs wants no more
+    if len(wanting) < 2:  # one group alone has no competitor
         return list(demands)
     rows = await connection.fetch(IN_USE)
     gained = gains(

@@ -1,4 +1,4 @@
-"""The table ``sites`` and its statements."""
+"""Statements on the table ``sites``."""
 
 import hashlib
 from dataclasses import dataclass
@@ -61,6 +61,8 @@ FROM (SELECT uid, seen_at, state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}') AS is
 
 @dataclass(frozen=True, slots=True)
 class SiteByToken:
+    """The site that a token belongs to."""
+
     uid: UUID
     name: str
     revoked_at: datetime | None
@@ -68,7 +70,11 @@ class SiteByToken:
 
 @dataclass(frozen=True, slots=True)
 class LockedSite:
-    """``is_over``: no new pilot may come."""
+    """A site whose row is locked.
+
+    Attributes:
+        is_over: Its token has expired, so no new pilot may register.
+    """
 
     site: Site
     is_over: bool
@@ -76,8 +82,14 @@ class LockedSite:
 
 @dataclass(frozen=True, slots=True)
 class Starts:
-    """Of one key: ``any``: it is known. ``itself``: the start that is asked for is; ``is_there``:
-    now. ``another_is_there``: one with another uid."""
+    """What is known of the starts of a pilot with one key.
+
+    Attributes:
+        any: The key is known.
+        itself: The start in question is known.
+        is_there: The start in question is present now.
+        another_is_there: A start with another uid is present.
+    """
 
     any: bool
     itself: bool
@@ -86,11 +98,12 @@ class Starts:
 
 
 def digest(secret: str) -> bytes:
+    """Return the SHA-256 digest of a secret."""
     return hashlib.sha256(secret.encode(errors="replace")).digest()
 
 
 async def insert_site(connection: Connection, new: NewSite, *, secret: str) -> Site | None:
-    """None: there is one of that name."""
+    """Create a site; return None if there is one of that name."""
     row = await connection.fetchrow(
         _INSERT,
         new.name,
@@ -104,17 +117,21 @@ async def insert_site(connection: Connection, new: NewSite, *, secret: str) -> S
 
 
 async def all_sites(connection: Connection) -> list[Site]:
-    """By name, those that were revoked last."""
+    """Return all sites by name, revoked ones last."""
     return [_site(row) for row in await connection.fetch(_SELECT_ALL)]
 
 
 async def site_by_token(connection: Connection, secret: str) -> SiteByToken | None:
+    """Return the site of the token, or None."""
     row = await connection.fetchrow(_SELECT_BY_DIGEST, digest(secret))
     return None if row is None else SiteByToken(**row)
 
 
 async def lock_site(connection: Connection, uid: UUID) -> LockedSite | None:
-    """Precondition: a transaction of READ COMMITTED."""
+    """Lock the site and return it, or None if it does not exist.
+
+    The transaction must be READ COMMITTED, so that it sees what the lock has waited for.
+    """
     await connection.execute(_LOCK, uid)
     row = await connection.fetchrow(_SELECT_LOCKED, uid)
     return None if row is None else LockedSite(_site(row), row["is_over"])
@@ -123,18 +140,19 @@ async def lock_site(connection: Connection, uid: UUID) -> LockedSite | None:
 async def starts_with(
     connection: Connection, key: str, *, site: UUID, pilot: UUID, lease: timedelta
 ) -> Starts:
-    """Precondition: the site is locked."""
+    """Return what is known of the starts with this key at a locked site."""
     [row] = await connection.fetch(_SELECT_STARTS, pilot, site, key, lease)
     return Starts(**row)
 
 
 async def mark_site_revoked(connection: Connection, name: str) -> Site | None:
-    """None: there is none of that name."""
+    """Revoke the site; return None if there is none of that name."""
     row = await connection.fetchrow(_REVOKE, name)
     return None if row is None else _site(row)
 
 
 async def revoked_sites(connection: Connection) -> frozenset[UUID]:
+    """Return the revoked sites."""
     return frozenset(row["uid"] for row in await connection.fetch(_SELECT_REVOKED))
 
 

@@ -1,5 +1,7 @@
-"""Statements for making a task's jobs. Whoever splits a task holds it by a token for a while; each
-page is one transaction."""
+"""Statements for creating a task's jobs (splitting).
+
+Whoever splits a task claims it by a token for some time. Each page of files is one transaction.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -68,9 +70,14 @@ _LOCK_CLAIMED = "SELECT uid FROM tasks WHERE uid = $1 AND split_token = $2 FOR N
 
 @dataclass(frozen=True, slots=True)
 class SplitPlace:
-    """Where reading goes on, after a crash too. ``cursor``: page to read next; ``skip``: files of
-    it that have jobs already; ``group``: number of the next merge group; ``last_seq``: highest seq
-    used so far, -1 for none."""
+    """Where splitting goes on, also after a crash.
+
+    Attributes:
+        cursor: The page to read next.
+        skip: Number of files of the page that have jobs already.
+        group: Number of the next merge group.
+        last_seq: Highest seq used so far; -1 for none.
+    """
 
     cursor: str | None = None
     skip: int = 0
@@ -80,9 +87,14 @@ class SplitPlace:
 
 @dataclass(frozen=True, slots=True)
 class SplitClaim:
-    """A task to split. ``claimed_at``: by the database's clock. ``taken_over``: the task whose
-    finished jobs it takes over. ``reading``: what it takes as it comes. ``holders``: whose it is,
-    in the order in which they are locked."""
+    """A claim on a task to split.
+
+    Attributes:
+        claimed_at: By the database's clock.
+        taken_over: The task whose finished jobs it takes over.
+        reading: The upstream task and data set whose files it takes as they come.
+        holders: The group and person whose quotas count, in the order in which they are locked.
+    """
 
     uid: UUID
     token: UUID
@@ -97,8 +109,13 @@ class SplitClaim:
 async def claim_task(
     connection: Connection, token: UUID, *, before: datetime | None, hold: timedelta
 ) -> SplitClaim | None:
-    """Holds for ``hold``. None: no task is left that was not looked at since ``before`` (by the
-    database's clock; None: that nobody is looking at)."""
+    """Claim the highest-ranked task that is to be split, for the time ``hold``.
+
+    ``before`` excludes tasks that were looked at since then, by the database's clock.
+
+    Returns:
+        None if no such task is left.
+    """
     row = await connection.fetchrow(_CLAIM_TASK, token, before, hold)
     if row is None:
         return None
@@ -119,14 +136,17 @@ async def claim_task(
 
 
 async def release_task(connection: Connection, claim: SplitClaim, *, reason: str) -> None:
-    """Nothing to be done for now; nothing happens where the claim ran out."""
+    """End the claim and record why nothing can be done now; an expired claim has no effect."""
     await connection.execute(_RELEASE_TASK, claim.uid, claim.token, reason)
 
 
 async def begin_splitting(
     connection: Connection, claim: SplitClaim, *, shared: Sequence[InputFile]
 ) -> bool:
-    """``shared``: what every job gets. False where the claim ran out, or the task has ended."""
+    """Begin to split the claimed task; return False if the claim or the task has ended.
+
+    ``shared`` are inputs that every job gets.
+    """
     stored = stored_files(shared) or None
     return (await connection.fetchval(_BEGIN_SPLITTING, claim.uid, claim.token, stored)) is not None
 
@@ -140,9 +160,13 @@ async def count_page(
     last: bool,
     hold: timedelta,
 ) -> bool:
-    """So many jobs come in this transaction, and reading goes on at ``place``; after the ``last``
-    page the task is active. Effect: the task is locked. False where the claim ran out, or the task
-    has ended."""
+    """Lock the task and count the jobs that this transaction adds.
+
+    Splitting goes on at ``place``. After the ``last`` page the task is active.
+
+    Returns:
+        False if the claim has expired or the task has ended.
+    """
     counted = await connection.fetchval(
         _COUNT_PAGE,
         claim.uid,
@@ -159,15 +183,17 @@ async def count_page(
 
 
 async def lock_claimed(connection: Connection, claim: SplitClaim) -> bool:
-    """False where the claim ran out, or the task has ended."""
+    """Lock the claimed task; return False if the claim has expired or the task has ended."""
     return await connection.fetchval(_LOCK_CLAIMED, claim.uid, claim.token) is not None
 
 
 async def insert_jobs(
     connection: Connection, task: UUID, drafts: Iterable[JobDraft], *, asked: bool = False
 ) -> None:
-    """In order. COPY, as a page makes thousands of rows. ``asked``: people do them; they are never
-    ready, so no time is kept since when they are."""
+    """Insert jobs in order, with COPY because a page makes thousands of rows.
+
+    ``asked``: people do the jobs. They are never ready, so they have no time of becoming ready.
+    """
     records: list[tuple[Any, ...]] = [
         (task, draft.seq, stored_files(draft.inputs)) for draft in drafts
     ]
@@ -179,5 +205,8 @@ async def insert_jobs(
 
 
 def stored_files(files: Iterable[JobInput]) -> list[dict[str, Any]]:
-    """Without a port where there is none: instances of the release before refuse it."""
+    """Return the files as they are stored.
+
+    An empty port is left out, because instances of the previous release reject it.
+    """
     return [file.model_dump(exclude=None if file.port else {"port"}) for file in files]

@@ -1,11 +1,11 @@
-"""SQL with the state names of the contracts, so that no state is spelt out a second time."""
+"""SQL statements with the state names of the contracts, so that no state is spelt twice."""
 
 from sluice.contracts.states import AttemptOutcome, JobState, PilotState, TaskState
 
 
 def statement(text: str) -> str:
-    """Fills in ``'{job.READY}'``, ``'{task.ACTIVE}'``, ``'{pilot.LOST}'``, ``'{outcome.LOST}'``.
+    """Fill in ``'{job.READY}'``, ``'{task.ACTIVE}'``, ``'{pilot.LOST}'`` and ``'{outcome.LOST}'``.
 
-    As literals, not as parameters: only so can the planner tell that a partial index serves.
+    They are literals, not parameters, so that the planner can use partial indexes.
     """
     return text.format(job=JobState, task=TaskState, pilot=PilotState, outcome=AttemptOutcome)

@@ -1,4 +1,4 @@
-"""Statements that only read: what is shown of tasks and jobs."""
+"""Read-only statements on tasks and jobs for display."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -75,15 +75,26 @@ _TASK_EXISTS = "SELECT 1 FROM tasks WHERE uid = $1"
 
 
 def no_task(uid: UUID) -> NotFound:
+    """Return the error that there is no such task."""
     return NotFound(f"no task {uid}", task=uid)
 
 
 def no_job(job_id: int) -> NotFound:
+    """Return the error that there is no such job."""
     return NotFound(f"no job {job_id}", job=job_id)
 
 
 async def task_status(connection: Connection, uid: UUID, *, full: bool = False) -> TaskStatus:
-    """``full``: also how many jobs were killed. Raises ``NotFound``."""
+    """Return the status of a task.
+
+    Args:
+        connection: A database connection.
+        uid: The task.
+        full: Include the number of killed jobs.
+
+    Raises:
+        NotFound: There is no such task.
+    """
     found = await task_statuses(connection, [uid], full=full)
     if not found:
         raise no_task(uid)
@@ -93,7 +104,7 @@ async def task_status(connection: Connection, uid: UUID, *, full: bool = False) 
 async def task_statuses(
     connection: Connection, uids: Sequence[UUID], *, full: bool = False, sight: Sight = ALL
 ) -> list[TaskStatus]:
-    """Those of ``uids`` that there are, and are seen."""
+    """Return the status of those of ``uids`` that exist and are visible."""
     rows = await connection.fetch(_SELECT_STATUS, uids, sight.names())
     return [_status(row, full=full) for row in rows]
 
@@ -106,6 +117,7 @@ async def latest_tasks(
     full: bool = False,
     sight: Sight = ALL,
 ) -> list[TaskStatus]:
+    """Return the status of the latest visible tasks, newest first."""
     rows = await connection.fetch(_SELECT_LATEST, state, limit, sight.names())
     return [_status(row, full=full) for row in rows]
 
@@ -117,10 +129,10 @@ def _status(row: Any, *, full: bool) -> TaskStatus:
 async def troubled_tasks(
     connection: Connection, *, limit: int, sight: Sight = ALL
 ) -> list[TaskStatus]:
-    """Return tasks that have not ended and have jobs that failed for good or are held.
+    """Return live tasks with jobs that failed for good or are quarantined.
 
-    Tasks with held jobs come first, of each kind the newest. ``reason`` names the first such job
-    and its error.
+    Tasks with quarantined jobs come first, and the newest within each kind. ``reason`` names the
+    first such job and its error.
     """
     rows = await connection.fetch(_SELECT_TROUBLED, limit, sight.names())
     jobs = await connection.fetch(_SELECT_FIRST_FAILED, [row["uid"] for row in rows])
@@ -140,14 +152,26 @@ async def troubled_tasks(
 
 
 async def require_task(connection: Connection, uid: UUID) -> None:
-    """Raises ``NotFound``."""
+    """Check that the task exists.
+
+    Raises:
+        NotFound: There is no such task.
+    """
     if await connection.fetchval(_TASK_EXISTS, uid) is None:
         raise no_task(uid)
 
 
 async def job_with_attempts(connection: Connection, job_id: int, *, full: bool = False) -> Job:
-    """Attempts that are under way come last, two at the most. ``full``: with the names of pilots.
-    Raises ``NotFound``."""
+    """Return a job with its attempts; live attempts, at most two, come last.
+
+    Args:
+        connection: A database connection.
+        job_id: The job.
+        full: Include the names of pilots.
+
+    Raises:
+        NotFound: There is no such job.
+    """
     row = await connection.fetchrow(_SELECT_JOB, job_id)
     if row is None:
         raise no_job(job_id)
@@ -174,6 +198,7 @@ async def job_with_attempts(connection: Connection, job_id: int, *, full: bool =
 
 
 def job_of(row: Any, **further: Any) -> Job:
+    """Return the job of a row, with further fields."""
     return Job(
         id=row["id"],
         task_uid=row["task_uid"],

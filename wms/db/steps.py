@@ -1,4 +1,4 @@
-"""Statements on steps over all chains: priorities that people have set, and how much waits."""
+"""Statements on steps across all chains: their priorities and their waiting jobs."""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ from sluice.contracts.steps import (
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
-#: Tasks ``t``, each with what is set for its step: of its template, or else of all.
+#: SQL: tasks ``t`` with the priority of their step: of its template, else of all templates.
 TASKS_WITH_PRIORITY = """tasks AS t
     LEFT JOIN step_priorities AS own ON own.step = t.step AND own.template = t.template
     LEFT JOIN step_priorities AS every ON every.step = t.step AND every.template = ''"""
@@ -30,7 +30,7 @@ ON CONFLICT (step, template) DO UPDATE SET
         THEN step_priorities.set_at ELSE now() END
 """
 
-#: 0 of all templates is what holds where nothing is set.
+#: Priority 0 for all templates equals no setting.
 _CLEAR_PRIORITY = "DELETE FROM step_priorities WHERE step = $1 AND template = $2"
 
 _SELECT_PRIORITIES = "SELECT step, template, priority, reason, set_by, set_at FROM step_priorities"
@@ -78,6 +78,7 @@ ORDER BY step, template
 
 
 async def set_priority(connection: Connection, new: RankStep) -> None:
+    """Set the priority of a step, or delete it if it equals no setting."""
     template = new.template or ""
     if new.priority == 0 and not template:
         await connection.execute(_CLEAR_PRIORITY, new.step, template)
@@ -88,14 +89,17 @@ async def set_priority(connection: Connection, new: RankStep) -> None:
 
 
 async def priority_of_task(connection: Connection, task: UUID) -> StepPriority | None:
-    """What holds for its step; None: nobody has set anything."""
+    """Return the priority that applies to the task's step, or None if nobody has set one."""
     row = await connection.fetchrow(_SELECT_PRIORITY_OF_TASK, task)
     return None if row is None else _priority(row)
 
 
 async def step_list(connection: Connection, sight: Sight = ALL) -> StepList:
-    """Those with tasks that live or began within a day; priorities of templates without such are
-    told to whom nothing is left out."""
+    """Return the steps with tasks that live or were created within a day.
+
+    A principal with limited visibility gets only priorities that apply to all templates or to
+    templates of these steps.
+    """
     rows = await connection.fetch(_SELECT_PRIORITIES)
     priorities = {(row["step"], row["template"]): _priority(row) for row in rows}
     loads = [

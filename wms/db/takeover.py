@@ -1,4 +1,4 @@
-"""Statements for tasks that take over finished jobs of one that was at the same work before."""
+"""Statements for tasks that take over finished jobs of an earlier task with the same work."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ UPDATE flows SET due = true WHERE writer = $1 AND NOT due
 
 @dataclass(frozen=True, slots=True)
 class FinishedJob:
-    """``inputs``: as they are stored."""
+    """A finished job with its inputs as they are stored."""
 
     id: int
     inputs: list[dict[str, Any]]
@@ -52,13 +52,14 @@ class FinishedJob:
 
 @dataclass(frozen=True, slots=True)
 class TakenJob:
-    """``source``: the job that it is taken over from."""
+    """A job that is taken over from the job ``source``."""
 
     draft: JobDraft
     source: int
 
 
 async def same_shared_inputs(connection: Connection, task: UUID, other: UUID) -> bool:
+    """Return whether both tasks exist and give all their jobs the same shared inputs."""
     same: bool = await connection.fetchval(_SAME_SHARED_INPUTS, task, other)
     return same
 
@@ -66,7 +67,7 @@ async def same_shared_inputs(connection: Connection, task: UUID, other: UUID) ->
 async def finished_jobs(
     connection: Connection, task: UUID, *, first: int, last: int
 ) -> dict[int, FinishedJob]:
-    """By number, those from ``first`` to ``last``."""
+    """Return the finished jobs numbered from ``first`` to ``last``, by number."""
     rows = await connection.fetch(_FINISHED_JOBS, task, first, last)
     return {row["seq"]: FinishedJob(row["id"], row["inputs"]) for row in rows}
 
@@ -74,8 +75,10 @@ async def finished_jobs(
 async def insert_taken(
     connection: Connection, task: UUID, jobs: Sequence[TakenJob], *, files: Mapping[UUID, int]
 ) -> None:
-    """``jobs`` are counted as ready, or asked. ``files``: how many were registered for them, by
-    data set."""
+    """Insert jobs as finished that were counted as ready or unanswered.
+
+    ``files`` are the numbers of files that were registered for them, by data set.
+    """
     now = await connection.fetchval("SELECT now()")
     await connection.copy_records_to_table(
         "jobs",

@@ -1,5 +1,4 @@
-"""Descriptions of tasks, kept in memory: they never change once stored, so there is nothing to
-invalidate."""
+"""Cache of task descriptions; they never change once stored, so nothing is invalidated."""
 
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -18,8 +17,13 @@ from wms.db.tasks import stored_tasks
 
 @dataclass(frozen=True, slots=True)
 class KnownTask:
-    """``outputs``: by port. ``for_pilots``: what a pilot is told (a ``PilotTask`` as JSON, defaults
-    left out); ``for_former``: what one of the release before understands of it."""
+    """A task's description, prepared for use.
+
+    Attributes:
+        outputs: Outputs by port.
+        for_pilots: A ``PilotTask`` as JSON for pilots, without defaults.
+        for_former: The same for pilots of the previous release.
+    """
 
     task: Task
     outputs: dict[str, TaskOutput]
@@ -28,7 +32,7 @@ class KnownTask:
 
     @property
     def temporary_codes(self) -> frozenset[int]:
-        """Exit codes after which another attempt may help, as its tool says."""
+        """Exit codes of its tool after which another attempt may help."""
         codes = self.task.executable.get("temporaryFailCodes")
         return frozenset(codes) if isinstance(codes, list) else frozenset()
 
@@ -44,14 +48,14 @@ class KnownTask:
 
 
 class TaskCache:
-    """The ``limit`` descriptions used last."""
+    """Cache of the ``limit`` descriptions that were used last."""
 
     def __init__(self, limit: int = 512) -> None:
         self._limit = limit
         self._known: OrderedDict[UUID, KnownTask] = OrderedDict()
 
     async def get(self, connection: Connection, uids: Iterable[UUID]) -> dict[UUID, KnownTask]:
-        """Those of ``uids`` that are stored."""
+        """Return those of ``uids`` that are stored."""
         wanted = set(uids)
         found = {uid: self._known[uid] for uid in wanted if uid in self._known}
         missing = list(wanted - found.keys())
@@ -67,6 +71,7 @@ class TaskCache:
 
 
 def known_task(task: Task) -> KnownTask:
+    """Prepare the description of a task for use."""
     pilot_task = PilotTask(
         uid=task.uid,
         chain_uid=task.chain_uid,
@@ -94,8 +99,10 @@ def known_task(task: Task) -> KnownTask:
 
 
 def _wire_form(task: PilotTask) -> bytes:
-    """A pilot of the release before has to be told ``resources``, also where these are the
-    defaults."""
+    """Return the task as JSON for pilots.
+
+    Pilots of the previous release need ``resources`` even if these are the defaults.
+    """
     return orjson.dumps({"resources": {}} | task.model_dump(mode="json", exclude_defaults=True))
 
 

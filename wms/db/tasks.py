@@ -1,9 +1,9 @@
 """Statements on tasks.
 
-The lock rule: **every move of a job is made under the lock of its task's row; several tasks are
-locked in order of uid; job rows are never waited for by anyone who does not hold that lock; pilots'
-rows come last.** So there are no deadlocks, and the counters always equal the jobs' states. Locks
-are NO KEY UPDATE, with which the foreign key of new jobs gets along.
+The lock rule: **every state change of a job is made under the lock of its task's row; several tasks
+are locked in order of uid; nobody waits for a job's row without that lock; pilots' rows come
+last.** So there are no deadlocks, and the counters always equal the jobs' states. Locks are NO KEY
+UPDATE, which does not block the foreign key of new jobs.
 """
 
 from collections import Counter
@@ -43,8 +43,8 @@ SELECT uid, shared_inputs::text AS shared FROM tasks
 WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
 """
 
-#: What a pilot could be given of task ``t``. A task that the release before stored has its needs in
-#: its description alone.
+#: SQL: the demand of task ``t``. A task that the previous release stored has its needs only in its
+#: description.
 DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS rank,
     {PRIORITY}::float AS priority, t.created_at,
     coalesce(t.turn_at, t.created_at) AS turn_at, t.ready,
@@ -53,8 +53,8 @@ DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS ra
     CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by,
     {WAITS_FOR_ROOM} AS is_trial"""
 
-#: Only live tasks are looked at, and no job. Steps that are switched off have a negative priority;
-#: those whose storage is full get none.
+#: SQL: whether task ``t`` may get pilots. It reads only live tasks and no jobs. A negative priority
+#: switches a step off. A task whose storage is full gets none.
 IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready > 0
     AND {PRIORITY} >= 0 AND NOT {CLOSED_FOR_ROOM}"""
 
@@ -65,7 +65,7 @@ uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held,
 registered, split_last_seq, root_seq
 """
 
-#: Who reads what task ``uid`` reads.
+#: SQL: the readers of the inputs of task ``uid``.
 _INPUT_READERS = (
     "(SELECT i.readers FROM input_readers AS i WHERE i.task_uid = uid) AS input_readers"
 )
@@ -106,7 +106,7 @@ RETURNING registered
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The files that task ``writer`` gives for data set ``dataset``, taken as they come."""
+    """The files that task ``writer`` writes to data set ``dataset``, taken as they come."""
 
     writer: UUID
     dataset: UUID
@@ -122,25 +122,25 @@ class LockedTask:
     counts: JobCounts
     errors: dict[str, int]
     registered: dict[str, int]
-    #: The only job of its level of a tree, if all jobs of that level are made.
+    #: The only job of its tree level, if all jobs of that level are made.
     only_seq: int | None = None
-    #: What it takes as it comes, where that was asked for.
+    #: What it takes as it comes, if the query asked for it.
     reading: Reading | None = None
-    #: Where that was asked for, the number of tasks that read it, by data set: ``InputReaders``.
+    #: If the query asked for it: number of tasks that read its inputs, by data set
+    #: (``InputReaders``).
     input_readers: Mapping[str, int] = field(default_factory=dict)
 
     def given(self, dataset: UUID) -> int:
-        """Files that it gave for the data set so far."""
+        """Return the number of files registered for the data set so far."""
         return self.registered.get(str(dataset), 0)
 
 
-#: Of a row of ``tasks``: do people do it? What its jobs begin as.
+#: SQL on a row of ``tasks``: whether people do its jobs. It decides the first state of its jobs.
 IS_ASKED = "coalesce(needs ? 'ask', false)"
 
 
 class ReaderCame(Exception):
-    """A task began to take what one of those locked gives, while the locks were waited for: they
-    are to be locked anew."""
+    """A downstream task appeared while the locks were waited for; lock the tasks again."""
 
 
 def _locked(row: Any) -> LockedTask:
@@ -160,7 +160,7 @@ def _locked(row: Any) -> LockedTask:
 
 
 async def insert_task(connection: Connection, task: Task) -> bool:
-    """False when it was there before."""
+    """Store the task; return False if it was stored before."""
     needs = task.needs
     inserted = await connection.fetchval(
         _INSERT_TASK,
@@ -168,8 +168,8 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         task.chain_uid,
         task.step,
         task.template,
-        # Without defaults: an instance of the release before reads it, too. Nor does that know of
-        # jobs taken over (it runs all), and of owners.
+        # Without defaults, because an instance of the previous release reads it too. That release
+        # knows neither jobs taken over (it runs all jobs) nor owners.
         task.model_dump(
             mode="json", exclude_defaults=True, exclude={"taken_over", "owner", "group"}
         ),
@@ -189,24 +189,25 @@ async def insert_task(connection: Connection, task: Task) -> bool:
 
 
 async def stored_tasks(connection: Connection, uids: Sequence[UUID]) -> list[Task]:
-    """Those of ``uids`` that there are, as they were sent."""
+    """Return those of ``uids`` that exist, as they were sent."""
     rows = await connection.fetch(_SELECT_SPECS, uids)
     return [Task.model_validate(row["spec"]) for row in rows]
 
 
 async def demands(connection: Connection) -> list[Demand]:
-    """Tasks that have ready jobs."""
+    """Return the demands of tasks that have ready jobs and may get pilots."""
     return [demand_of(row) for row in await connection.fetch(_SELECT_DEMANDS)]
 
 
 @lru_cache(maxsize=4096)
 def _needs_in(text: str) -> Needs:
-    """``text``: JSON, in which more may stand. Tasks of the same step have the same."""
+    """Return the needs in JSON that may contain more; tasks of the same step share them."""
     given = orjson.loads(text)
     return Needs.model_validate({name: given[name] for name in Needs.model_fields if name in given})
 
 
 def demand_of(row: Any) -> Demand:
+    """Return the demand of a row."""
     return Demand(
         uid=row["uid"],
         rank=row["rank"],
@@ -225,7 +226,7 @@ def demand_of(row: Any) -> Demand:
 
 
 async def shared_inputs_json(connection: Connection, uids: Sequence[UUID]) -> dict[UUID, str]:
-    """JSON of what all jobs of a task get; tasks without that are left out."""
+    """Return the shared inputs of tasks as JSON; tasks without any are left out."""
     if not uids:
         return {}
     rows = await connection.fetch(_SELECT_SHARED_INPUTS, uids)
@@ -233,23 +234,27 @@ async def shared_inputs_json(connection: Connection, uids: Sequence[UUID]) -> di
 
 
 async def lock_tasks(connection: Connection, uids: Iterable[UUID]) -> dict[UUID, LockedTask]:
-    """Those of ``uids`` that there are; their rows stay locked until the transaction ends."""
+    """Lock those of ``uids`` that exist until the transaction ends."""
     return {row["uid"]: _locked(row) for row in await connection.fetch(_LOCK_TASKS, list(uids))}
 
 
 async def lock_tasks_of_jobs(connection: Connection, jobs: Sequence[int]) -> dict[UUID, LockedTask]:
-    """The same for the tasks of these jobs."""
+    """Lock the tasks of these jobs until the transaction ends."""
     return {row["uid"]: _locked(row) for row in await connection.fetch(_LOCK_TASKS_OF_JOBS, jobs)}
 
 
 async def lock_tasks_and_readers(
     connection: Connection, jobs: Sequence[int]
 ) -> dict[UUID, LockedTask]:
-    """The same with the tasks that take what they give as it comes. Raises ``ReaderCame``."""
+    """Lock the tasks of these jobs, and the downstream tasks that take their files as they come.
+
+    Raises:
+        ReaderCame: A downstream task appeared meanwhile.
+    """
     rows = await connection.fetch(_LOCK_TASKS_AND_READERS, jobs)
     locked = {row["uid"]: _locked(row) for row in rows}
     found = Counter(row["writer"] for row in rows)
-    # Who took what an ended task gave is forgotten in the end, and it gives nothing more.
+    # Flows of ended tasks are deleted in the end, and an ended task writes no more files.
     if any(
         row["own"] and not locked[row["uid"]].state.final and found[row["uid"]] < row["readers"]
         for row in rows
@@ -259,7 +264,11 @@ async def lock_tasks_and_readers(
 
 
 async def set_ended(connection: Connection, uid: UUID, ending: Ending) -> dict[str, int] | None:
-    """How many files of it were registered, by data set; None where it had ended before."""
+    """End the task and cancel its open jobs.
+
+    Returns:
+        The number of its registered files by data set; None if it had ended before.
+    """
     registered: dict[str, int] | None = await connection.fetchval(
         _SET_ENDED, uid, ending.state, ending.reason, states_before(TASK_MOVES, ending.state)
     )

@@ -1,5 +1,7 @@
-"""Statements on what pilots did when, and how many jobs waited: counted by the database into as
-many bins as a picture has, however many jobs there are."""
+"""Statements on what pilots did over time and how many jobs waited.
+
+The database counts the jobs into bins, so the result does not grow with the number of jobs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 
-#: Seconds that the jobs of a chain may be counted for.
+#: Timeout in seconds for counting the jobs of a chain.
 _PATIENCE = 120.0
 
 _SELECT_RANGE = """
@@ -21,8 +23,8 @@ SELECT min(created_at) AS begin, CASE WHEN bool_and(ended_at IS NOT NULL) THEN m
 FROM tasks WHERE chain_uid = $1
 """
 
-#: Jobs of the tasks $1 that a pilot has, or had last, and when they ran, in bins of $3 seconds from
-#: $2 on; then other attempts at them, which have ended, or go on beside.
+#: Subquery: the jobs of the tasks $1 and when they ran, in bins of $3 seconds from $2 on. The first
+#: part covers the current or last attempts; the others cover earlier and duplicate attempts.
 _RAN = """
     SELECT j.task_uid, j.pilot,
         extract(epoch FROM coalesce(j.ended_at - make_interval(secs => j.seconds), j.started_at,
@@ -74,7 +76,12 @@ _SELECT_NAMES = "SELECT uid, name FROM pilots WHERE uid = ANY($1::uuid[])"
 
 @dataclass(frozen=True, slots=True)
 class ChainRange:
-    """``steps``: of ``tasks``, in the order in which they began. ``ended`` None: it goes on."""
+    """The time range of a chain.
+
+    Attributes:
+        ended: None if the chain goes on.
+        steps: Steps of ``tasks``, in the order in which they were created.
+    """
 
     begin: datetime
     ended: datetime | None
@@ -85,7 +92,7 @@ class ChainRange:
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Of ``seconds`` each, from ``begin`` on."""
+    """``number`` bins of ``seconds`` each, from ``begin`` on."""
 
     begin: datetime
     seconds: float
@@ -93,7 +100,7 @@ class Bins:
 
 
 async def range_of(connection: Connection, chain: UUID) -> ChainRange | None:
-    """None where it has no task."""
+    """Return the time range of the chain, or None if it has no task."""
     row = await connection.fetchrow(_SELECT_RANGE, chain)
     return None if row is None or row["begin"] is None else ChainRange(**row)
 
@@ -101,7 +108,7 @@ async def range_of(connection: Connection, chain: UUID) -> ChainRange | None:
 async def busy_by_pilot(
     connection: Connection, tasks: Sequence[UUID], bins: Bins
 ) -> dict[UUID, list[tuple[UUID, int, float]]]:
-    """Pilot → task, bin, and how many jobs it ran on average."""
+    """Return for each pilot tasks, bins, and the mean number of jobs that it ran in the bin."""
     found: dict[UUID, list[tuple[UUID, int, float]]] = {}
     for row in await _binned(connection, SELECT_BUSY, tasks, bins):
         found.setdefault(row["pilot"], []).append((row["task_uid"], row["bin"], row["busy"]))
@@ -111,12 +118,13 @@ async def busy_by_pilot(
 async def queue_changes(
     connection: Connection, tasks: Sequence[UUID], bins: Bins
 ) -> list[tuple[UUID, int, int]]:
-    """Task, bin, and by how much its queue grew there."""
+    """Return tasks, bins, and by how much the task's queue grew in the bin."""
     rows = await _binned(connection, SELECT_QUEUES, tasks, bins)
     return [(row["task_uid"], row["bin"], int(row["change"])) for row in rows]
 
 
 async def names_of(connection: Connection, pilots: Sequence[UUID]) -> dict[UUID, str]:
+    """Return the names of pilots."""
     rows = await connection.fetch(_SELECT_NAMES, list(pilots))
     return {row["uid"]: row["name"] for row in rows}
 

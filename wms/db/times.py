@@ -1,5 +1,8 @@
-"""Statements on how long jobs waited and ran. Of a task that has ended this is counted once, and
-kept with it: what chains and templates take in all is added up from tasks, never from jobs."""
+"""Statements on how long jobs waited and ran.
+
+The jobs of an ended task are counted once, and the result is kept with the task. Times of chains
+and templates are sums over tasks, never over jobs.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.domain.times import SHORTEST, TO_AN_OCTAVE, Samples, TimeKind, restored, samples_of
 
-#: Seconds that the jobs of one task may be counted for.
+#: Timeout in seconds for counting the jobs of one task.
 _PATIENCE = 120.0
 
 SELECT_TIMES = statement(f"""
@@ -73,7 +76,12 @@ _SELECT_BEGIN = "SELECT min(created_at) FROM tasks WHERE chain_uid = $1"
 
 @dataclass(frozen=True, slots=True)
 class TimedTask:
-    """``times`` None: not counted yet. ``open``: jobs that have not ended."""
+    """A task with the times of its jobs.
+
+    Attributes:
+        open: Number of jobs that have not ended.
+        times: None if they have not been counted yet.
+    """
 
     uid: UUID
     chain_uid: UUID
@@ -88,7 +96,7 @@ class TimedTask:
 
 @dataclass(frozen=True, slots=True)
 class TimesPeriod:
-    """``template`` None: all."""
+    """A period of time, of one template or (None) of all templates."""
 
     template: str | None
     since: datetime
@@ -98,7 +106,7 @@ class TimesPeriod:
 async def tasks_of_chains(
     connection: Connection, chains: Sequence[UUID], sight: Sight = ALL
 ) -> list[TimedTask]:
-    """In the order in which they began."""
+    """Return the visible tasks of the chains in order of creation."""
     rows = await connection.fetch(_SELECT_OF_CHAINS, list(chains), sight.names())
     return [_task(row) for row in rows]
 
@@ -106,7 +114,7 @@ async def tasks_of_chains(
 async def tasks_of_period(
     connection: Connection, period: TimesPeriod, *, limit: int, sight: Sight = ALL
 ) -> list[TimedTask]:
-    """The newest, in the order in which they began."""
+    """Return the newest tasks that were created in the period, in order of creation."""
     rows = await connection.fetch(
         SELECT_OF_PERIOD, period.template, period.since, period.until, limit, sight.names()
     )
@@ -114,21 +122,24 @@ async def tasks_of_period(
 
 
 async def uncounted_tasks(connection: Connection, *, limit: int) -> list[tuple[UUID, UUID, bool]]:
-    """Task, chain, and whether there is anything to count."""
+    """Return ended tasks without times: task, chain, and whether there is anything to count."""
     return [tuple(row) for row in await connection.fetch(SELECT_UNCOUNTED, limit)]
 
 
 async def begin_of_chain(connection: Connection, chain: UUID) -> datetime:
+    """Return when the first task of the chain was created."""
     begin: datetime = await connection.fetchval(_SELECT_BEGIN, chain)
     return begin
 
 
 async def count_times(connection: Connection, task: UUID, *, begin: datetime) -> Samples:
+    """Count the times of the task's finished jobs."""
     rows = await connection.fetch(SELECT_TIMES, task, begin, timeout=_PATIENCE)
     return samples_of([dict(row) for row in rows])
 
 
 async def keep_times(connection: Connection, task: UUID, times: Mapping[TimeKind, Any]) -> None:
+    """Store the times of an ended task, unless they are stored already."""
     stored = {kind.value: sample.stored() for kind, sample in times.items()}
     await connection.execute(_SET_TIMES, task, stored)
 

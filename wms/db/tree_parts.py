@@ -1,5 +1,7 @@
-"""Statements on trees: what the jobs of one level gave is what the next level reads. All under the
-task's lock."""
+"""Statements on trees, where each level reads the files that the jobs of the level before wrote.
+
+The caller must hold the task's lock.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +51,7 @@ DELETE FROM tree_parts WHERE task_uid = $1
 
 @dataclass(frozen=True, slots=True)
 class TreePart:
-    """The file that job ``seq`` gave, as the input of a job of the next level, without its seq."""
+    """The file that job ``seq`` wrote, as an input of a job of the next level, without its seq."""
 
     seq: int
     file: dict[str, Any]
@@ -57,8 +59,13 @@ class TreePart:
 
 @dataclass(frozen=True, slots=True)
 class TreeLevel:
-    """``made``: jobs so far; ``taken_seq``: the last part that is in one; ``closed``: these are
-    all."""
+    """A level of a tree.
+
+    Attributes:
+        made: Number of jobs so far.
+        taken_seq: The last part that is in a job.
+        closed: The level has all its jobs.
+    """
 
     level: int
     made: int
@@ -67,6 +74,7 @@ class TreeLevel:
 
 
 async def keep_parts(connection: Connection, task: UUID, parts: Sequence[TreePart]) -> None:
+    """Store files that jobs of the tree wrote."""
     seqs, files = [part.seq for part in parts], [part.file for part in parts]
     await connection.execute(_KEEP_PARTS, task, seqs, files)
 
@@ -74,7 +82,7 @@ async def keep_parts(connection: Connection, task: UUID, parts: Sequence[TreePar
 async def read_parts(
     connection: Connection, task: UUID, *, after: int, before: int
 ) -> list[JobDraft]:
-    """Those of jobs whose seq lies between, in order, as entries of jobs."""
+    """Return the files of jobs with a seq between the two, in order, as entries of jobs."""
     rows = await connection.fetch(_READ_PARTS, task, after, before)
     return [
         JobDraft(row["seq"], [InputFile.model_construct(seq=row["seq"], **row["file"])])
@@ -83,13 +91,13 @@ async def read_parts(
 
 
 async def levels_of(connection: Connection, task: UUID) -> dict[int, TreeLevel]:
-    """But the first."""
+    """Return the levels of the tree except the first."""
     rows = await connection.fetch(_SELECT_LEVELS, task)
     return {row["level"]: TreeLevel(**row) for row in rows}
 
 
 async def first_open(connection: Connection, task: UUID, *, after: int, before: int) -> int | None:
-    """The first job between that has not given its part; None: there is none."""
+    """Return the first job between the two that has not written its file, or None."""
     found: int | None = await connection.fetchval(SELECT_FIRST_OPEN, task, after, before)
     return found
 
@@ -97,7 +105,7 @@ async def first_open(connection: Connection, task: UUID, *, after: int, before: 
 async def set_level(
     connection: Connection, task: UUID, level: TreeLevel, *, new: Sequence[JobDraft]
 ) -> None:
-    """With ``new`` jobs."""
+    """Store the state of the level and add its ``new`` jobs."""
     await connection.execute(
         _SET_LEVEL, task, level.level, level.made, level.taken_seq, level.closed
     )
@@ -105,9 +113,10 @@ async def set_level(
 
 
 async def set_root(connection: Connection, task: UUID, seq: int) -> None:
-    """The job whose file is the step's."""
+    """Store the job whose file is the output of the step."""
     await connection.execute(_SET_ROOT, task, seq)
 
 
 async def forget_tree(connection: Connection, task: UUID) -> None:
+    """Delete the levels and files of the task's tree."""
     await connection.execute(_FORGET_TREE, task)

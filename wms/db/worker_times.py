@@ -1,4 +1,4 @@
-"""Statements on what is known of workers, and on jobs that may be given to another one, too."""
+"""Statements on the statistics of workers, and on jobs that may get a duplicate attempt."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from wms.domain.worker_times import FEW_FAILURES, SUSPECT, WorkerTimes
 
 
 class Worker(NamedTuple):
-    """A pilot's name and host: what outlives it."""
+    """The name and host of a pilot, which stay the same when it restarts."""
 
     name: str
     host: str
 
     @property
     def in_words(self) -> str:
-        """For a person."""
+        """The worker in words, for people."""
         return f"{self.name} ({self.host})"
 
 
@@ -104,8 +104,14 @@ DELETE FROM worker_times WHERE ctid = ANY(ARRAY(
 
 @dataclass(frozen=True, slots=True)
 class RunningJob:
-    """``ran``: seconds. ``tried``: second attempts at it so far. ``ram``, ``gpu_memory``: MiB,
-    where that is not what its task says."""
+    """A running job that may get a duplicate attempt.
+
+    Attributes:
+        ram: MiB, if it differs from the task's request.
+        gpu_memory: MiB, if it differs from the task's request.
+        ran: Seconds since it started.
+        tried: Number of duplicate attempts so far.
+    """
 
     id: int
     attempt: int
@@ -121,8 +127,7 @@ class RunningJob:
 
 @dataclass(frozen=True, slots=True)
 class Stragglers:
-    """Jobs that another worker could begin, too, the longest first, and what is known of their
-    work, by worker and ``anywhere``."""
+    """Running jobs, longest first, with the statistics of their work by worker and ``anywhere``."""
 
     jobs: Sequence[RunningJob]
     known: "KnownTimes"
@@ -133,7 +138,7 @@ KnownTimes = dict[WorkKind, dict[Worker, WorkerTimes]]
 
 
 async def running_jobs(connection: Connection, *, limit: int) -> list[RunningJob]:
-    """Those that another worker could begin, too."""
+    """Return the longest running jobs that may get a duplicate attempt."""
     return [_running(dict(row)) for row in await connection.fetch(_SELECT_RUNNING, limit)]
 
 
@@ -143,7 +148,7 @@ def _running(row: dict[str, Any]) -> RunningJob:
 
 
 async def times_of(connection: Connection, works: Iterable[WorkKind]) -> KnownTimes:
-    """Of all workers that have done it."""
+    """Return the statistics of these kinds of work, by worker."""
     wanted = list(set(works))
     rows = await connection.fetch(
         _SELECT_TIMES, [work.template for work in wanted], [work.step for work in wanted]
@@ -157,7 +162,7 @@ async def times_of(connection: Connection, works: Iterable[WorkKind]) -> KnownTi
 async def times_of_worker(
     connection: Connection, worker: Worker, *, limit: int
 ) -> list[tuple[WorkKind, WorkerTimes]]:
-    """What it did last, first."""
+    """Return the statistics of the worker, latest work first."""
     rows = await connection.fetch(_SELECT_OF_WORKER, worker.name, worker.host, limit)
     return [(_work(row), _times(row)) for row in rows]
 
@@ -165,7 +170,7 @@ async def times_of_worker(
 async def lock_times(
     connection: Connection, keys: Sequence[tuple[WorkKind, Worker]]
 ) -> dict[tuple[WorkKind, Worker], WorkerTimes]:
-    """Those that are known; nobody changes them before this transaction has ended."""
+    """Lock the known statistics of these workers until the transaction ends, and return them."""
     rows = await connection.fetch(_LOCK_TIMES, *_columns(keys))
     return {(_work(row), worker_of(row)): _times(row) for row in rows}
 
@@ -173,6 +178,7 @@ async def lock_times(
 async def set_times(
     connection: Connection, times: Mapping[tuple[WorkKind, Worker], WorkerTimes]
 ) -> None:
+    """Store the statistics of workers."""
     figures = [attrgetter(*_FIGURES)(each) for each in times.values()]
     await connection.execute(
         _SET_TIMES, *_columns(list(times)), *map(list, zip(*figures, strict=True))
@@ -180,28 +186,33 @@ async def set_times(
 
 
 async def workers_of(connection: Connection, pilots: Iterable[UUID]) -> dict[UUID, Worker]:
+    """Return the workers of the pilots."""
     rows = await connection.fetch(_SELECT_WORKERS, list(set(pilots)))
     return {row["uid"]: worker_of(row) for row in rows}
 
 
 async def active_workers(connection: Connection) -> set[Worker]:
-    """Those with a pilot that takes jobs."""
+    """Return the workers that have an active pilot."""
     return {worker_of(row) for row in await connection.fetch(_SELECT_ACTIVE)}
 
 
 async def failing_works(connection: Connection) -> list[WorkKind]:
-    """At which some worker fails often."""
+    """Return the kinds of work at which some worker fails often."""
     return [_work(row) for row in await connection.fetch(_SELECT_FAILING)]
 
 
 async def may_probe(
     connection: Connection, work: WorkKind, worker: Worker, *, every: float
 ) -> bool:
-    """Notes it, if it may. ``every``: seconds."""
+    """Return whether the worker may get one job to see whether it still fails.
+
+    A positive answer is stored: the next follows after ``every`` seconds at the earliest.
+    """
     return bool(await connection.fetchval(_PROBE, *work, *worker, every))
 
 
 async def forget_times(connection: Connection, *, days: int, limit: int) -> None:
+    """Delete statistics of workers that have not been updated for ``days`` days."""
     await connection.execute(_FORGET, days, limit)
 
 
@@ -215,6 +226,7 @@ def _work(row: Any) -> WorkKind:
 
 
 def worker_of(row: Any) -> Worker:
+    """Return the worker of a row."""
     return Worker(row["name"], row["host"])
 
 

@@ -1,4 +1,4 @@
-"""Tasks, jobs, attempts, pilots."""
+"""Create the tables of tasks, jobs, attempts and pilots."""
 
 from alembic import op
 
@@ -180,11 +180,13 @@ def _statements(sql: str) -> list[str]:
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     for sql in (MESSAGING, TASKS, JOBS, ATTEMPTS, PILOTS):
         for statement in _statements(sql):
             op.execute(statement)
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     for table in ("pilots", "attempts", "jobs", "tasks", "inbox", "outbox"):
         op.execute(f"DROP TABLE {table}")

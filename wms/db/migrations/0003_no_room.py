@@ -1,4 +1,4 @@
-"""One more class of error: no room on a storage or on the node's disk."""
+"""Add an error class for missing space on a storage or on the node's disk."""
 
 from alembic import op
 
@@ -23,8 +23,11 @@ CHECKS = (("jobs", "error_class"), ("attempts", "error_class"))
 
 
 def _allow(*names: str) -> None:
-    """The new rule holds for new rows at once. Old ones are looked through by the next revision,
-    which nobody has to wait for."""
+    """Replace the checks of the error classes.
+
+    The new checks hold for new rows at once. The next revision validates old rows without blocking
+    others.
+    """
     listed = ", ".join(f"'{name}'" for name in names)
     for table, column in CHECKS:
         constraint = f"{table}_{column}_check"
@@ -36,8 +39,10 @@ def _allow(*names: str) -> None:
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     _allow(*BEFORE[:7], "no_room", *BEFORE[7:])
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     _allow(*BEFORE)

@@ -1,5 +1,4 @@
-"""The classes of error of rows from before revision 3 are looked through: long, but under a lock
-that hinders nobody."""
+"""Validate the error classes of rows older than revision 3, under a lock that blocks nobody."""
 
 from alembic import op
 
@@ -10,10 +9,11 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("SET LOCAL statement_timeout = '2h'")
     op.execute("ALTER TABLE jobs VALIDATE CONSTRAINT jobs_error_class_check")
     op.execute("ALTER TABLE attempts VALIDATE CONSTRAINT attempts_error_class_check")
 
 
 def downgrade() -> None:
-    """Nothing to take back."""
+    """Do nothing: there is nothing to revert."""

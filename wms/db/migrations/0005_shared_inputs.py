@@ -1,4 +1,4 @@
-"""Files that all jobs of a task get stand once, with the task."""
+"""Store files that all jobs of a task get once, with the task."""
 
 from alembic import op
 
@@ -9,8 +9,10 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("ALTER TABLE tasks ADD COLUMN shared_inputs jsonb")
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE tasks DROP COLUMN shared_inputs")

@@ -1,4 +1,4 @@
-"""Merges in levels: which one a task is at, and what the jobs of a level gave."""
+"""Store the current level of a tree merge, and the files that the jobs of a level wrote."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute(
         """
 ALTER TABLE tasks
@@ -31,5 +32,6 @@ CREATE TABLE tree_parts (
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("DROP TABLE tree_parts")
     op.execute("ALTER TABLE tasks DROP COLUMN parts_first, DROP COLUMN level_first")

@@ -1,4 +1,4 @@
-"""Attempts that their pilots renew and never end: they are told to stop, and renewed no more."""
+"""Stop attempts that exceed their deadline, and do not renew their leases."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute(
         """
 ALTER TABLE jobs
@@ -20,4 +21,5 @@ ALTER TABLE jobs
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE jobs DROP COLUMN stop_reason, DROP COLUMN stop_attempt")

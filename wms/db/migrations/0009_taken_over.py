@@ -1,4 +1,4 @@
-"""A task may take over finished jobs of one that was at the same work before."""
+"""Let a task take over finished jobs of an earlier task with the same work."""
 
 from alembic import op
 
@@ -9,8 +9,10 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("ALTER TABLE tasks ADD COLUMN taken_over jsonb")
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE tasks DROP COLUMN taken_over")

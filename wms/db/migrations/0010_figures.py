@@ -1,5 +1,4 @@
-"""How long the last attempt at a job took, and how much memory: what lists of jobs are ordered
-by."""
+"""Store the time and memory of a job's last attempt, by which lists of jobs are ordered."""
 
 from alembic import op
 
@@ -10,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE jobs
     -- Of its last attempt; 0 where that is not known.
@@ -19,4 +19,5 @@ ALTER TABLE jobs
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE jobs DROP COLUMN peak_memory, DROP COLUMN seconds")

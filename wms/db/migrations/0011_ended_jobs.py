@@ -1,5 +1,4 @@
-"""Indexes for lists of jobs by state, time and memory; made while everybody works on, and hindering
-nobody."""
+"""Create indexes for lists of jobs by state, time and memory, without blocking others."""
 
 from alembic import context, op
 
@@ -21,17 +20,19 @@ INDEXES = {
     "jobs_by_seconds": f"(task_uid, state, seconds, seq) {_where(*ENDED)}",
     "jobs_by_memory": f"(task_uid, state, peak_memory, seq) {_where(*ENDED)}",
 }
-#: What `jobs_settled` does as well.
+#: An index that `jobs_settled` replaces.
 BEFORE = ("jobs_troubled", f"(task_uid, state) {_where('failed', 'held')}")
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     for name, what in INDEXES.items():
         _make(name, what)
     _drop(BEFORE[0])
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     _make(*BEFORE)
     for name in INDEXES:
         _drop(name)
@@ -41,7 +42,7 @@ def _make(name: str, what: str) -> None:
     if context.is_offline_mode():
         op.execute(f"CREATE INDEX {name} ON jobs {what}")
         return
-    _drop(name)  # what a migration that was ended left half made
+    _drop(name)  # left by an interrupted run
     _beside_others(f"CREATE INDEX CONCURRENTLY {name} ON jobs {what}")
 
 
@@ -53,7 +54,10 @@ def _drop(name: str) -> None:
 
 
 def _beside_others(statement: str) -> None:
-    """It may take long, and wait long for other transactions: nobody waits for it."""
+    """Run the statement outside a transaction with long timeouts.
+
+    It may take long and wait long for other transactions, but blocks nobody.
+    """
     with op.get_context().autocommit_block():
         op.execute("SET statement_timeout = '2h'")
         op.execute("SET lock_timeout = '1h'")

@@ -1,4 +1,4 @@
-"""Pilots that are kept free until a large job fits."""
+"""Add reservations of pilots until a large job fits."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute(
         """
 ALTER TABLE tasks
@@ -20,4 +21,5 @@ ALTER TABLE tasks
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE tasks DROP COLUMN kept_until, DROP COLUMN kept_by")

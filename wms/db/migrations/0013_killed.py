@@ -1,4 +1,4 @@
-"""How many jobs of a task were killed."""
+"""Store how many jobs of a task were killed."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute(
         """
 ALTER TABLE tasks
@@ -19,4 +20,5 @@ ALTER TABLE tasks
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE tasks DROP COLUMN killed")

@@ -1,4 +1,4 @@
-"""Lost pilots need attention until somebody says that he has seen them."""
+"""Add the acknowledgement of lost pilots, which need attention until then."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE pilots
     -- Who has seen that it was lost, and when.
@@ -20,4 +21,5 @@ ALTER TABLE pilots
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE pilots DROP COLUMN acknowledged_at, DROP COLUMN acknowledged_by")

@@ -1,4 +1,4 @@
-"""Ranks that are raised for a while."""
+"""Add temporary boosts of ranks."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute(
         """
 ALTER TABLE tasks
@@ -21,6 +22,7 @@ ALTER TABLE tasks
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute(
         "ALTER TABLE tasks DROP COLUMN ranked_by_hand, DROP COLUMN boost_reason, DROP COLUMN boost"
     )

@@ -1,4 +1,4 @@
-"""Lists of pilots are read along indexes. The table is small, so they are made at once."""
+"""Create indexes for lists of pilots; the table is small, so no concurrent build is needed."""
 
 from alembic import op
 
@@ -24,7 +24,9 @@ INDEXES = {
 
 
 def upgrade() -> None:
-    # No index on seen_at itself: every heartbeat changes it, and would write into all indexes then.
+    """Apply the revision."""
+    # There is no index on seen_at: every heartbeat changes it, and each change would write to all
+    # indexes.
     op.execute(f"""
 ALTER TABLE pilots
     -- It was lost, and a later one has its name and host.
@@ -38,6 +40,7 @@ ALTER TABLE pilots
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     for name in INDEXES:
         op.execute(f"DROP INDEX {name}")
     op.execute("ALTER TABLE pilots DROP COLUMN away_since, DROP COLUMN started_again")

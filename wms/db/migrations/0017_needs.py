@@ -1,7 +1,6 @@
-"""What a task's jobs need stands in one column, as a whole: a further property needs none of its
-own.
+"""Store the needs of a task's jobs in one column, so that new properties need no column.
 
-An instance of the release before leaves it empty; what its tasks need stands in ``spec``.
+An instance of the previous release leaves the column empty; the needs of its tasks are in ``spec``.
 """
 
 from alembic import op
@@ -13,8 +12,10 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("ALTER TABLE tasks ADD COLUMN needs jsonb")
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE tasks DROP COLUMN needs")

@@ -1,4 +1,4 @@
-"""What pilots' nodes have to keep jobs in that ask for a sandbox."""
+"""Store which sandbox a pilot's node has."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     # The table is small, so its rows are checked at once.
     op.execute("""
 ALTER TABLE pilots
@@ -17,4 +18,5 @@ ALTER TABLE pilots
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE pilots DROP COLUMN sandbox")

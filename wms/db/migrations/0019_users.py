@@ -1,4 +1,4 @@
-"""Nodes whose pilots have a user for each slot, where there is no sandbox."""
+"""Add nodes without a sandbox whose pilots have a user for each slot."""
 
 from alembic import op
 
@@ -20,9 +20,11 @@ ALTER TABLE pilots
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     _change(_NEW)
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("UPDATE pilots SET sandbox = 'none' WHERE sandbox = 'users'")
     _change(_OLD)

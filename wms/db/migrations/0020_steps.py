@@ -1,4 +1,4 @@
-"""Priorities of steps over all chains; when jobs became ready, and how long they took in all."""
+"""Add priorities of steps, when jobs became ready, and total times of jobs."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 -- What people have set for steps, by name: of one template, or ('') of all that have a step called
 -- so. 0 or more is added to the rank of its tasks; with -1 no job of it is given away.
@@ -27,7 +28,7 @@ ALTER TABLE jobs
     -- When its input was there; NULL: it was made before that was written down.
     ADD COLUMN ready_at timestamptz
 """)
-    # Apart from adding it, so that the rows that there are stay as they are.
+    # The default is set after the column was added, so that existing rows stay NULL.
     op.execute("ALTER TABLE jobs ALTER COLUMN ready_at SET DEFAULT now()")
     op.execute("""
 ALTER TABLE tasks
@@ -39,6 +40,7 @@ ALTER TABLE tasks
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE tasks DROP COLUMN waited, DROP COLUMN worked, DROP COLUMN timed")
     op.execute("ALTER TABLE jobs DROP COLUMN ready_at")
     op.execute("DROP TABLE step_priorities")

@@ -1,5 +1,7 @@
-"""Pilots that are told to stop, or taken off the lists; what a pilot did last, by an index that is
-made while everybody works on."""
+"""Add the order to stop and the removal of pilots, and an index on a pilot's last attempts.
+
+The index is created without blocking others.
+"""
 
 from alembic import context, op
 
@@ -13,6 +15,7 @@ INDEX = "attempts_by_pilot ON attempts (pilot, ended_at)"
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE pilots
     -- It is to hand back what it has, and to end.
@@ -20,16 +23,19 @@ ALTER TABLE pilots
     -- Somebody has taken it off the lists, after it had gone.
     ADD COLUMN removed_at timestamptz
 """)
-    # The table is small, so this is done at once.
+    # The table is small, so this takes no long lock.
     _make_unseen(f"{_UNSEEN} AND removed_at IS NULL")
     if context.is_offline_mode():
         op.execute(f"CREATE INDEX {INDEX}")
         return
-    _beside_others("DROP INDEX CONCURRENTLY IF EXISTS attempts_by_pilot")  # half made
+    _beside_others(
+        "DROP INDEX CONCURRENTLY IF EXISTS attempts_by_pilot"
+    )  # left by an interrupted run
     _beside_others(f"CREATE INDEX CONCURRENTLY {INDEX}")
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("DROP INDEX attempts_by_pilot")
     _make_unseen(_UNSEEN)
     op.execute("ALTER TABLE pilots DROP COLUMN removed_at, DROP COLUMN stopping")
@@ -41,7 +47,10 @@ def _make_unseen(which: str) -> None:
 
 
 def _beside_others(statement: str) -> None:
-    """It may take long, and wait long for other transactions: nobody waits for it."""
+    """Run the statement outside a transaction with long timeouts.
+
+    It may take long and wait long for other transactions, but blocks nobody.
+    """
     with op.get_context().autocommit_block():
         op.execute("SET statement_timeout = '2h'")
         op.execute("SET lock_timeout = '1h'")

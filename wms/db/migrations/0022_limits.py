@@ -1,4 +1,4 @@
-"""Limits on resources that are counted over all nodes."""
+"""Add limits on resources that are counted over all nodes."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 -- Resources that are counted over all nodes: so much at a time, or so much in each period. What is
 -- held at a time follows from the counts of tasks; what is spent stands here.
@@ -29,5 +30,6 @@ WHERE needs ? 'named' AND state NOT IN ('finished', 'failed', 'canceled')
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("DROP INDEX tasks_with_named")
     op.execute("DROP TABLE limits")

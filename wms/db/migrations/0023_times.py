@@ -1,5 +1,4 @@
-"""How long the jobs of a task that has ended waited and ran, and the tasks of a chain; the indexes
-are made while everybody works on."""
+"""Add times of jobs of ended tasks, and indexes that are created without blocking others."""
 
 from alembic import context, op
 
@@ -10,12 +9,13 @@ depends_on = None
 
 INDEXES = {
     "tasks_by_chain": "(chain_uid)",
-    # No column of it changes before the task has ended: the others' updates stay cheap.
+    # Its columns do not change before the task has ended, so other updates stay cheap.
     "tasks_untimed": "(ended_at) WHERE ended_at IS NOT NULL AND times IS NULL",
 }
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE tasks
     -- Of its finished jobs: kind of time -> count, sum, squares, least, most, and how many by size.
@@ -26,18 +26,24 @@ ALTER TABLE tasks
         if context.is_offline_mode():
             op.execute(f"CREATE INDEX {name} ON tasks {what}")
         else:
-            _beside_others(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")  # half made
+            _beside_others(
+                f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
+            )  # left by an interrupted run
             _beside_others(f"CREATE INDEX CONCURRENTLY {name} ON tasks {what}")
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     for name in INDEXES:
         op.execute(f"DROP INDEX {name}")
     op.execute("ALTER TABLE tasks DROP COLUMN times")
 
 
 def _beside_others(statement: str) -> None:
-    """It may take long, and wait long for other transactions: nobody waits for it."""
+    """Run the statement outside a transaction with long timeouts.
+
+    It may take long and wait long for other transactions, but blocks nobody.
+    """
     with op.get_context().autocommit_block():
         op.execute("SET statement_timeout = '2h'")
         op.execute("SET lock_timeout = '1h'")

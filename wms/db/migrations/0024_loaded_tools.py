@@ -1,4 +1,4 @@
-"""What stays loaded on a pilot, as its heartbeats say."""
+"""Store which tools a pilot has loaded, as its heartbeats report."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE pilots
     -- Tools that stay loaded on it, as its last heartbeat said.
@@ -17,4 +18,5 @@ ALTER TABLE pilots
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE pilots DROP COLUMN loaded")

@@ -1,4 +1,4 @@
-"""The step whose jobs a pilot is to have first, because a person said so."""
+"""Store the step whose jobs a pilot gets first by order of a person."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE pilots
     -- Its jobs go to this pilot first, whatever their rank; NULL: nobody has said so.
@@ -17,4 +18,5 @@ ALTER TABLE pilots
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE pilots DROP COLUMN to_load")

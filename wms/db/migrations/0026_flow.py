@@ -1,4 +1,4 @@
-"""Tasks that take the files of another one as they come."""
+"""Add dataflow scheduling: tasks that take files of an upstream task as they come."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 -- Task reader has a job made of each file that task writer gives for the data set, in the
 -- transaction that ends the file's job. due: files may have been given before it was there.
@@ -31,5 +32,6 @@ ALTER TABLE tasks
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE tasks DROP COLUMN readers, DROP COLUMN turn_at")
     op.execute("DROP TABLE flows")

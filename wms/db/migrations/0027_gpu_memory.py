@@ -1,4 +1,4 @@
-"""How much of a GPU a job needs whose attempt has met a full one."""
+"""Store the GPU memory that a job needs after an attempt that ran out of it."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE jobs
     -- MiB of each GPU, or of its part of one; NULL: as the task says.
@@ -17,4 +18,5 @@ ALTER TABLE jobs
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE jobs DROP COLUMN gpu_memory")

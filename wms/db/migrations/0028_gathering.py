@@ -1,4 +1,4 @@
-"""Tasks that gather the files of another one into groups as they come; levels of trees likewise."""
+"""Add tasks and tree levels that put files of an upstream task into groups as they come."""
 
 from alembic import op
 
@@ -9,8 +9,11 @@ depends_on = None
 
 
 def _due_after(rule: str) -> str:
-    """Jobs of what comes one by one are given away as they became ready, though they were never
-    leased. Old rows are looked through by the next revision."""
+    """Return a new check on when jobs that were never leased may be due.
+
+    Jobs of files that come one by one are leased in the order in which they became ready. The next
+    revision validates old rows.
+    """
     return f"""
 ALTER TABLE jobs
     DROP CONSTRAINT jobs_fresh_or_due,
@@ -19,6 +22,7 @@ ALTER TABLE jobs
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE flows
     -- The reader's jobs are made of several entries, in order.
@@ -43,7 +47,7 @@ CREATE TABLE flow_entries (
 )
 """)
     op.execute(_due_after("attempt = 0 OR not_before > '-infinity'"))
-    # No release has read the columns that go.
+    # No release has read the columns that are dropped.
     op.execute("""
 ALTER TABLE tasks
     -- Of a tree, the job whose file is the step's; NULL: not known yet, or the first.
@@ -66,6 +70,7 @@ CREATE TABLE tree_levels (
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute(
         "UPDATE jobs SET not_before = '-infinity'"
         " WHERE attempt = 0 AND not_before > '-infinity' AND state = 'ready'"

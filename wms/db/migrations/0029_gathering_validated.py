@@ -1,4 +1,4 @@
-"""Jobs of before revision 28 are looked through: long, but under a lock that hinders nobody."""
+"""Validate jobs older than revision 28, under a lock that blocks nobody."""
 
 from alembic import op
 
@@ -9,9 +9,10 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("SET LOCAL statement_timeout = '2h'")
     op.execute("ALTER TABLE jobs VALIDATE CONSTRAINT jobs_fresh_or_due")
 
 
 def downgrade() -> None:
-    """Nothing to take back."""
+    """Do nothing: there is nothing to revert."""

@@ -1,4 +1,4 @@
-"""Second attempts at jobs that take long, and what is known of workers."""
+"""Add duplicate attempts at stragglers, and statistics of workers."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 -- Another attempt at a job that a pilot runs already; the first one stands in the job's row. While
 -- the job is in flight a row stays here after its attempt has ended (lease_until NULL), with how
@@ -51,4 +52,5 @@ CREATE TABLE worker_times (
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("DROP TABLE second_attempts, worker_times")

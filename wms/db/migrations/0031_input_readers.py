@@ -1,4 +1,4 @@
-"""Data sets whose files go when all who read them are done with each."""
+"""Add data sets whose files are deleted when all their readers have finished with them."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 -- Of a task: data sets that it reads file by file, as all tasks do that read them -> how many these
 -- are. Told apart from the task, and maybe before it.
@@ -20,4 +21,5 @@ CREATE TABLE input_readers (
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("DROP TABLE input_readers")

@@ -1,4 +1,4 @@
-"""Of what is known of workers, attempts that another worker ended."""
+"""Add to the statistics of workers the attempts that another worker finished."""
 
 from alembic import op
 
@@ -9,10 +9,12 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute(
         "ALTER TABLE worker_times ADD COLUMN rescued bigint NOT NULL DEFAULT 0 CHECK (rescued >= 0)"
     )
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE worker_times DROP COLUMN rescued")

@@ -1,4 +1,4 @@
-"""The key that a pilot has shown when it registered."""
+"""Store the key that a pilot showed when it registered."""
 
 from alembic import op
 
@@ -9,9 +9,11 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Its thumbprint (RFC 7638); null: a pilot of the release before shows none.
+    """Apply the revision."""
+    # The key's thumbprint (RFC 7638); NULL for a pilot of the previous release, which shows none.
     op.execute("ALTER TABLE pilots ADD COLUMN key text")
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE pilots DROP COLUMN key")

@@ -1,4 +1,4 @@
-"""Sites that pilots come from."""
+"""Add sites of pilots."""
 
 from alembic import op
 
@@ -26,13 +26,15 @@ CREATE TABLE sites (
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute(SITES)
-    # A name may come again once it was revoked.
+    # A name may be used again after the site was revoked.
     op.execute("CREATE UNIQUE INDEX sites_name ON sites (name) WHERE revoked_at IS NULL")
-    # Null: it enrolled with the token of the system.
+    # NULL: the pilot enrolled with the token of the system.
     op.execute("ALTER TABLE pilots ADD COLUMN site uuid")
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE pilots DROP COLUMN site")
     op.execute("DROP TABLE sites")

@@ -1,4 +1,4 @@
-"""Whose tasks are."""
+"""Add owners of tasks."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute(
         """
 ALTER TABLE tasks
@@ -21,4 +22,5 @@ ALTER TABLE tasks
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE tasks DROP COLUMN owner, DROP COLUMN owner_group")

@@ -1,4 +1,4 @@
-"""Shares that groups have of the nodes."""
+"""Add fair shares of groups."""
 
 from alembic import op
 
@@ -9,7 +9,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Groups that are not here have 1.
+    """Apply the revision."""
+    # Groups without a row have weight 1.
     op.execute(
         """
 CREATE TABLE group_shares (
@@ -21,4 +22,5 @@ CREATE TABLE group_shares (
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("DROP TABLE group_shares")

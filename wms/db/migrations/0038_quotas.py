@@ -1,4 +1,4 @@
-"""Quotas of people beside those of groups."""
+"""Add quotas of people to those of groups."""
 
 from alembic import op
 
@@ -9,7 +9,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # What is not here may be had as much as there is.
+    """Apply the revision."""
+    # Without a row there is no quota.
     op.execute(
         """
 CREATE TABLE quotas (
@@ -24,4 +25,5 @@ CREATE TABLE quotas (
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("DROP TABLE quotas")

@@ -1,4 +1,4 @@
-"""Jobs that wait for the answers of people."""
+"""Add jobs that wait for answers of people."""
 
 from alembic import op
 
@@ -12,8 +12,12 @@ ENDED = ("finished", "failed", "canceled")
 
 
 def _rules(*states: str) -> None:
-    """They hold for new rows at once; old ones are looked through by the next revision. An instance
-    of the release before cannot end a task while jobs of it are asked: one of this release does."""
+    """Replace the checks of the job counts.
+
+    The new checks hold for new rows at once; the next revision validates old rows. An instance of
+    the previous release cannot end a task while its jobs wait for answers; an instance of this
+    release ends it.
+    """
     total = " + ".join(states)
     unsettled = " + ".join(state for state in states if state not in ENDED)
     op.execute(f"""
@@ -31,6 +35,7 @@ ALTER TABLE jobs
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE tasks
     -- Jobs that wait for the answers of people.
@@ -40,6 +45,7 @@ ALTER TABLE tasks
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute(
         "UPDATE jobs SET state = 'canceled', ended_at = now(), message = 'asked of nobody any more'"
         " WHERE state = 'asked'"

@@ -1,5 +1,7 @@
-"""Tasks and jobs of before revision 39 are looked through: long, but under a lock that hinders
-nobody. So are indexes made for those that people are asked."""
+"""Validate rows older than revision 39, and create indexes on jobs that wait for answers.
+
+Neither blocks others.
+"""
 
 from alembic import context, op
 
@@ -9,7 +11,7 @@ branch_labels = None
 depends_on = None
 
 INDEXES = {
-    # A page of what waits in a task, by id; as a sum, so that nobody looks for it among all jobs,
+    # For a page of a task's waiting jobs by id. The sum keeps the planner from searching all jobs
     # by the primary key.
     "jobs_asked": "ON jobs (task_uid, (id + 0)) WHERE state = 'asked'",
     "tasks_asking": "ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL",
@@ -17,6 +19,7 @@ INDEXES = {
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("SET LOCAL statement_timeout = '2h'")
     op.execute("ALTER TABLE tasks VALIDATE CONSTRAINT tasks_counts_add_up")
     op.execute("ALTER TABLE tasks VALIDATE CONSTRAINT tasks_final_is_settled")
@@ -25,17 +28,23 @@ def upgrade() -> None:
         if context.is_offline_mode():
             op.execute(f"CREATE INDEX {name} {what}")
         else:
-            _beside_others(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")  # half made
+            _beside_others(
+                f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
+            )  # left by an interrupted run
             _beside_others(f"CREATE INDEX CONCURRENTLY {name} {what}")
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     for name in INDEXES:
         op.execute(f"DROP INDEX {name}")
 
 
 def _beside_others(statement: str) -> None:
-    """It may take long, and wait long for other transactions: nobody waits for it."""
+    """Run the statement outside a transaction with long timeouts.
+
+    It may take long and wait long for other transactions, but blocks nobody.
+    """
     with op.get_context().autocommit_block():
         op.execute("SET statement_timeout = '2h'")
         op.execute("SET lock_timeout = '1h'")

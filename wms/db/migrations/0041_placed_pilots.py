@@ -1,4 +1,4 @@
-"""The kind of tool that the placement policy has told a pilot to load."""
+"""Store the kind of warm worker that the placement policy has told a pilot to load."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE pilots
     -- Told by a round of the policy, until the pilot has it loaded; NULL: nothing. A person's order
@@ -19,4 +20,5 @@ ALTER TABLE pilots
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE pilots DROP COLUMN placed_at, DROP COLUMN placed_kind")

@@ -1,4 +1,4 @@
-"""Tasks whose jobs wait for room on a storage."""
+"""Add tasks whose jobs wait for room on a storage."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 CREATE TABLE room_waits (
     task_uid uuid PRIMARY KEY REFERENCES tasks (uid) ON DELETE CASCADE,
@@ -29,4 +30,5 @@ CREATE TABLE room_waits (
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("DROP TABLE room_waits")

@@ -1,4 +1,4 @@
-"""Why a pilot takes no jobs."""
+"""Store why a pilot takes no jobs."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE pilots
     -- As its last heartbeat said: its disk is full. Empty: it takes jobs.
@@ -17,4 +18,5 @@ ALTER TABLE pilots
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("ALTER TABLE pilots DROP COLUMN trouble")

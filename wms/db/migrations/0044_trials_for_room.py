@@ -1,4 +1,4 @@
-"""When a task that waits for room was tried last, and by whose word it waits."""
+"""Store when a task that waits for room was last tried, and who reported the missing room."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the revision."""
     op.execute("""
 ALTER TABLE room_waits
     -- When the last trial began, or the task began to wait.
@@ -21,6 +22,7 @@ ALTER TABLE room_waits
 
 
 def downgrade() -> None:
+    """Revert the revision."""
     op.execute("""
 ALTER TABLE room_waits DROP COLUMN tried_at, DROP COLUMN opened_at, DROP COLUMN pilot_uid
 """)
