@@ -1,2 +1,4 @@
-"""The WMS, workload management: cuts tasks into jobs, leases them to pilots, judges how they end,
-and ends the task."""
+"""The WMS (workload management system): splits tasks into jobs and leases them to pilots.
+
+It decides what follows from each attempt, and ends the tasks.
+"""

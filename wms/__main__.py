@@ -1,4 +1,4 @@
-"""``python -m wms``, ``sluice serve wms``: the WMS as a process, settings from ``SLUICE_WMS_…``."""
+"""The WMS as a process (``python -m wms``, ``sluice serve wms``) with settings ``SLUICE_WMS_…``."""
 
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """Run the WMS."""
     run_service("wms", _load)
 
 

@@ -1,4 +1,4 @@
-"""What the WMS counts beside what every service counts."""
+"""Metrics of the WMS in addition to those of every service."""
 
 from prometheus_client import Counter, Histogram
 
@@ -7,6 +7,8 @@ from sluice.servicekit.metrics import ServiceMetrics
 
 
 class WmsMetrics(ServiceMetrics):
+    """The metrics of the WMS."""
+
     def __init__(self) -> None:
         super().__init__()
         self.leased = Counter(
@@ -35,7 +37,7 @@ class WmsMetrics(ServiceMetrics):
             if state.final:
                 self.tasks_ended.labels(
                     state
-                )  # from 0 on: what begins with 1 is no increase to Prometheus
+                )  # starts at 0: Prometheus would not see a first value of 1 as an increase
         self.lease_seconds = Histogram(
             "sluice_lease_seconds",
             "Time a pilot waited for its answer when it asked for jobs.",

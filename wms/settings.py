@@ -13,7 +13,7 @@ from sluice.servicekit.sealing import SealingSettings
 
 
 class LaunchableNode(Contract):
-    """``ram`` and ``disk`` in MiB."""
+    """A kind of node that can be launched; ``ram`` and ``disk`` in MiB."""
 
     cores: Annotated[float, Field(gt=0)]
     ram: Annotated[int, Field(gt=0)]
@@ -26,51 +26,52 @@ class LaunchableNode(Contract):
 
 
 class WmsSettings(SealingSettings):
+    """The settings of the WMS."""
+
     model_config = SettingsConfigDict(env_prefix="SLUICE_WMS_")
 
     port: int = 8082
-    #: Most bytes of a request's body (413); it may have a value for every 16 of them. Reports carry
+    #: Most bytes of a request's body (413); it may have one value per 16 bytes. Reports contain
     #: many jobs.
     largest_body: int = Field(default=64 * 1024 * 1024, ge=64 * 1024)
     #: Seconds between two heartbeats of a pilot.
     heartbeat: float = Field(default=10.0, gt=0)
-    #: Seconds after which a job whose pilot is silent is no longer that pilot's. At least three
-    #: heartbeats.
+    #: Seconds until the lease of a silent pilot expires. At least three heartbeats.
     lease: float = Field(default=60.0, gt=0)
-    #: Seconds beyond the lease before the job is given away.
+    #: Seconds after the expiry of a lease until the job is leased again.
     lease_grace: float = Field(default=1.0, ge=0)
     #: Seconds of silence after which a pilot is shown as lost.
     pilot_unseen: float = Field(default=120.0, gt=0)
-    #: Seconds that a job may take beyond its time limit and the time for its files, though its
-    #: pilot renews its lease; and that a pilot may have it without starting it. Then the pilot is
-    #: told to stop it, and it goes elsewhere.
+    #: Seconds that a job may take beyond its time limit and the time for its files while its pilot
+    #: renews the lease, and that a pilot may have it without starting it. Then the pilot is told to
+    #: stop it, and another one gets it.
     deadline_grace: float = Field(default=300.0, gt=0)
-    #: Kinds of nodes that can be launched beside those whose pilots are there: `[{"cores": 64,
+    #: Kinds of nodes that can be launched in addition to those of present pilots: `[{"cores": 64,
     #: "ram": 256000, "gpus": 4}]` (also `disk`, `containers`: names of engines, `sandbox`:
-    #: `"namespaces"`, and `resources` and `labels` as pilots have them). A job that fits neither
-    #: will never run, and `sluice run` ends.
+    #: `"namespaces"`, and `resources` and `labels` as for pilots). A job that fits neither will
+    #: never run, and `sluice run` ends.
     launchable: list[LaunchableNode] | None = None
-    #: Seconds until a job that fits no pilot that is there is taken for one that will never run:
-    #: another may be on its way.
+    #: Seconds until a job that fits no present pilot counts as one that will never run: another
+    #: pilot may be on its way.
     fit_grace: float = Field(default=30.0, ge=0)
-    #: Pilots lost in a row with a job before it is held for a person.
+    #: Pilots lost in a row with a job before the job is quarantined.
     losses: int = Field(default=5, ge=1)
-    #: Seconds between two looks for work of a request that waits; events make it faster.
+    #: Seconds between two checks for work while a request waits; events make it faster.
     poll: float = Field(default=2.0, gt=0)
-    #: Seconds between two looks at tasks whose input is not complete; events make it faster.
+    #: Seconds between two checks of tasks whose input is not complete; events make it faster.
     split_period: float = Field(default=2.0, gt=0)
-    #: Files read from the DMS, and jobs made, in one go.
+    #: Files read from the DMS, and jobs made, in one page.
     split_page: int = Field(default=2000, ge=1, le=10_000)
     #: Tasks that are split at the same time.
     split_parallel: int = Field(default=3, ge=1, le=16)
-    #: Seconds between two looks for leases that have run out.
+    #: Seconds between two checks for expired leases.
     expiry_period: float = Field(default=1.0, gt=0)
-    #: Seconds between two looks whether storages have room for what waits to be written to them.
+    #: Seconds between two checks whether storages have room for waiting jobs.
     room_period: float = Field(default=5.0, gt=0)
     #: Seconds between two steps of the rank formula.
     rank_period: float = Field(default=30.0, gt=0)
-    #: Who decides which pilot loads which tool that stays loaded: `sluice` (each pilot by what it
-    #: would earn) or `watchdog` (rounds, by queue lengths and the priorities of steps).
+    #: Placement policy of warm workers: `sluice` (each pilot chooses what earns most) or `watchdog`
+    #: (rounds, by queue lengths and the priorities of steps).
     placement: PolicyName = PolicyName.SLUICE
     #: Seconds between two rounds of a placement policy that works in rounds.
     placement_period: float = Field(default=10.0, gt=0)
@@ -79,21 +80,21 @@ class WmsSettings(SealingSettings):
     rank_alpha: float = Field(default=0.01, ge=0, le=1000)
     #: β, for each failed attempt per job of the task.
     rank_beta: float = Field(default=0.1, ge=0, le=1000)
-    #: γ, of the gain so far: 0 forgets it at once; it has to be below 1, or ranks grow for ever.
+    #: γ, of the gain so far: 0 forgets it at once. It must be below 1, or ranks grow for ever.
     rank_gamma: float = Field(default=0.9, ge=0, lt=1)
-    #: Seconds between two looks for tasks that have ended and whose jobs' times are to be counted.
+    #: Seconds between two checks for ended tasks whose job times are not counted yet.
     times_period: float = Field(default=5.0, gt=0)
-    #: What is looked at of the outputs that a pilot names, before its report counts: `size` (they
-    #: are there, and as large as it says), `content` (each is read; for small files, and for pilots
-    #: and nodes that nobody vouches for), or `no`.
+    #: How outputs are checked before a pilot's report counts: `size` (they exist and have the
+    #: reported size), `content` (each is read; for small files, and for pilots and nodes that are
+    #: not trusted), or `no`.
     look_at_outputs: Literal["no", "size", "content"] = "size"
-    #: Seconds between two times that what was seen of workers is written down.
+    #: Seconds between two updates of the statistics of workers.
     learn_period: float = Field(default=1.0, gt=0)
-    #: Keys that tokens of pilots are signed with, separated by commas, the newest last. Without
-    #: any, pilots get none.
+    #: Keys that sign the tokens of pilots, separated by commas, the newest last. Without any,
+    #: pilots get no tokens.
     pilot_keys: SecretStr | None = None
-    #: The token with which pilots register, and which opens nothing else. Without one, and with
-    #: `service_keys`, none can.
+    #: The token with which pilots register; it permits nothing else. Without it, and with
+    #: `service_keys`, no pilot can register.
     pilot_token: SecretStr | None = None
     #: Connections to the database.
     database_connections: int = Field(default=10, ge=4, le=200)

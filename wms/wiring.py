@@ -1,4 +1,4 @@
-"""Puts the WMS together."""
+"""Construction of the WMS from its parts."""
 
 from datetime import timedelta
 from functools import partial
@@ -55,7 +55,7 @@ from wms.usecases.give_secrets import GiveSecrets
 from wms.usecases.known_pilots import KnownPilots, RevokedSites
 from wms.usecases.look_at_outputs import LookAtOutputs
 
-#: Of who asks for no more than the context.
+#: Routers that need only the context.
 ROUTERS = (
     tasks_router,
     task_requests_router,
@@ -75,7 +75,7 @@ ROUTERS = (
 
 
 def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Service:
-    """The service, not started. The transport is started and stopped by the caller."""
+    """Return the service, not started; the caller starts and stops the transport."""
     database = Database(
         settings.database_url, source="wms", audited=True,
         max_connections=settings.database_connections,
@@ -161,7 +161,7 @@ def _pilots(
     *,
     revoked: RevokedSites,
 ) -> Authenticator | None:
-    """Of those that register, and of those that have."""
+    """Return the authenticator of registering and of registered pilots, if any."""
     registering = settings.pilot_token
     known: list[Authenticator] = [] if tokens is None else [KnownPilots(database, tokens, revoked)]
     if registering is not None:

@@ -1,0 +1,1 @@
+"""Message consumers of the WMS."""

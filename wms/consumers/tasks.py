@@ -1,5 +1,8 @@
-"""Queue ``wms.tasks``: new tasks from the WfMS; queue ``wms.readers``: how many tasks read what
-they read; queue ``wms.wake``: data sets that were closed."""
+"""Consumers of new tasks, numbers of readers, and closed data sets.
+
+Queue ``wms.tasks`` has new tasks from the WfMS, ``wms.readers`` the number of tasks that read the
+inputs of a task, and ``wms.wake`` data sets that were closed.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,7 +17,7 @@ from wms.usecases.context import WmsContext
 def task_consumers(
     context: WmsContext, transport: Transport, *, on_applied: Callable[[], None]
 ) -> list[QueueConsumer]:
-    """``on_applied``: as of a consumer, after new tasks."""
+    """Return the consumers of tasks and readers; ``on_applied`` is called after new tasks."""
     consumer = partial(
         QueueConsumer, transport=transport, database=context.database, metrics=context.metrics
     )
@@ -27,4 +30,5 @@ def task_consumers(
 def wake_consumer(
     context: WmsContext, transport: Transport, *, wake: Callable[[], None]
 ) -> WakeConsumer:
+    """Return the consumer that wakes the splitting when a data set was closed."""
     return WakeConsumer(transport=transport, metrics=context.metrics, queue=WMS_WAKE, wake=wake)

@@ -116,7 +116,7 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
 
 
 def page_places(after: str | None, wanted: Collection[int]) -> list[Any]:
-    """Return where the page begins in each kind: at its beginning, behind the cursor, or its end."""
+    """Return where the page begins in each kind: at its begin, behind the cursor, or at its end."""
     kind, place = (-1, _BEGIN) if not after else _place(after)
     places = [place if number == kind else _BEGIN if number > kind else _END for number in _ALL]
     return [value for number in _ALL for value in (places[number] if number in wanted else _END)]

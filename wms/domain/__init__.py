@@ -1,0 +1,1 @@
+"""Domain logic of the WMS: pure functions without I/O."""

@@ -1,4 +1,4 @@
-"""Steps that people do: which tasks these can be."""
+"""Which tasks can be human tasks."""
 
 from sluice.contracts.states import TaskMode
 from sluice.contracts.tasks import Task
@@ -6,7 +6,7 @@ from wms.domain.flow import each_inputs
 
 
 def why_not_asked(task: Task) -> str | None:
-    """Of a task that people do; None: each of its jobs is one file that they can be asked of."""
+    """Return why a human task is not possible, or None if each of its jobs is one file."""
     is_each = (
         task.mode is TaskMode.MAP
         and task.batch == 1

@@ -1,5 +1,8 @@
-"""How many jobs of which tasks a pilot is given at once: never more than what it has left holds,
-and a big job is not passed over for ever by small ones."""
+"""How many jobs of which tasks a pilot gets at once.
+
+A pilot never gets more than its free capacity holds, and small jobs do not delay a big job for
+ever.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -9,17 +12,19 @@ from sluice.contracts.pilots import LeaseRequest, NodeResources
 from sluice.fit import Booked, Offer, fit, fitting, how_many, is_suitable
 from wms.domain.matching import Demand, order
 
-#: Seconds for which none of a task's jobs was given away before a pilot is kept free for one, and
-#: for how long at the most.
+#: Seconds without a lease of a task after which a pilot is reserved for it, and how long at most.
 PATIENCE = 30.0
 KEPT = timedelta(seconds=300)
-#: MiB: more than there is.
+#: MiB: more than any node has.
 _ANY = 2**40
 
 
 class PilotCapacity:
-    """What a pilot that asks has left: as it says, but never more than its node has. One of the
-    release before does not say: it gets as many jobs as it asks for. ``node``: its own."""
+    """The free capacity of a pilot that asks for jobs.
+
+    It is what the pilot reports, but never more than its node has. A pilot of the previous release
+    reports nothing and gets as many jobs as it asks for.
+    """
 
     def __init__(self, request: LeaseRequest, node: NodeResources) -> None:
         ahead = 0 if request.room is None else min(request.room.ahead, request.jobs)
@@ -36,13 +41,16 @@ class PilotCapacity:
 
     @property
     def jobs(self) -> int:
-        """It may still be given."""
+        """Number of jobs that it may still get."""
         return self._starts + self._ahead
 
     def offer(self, demand: Demand) -> int:
-        """How many jobs of the task it may be given now: those that fit together into what is free,
-        and, of jobs that are to come after what it runs, those that fit by themselves into what is
-        free soon. What is counted over all nodes is held by no job that waits at a pilot."""
+        """Return how many jobs of the task it may get now.
+
+        These are the jobs that fit together into the free capacity, plus jobs to run later, each of
+        which fits alone into what is free soon. A task whose jobs use a limited resource gets no
+        jobs to run later: a waiting job must not hold a resource that is counted over all nodes.
+        """
         allowed = demand.allowed
         most = demand.ready if allowed is None else min(demand.ready, allowed)
         if self._free is None or self._soon is None:
@@ -54,8 +62,10 @@ class PilotCapacity:
         return min(starts + self._ahead, most)
 
     def worth_looking_at(self, demands: Sequence[Demand], pilot: UUID) -> list[Demand]:
-        """Without those of which no job fits, now or soon, and for which the pilot is not kept free
-        either: of what is left, less and less is free."""
+        """Leave out tasks of which no job fits now or soon and for which the pilot is not reserved.
+
+        The free capacity only shrinks, so these tasks need not be looked at again.
+        """
         if self._free is None or self._soon is None:
             return list(demands)
         kinds = [demand.wanted(self._node) for demand in demands]
@@ -69,13 +79,13 @@ class PilotCapacity:
 
     @property
     def most_ram(self) -> int | None:
-        """MiB that a single job may need; None: not known."""
+        """MiB that a single job may need; None if unknown."""
         if self._free is None or self._soon is None:
             return None
         return int(max(self._free.ram if self._starts else 0, self._soon.ram if self._ahead else 0))
 
     def most_gpu(self, demand: Demand) -> int:
-        """MiB of a GPU that a single job of the task may need."""
+        """Return the MiB of GPU memory that a single job of the task may need."""
         gpus = demand.gpus
         if gpus is None:
             return _ANY
@@ -95,17 +105,20 @@ class PilotCapacity:
 
     @property
     def begins(self) -> bool:
-        """Has it a place for a job that begins at once?"""
+        """Whether it has a place for a job that starts at once."""
         return self._starts > 0
 
     def can_begin(self, demand: Demand) -> bool:
-        """Does a job of the task fit into what is free now?"""
+        """Return whether a job of the task fits into what is free now."""
         if self._free is None or not self.begins:
             return self.begins
         return fit(self._free, demand.wanted(self._node), self._gpus) is not None
 
     def take(self, demand: Demand, ram: int | None, gpu_memory: int | None = None) -> None:
-        """It was given a job of the task, which needs so much memory (None: as the task says)."""
+        """Count a job of the task that the pilot got.
+
+        The job needs this much memory; None means the task's request.
+        """
         if self._free is None:
             self._starts -= 1
             return
@@ -124,8 +137,10 @@ class PilotCapacity:
 
 
 def blocked(demand: Demand) -> set[str]:
-    """Resources counted over all nodes of which there is not enough left for a job of the task; of
-    quotas, which are full again by themselves, none."""
+    """Return the limited resources of which too little is left for a job of the task.
+
+    Quotas are left out, because they refill by themselves.
+    """
     return {
         name
         for name, limit in demand.limits.items()
@@ -134,9 +149,12 @@ def blocked(demand: Demand) -> set[str]:
 
 
 def in_turn(demands: Iterable[Demand]) -> list[Demand]:
-    """By rank, without those whose jobs would take what is kept for one that comes before them and
-    needs more of it than is left: so a job that needs much of a limited resource is not passed over
-    for ever by those that need little. Where a pilot is kept free for a task, its node fits it."""
+    """Return the demands by rank, without those that would take what a reservation needs.
+
+    If a pilot is reserved for a task whose limited resource is scarce, later tasks that need the
+    same resource are left out. So jobs that need little of it do not delay one that needs much for
+    ever.
+    """
     kept, found = set[str](), []
     for demand in order(demands):
         if kept.isdisjoint(demand.needs.named):
@@ -147,9 +165,12 @@ def in_turn(demands: Iterable[Demand]) -> list[Demand]:
 
 
 def is_kept_free(demand: Demand, pilot: UUID) -> bool | None:
-    """A job of the task would fit the pilot's node, were it not for what runs there. True: nothing
-    that comes after the task is given to the pilot, so that there is room in the end; False: not on
-    this pilot's account; None: True, if it can be kept."""
+    """Return whether the pilot is reserved for the task, so that later tasks get nothing from it.
+
+    Returns:
+        True if it is reserved; False if it is not and need not be; None if the task has waited long
+            enough for a reservation.
+    """
     if demand.kept_by is not None:
         return demand.kept_by == pilot
     return None if demand.waited > PATIENCE else False

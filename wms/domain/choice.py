@@ -1,9 +1,7 @@
-"""Which jobs are kept for workers that are busy: those that they will have done, all the same,
-before the worker that asks.
+"""Which jobs are left for busy workers that will finish them before the worker that asks.
 
-Jobs are reckoned to be done one after the other at each place of a worker, as by a list of jobs
-that the machines share (list scheduling with machines of unequal speed: each job goes where it ends
-first). All that is known is what jobs took before.
+The estimate is list scheduling on machines of unequal speed: the places of each worker do one job
+after another, and each job goes where it ends first. It knows only how long earlier jobs took.
 """
 
 import heapq
@@ -13,14 +11,19 @@ from uuid import UUID
 
 from wms.domain.second_attempts import is_worth_while
 
-#: Seconds for which a worker that has nothing to do may not have come for a job yet.
+#: Seconds after which an idle worker that has not asked for jobs is no longer expected to.
 _SOON = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """A pilot and what it has in hand, in seconds: ``takes`` a job of the kind that is asked for;
-    ``running``: what each job that runs takes still; ``waiting``: each that comes after them."""
+    """A pilot and its current work, in seconds.
+
+    Attributes:
+        takes: Time that it takes for a job of the kind in question.
+        running: Remaining time of each running job.
+        waiting: Time of each job that waits behind them.
+    """
 
     pilot: UUID
     takes: float
@@ -28,8 +31,10 @@ class Busy:
     waiting: Sequence[float] = ()
 
     def free_after(self) -> list[float]:
-        """For each of its places, the seconds until it is free. A pilot that runs nothing has one,
-        as far as is known."""
+        """Return for each of its places the seconds until it is free.
+
+        A pilot that runs nothing counts as one place.
+        """
         places = list(self.running) or [0.0]
         heapq.heapify(places)
         for seconds in self.waiting:
@@ -39,17 +44,24 @@ class Busy:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A job that a busy pilot will have ended; ``sooner``: seconds before the one that asks."""
+    """A job that a busy pilot will end ``sooner`` seconds before the pilot that asks."""
 
     pilot: UUID
     sooner: float
 
 
 def kept_for(asking: float, others: Iterable[Busy], *, ready: int, waited: float) -> list[Kept]:
-    """Of so many ``ready`` jobs, those that others will have ended before the worker that asks had
-    ended its first; the soonest first. ``asking``: seconds that it takes for one. ``waited``: since
-    one of them was given away. Nothing is kept for longer than the worker that asks would have
-    taken, nor for one that has nothing to do, and does not come."""
+    """Return the jobs that others will end before the worker that asks, soonest first.
+
+    No job is left for others longer than the worker that asks would take, nor for an idle worker
+    that does not ask.
+
+    Args:
+        asking: Seconds that the worker that asks takes for one job.
+        others: The other pilots.
+        ready: Number of ready jobs, the most that are left for others.
+        waited: Seconds since a job of the task was leased.
+    """
     if waited > asking:
         return []
     places = [

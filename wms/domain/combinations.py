@@ -1,5 +1,4 @@
-"""What a task scatters over where that is more than files of the same number (CWL: lists of values,
-and crossproducts): each input of it has so many entries, taken together or each with each."""
+"""Scatters over more than files of equal number: lists of values and cross products (CWL)."""
 
 from collections.abc import Mapping
 from math import prod
@@ -7,13 +6,12 @@ from math import prod
 from sluice.contracts.job_inputs import InputFile, InputItem, JobInput
 from sluice.contracts.numbers import counted
 
-#: More jobs than any system here would see the end of.
+#: Most jobs that are made of one step.
 MOST_COMBINATIONS = 10_000_000
 
 
 def too_many(step: str, sizes: Mapping[str, int]) -> str:
-    """What is wrong where there are more combinations than can be worked through; empty:
-    nothing."""
+    """Return what is wrong if there are too many combinations, else an empty text."""
     jobs = prod(sizes.values())
     if jobs <= MOST_COMBINATIONS:
         return ""
@@ -25,10 +23,10 @@ def too_many(step: str, sizes: Mapping[str, int]) -> str:
 
 
 def list_item(port: str, place: int, number: int) -> InputItem:
-    """What the job, or the entry, ``number`` gets of a list."""
+    """Return the input of job or entry ``number`` from a list."""
     return InputItem.model_construct(seq=number, name=f"{port}[{place}]", port=port, place=place)
 
 
 def numbered(given: InputFile | InputItem, number: int) -> JobInput:
-    """The same for another number."""
+    """Return the same input for another number."""
     return given.model_copy(update={"seq": number})

@@ -1,16 +1,15 @@
-"""How long a pilot may keep a job that it renews again and again: as long as the job may take by
-its own limits, and a grace."""
+"""Deadline of a job whose pilot keeps renewing its lease: its own limits plus a grace."""
 
 from dataclasses import dataclass
 
 from sluice.contracts.numbers import in_full
 from sluice.contracts.states import AttemptPhase
 
-#: Seconds that staging may take beside its bytes, and bytes a second that storages are trusted with
-#: at the least.
+#: Seconds that staging may take in addition to the time for its bytes, and the lowest rate of a
+#: storage in bytes per second.
 STAGING = 60.0
 STAGING_RATE = 1e6
-#: Seconds until the images of a job's containers are on the node.
+#: Seconds to get the container images of a job to the node.
 IMAGES = 1800.0
 
 _DOING = {
@@ -22,8 +21,12 @@ _DOING = {
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What a job of a task may take. ``time_limit``: seconds for each of at most ``entries`` runs
-    of its tool, 0: none. ``grace``: seconds beyond all; so long may a pilot have it unstarted, too.
+    """What a job of a task may take.
+
+    Attributes:
+        time_limit: Seconds for each of at most ``entries`` runs of its tool; 0 for none.
+        grace: Seconds in addition to everything else, and the time that a pilot may have the job
+            without starting it.
     """
 
     time_limit: float
@@ -34,8 +37,13 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True)
 class HoldTime:
-    """``seconds`` since the job was started, or, where it was not, since it was leased. ``bytes``:
-    of its files, as far as they are known. ``phase``: what its pilot says that it does with it."""
+    """How long a pilot has had a job.
+
+    Attributes:
+        seconds: Since the job started, or since its lease if it has not started.
+        bytes: Size of its files, as far as it is known.
+        phase: What the pilot reports to do with it.
+    """
 
     started: bool
     seconds: float
@@ -44,8 +52,10 @@ class HoldTime:
 
 
 def too_long(kept: HoldTime, allowed: Allowance) -> str | None:
-    """Why the job is taken from its pilot, as the end of a sentence that begins with the pilot;
-    None: it may go on."""
+    """Return why the job is taken from its pilot, or None if it may go on.
+
+    The reason is the end of a sentence whose subject is the pilot.
+    """
     if not kept.started:
         if kept.seconds <= allowed.grace:
             return None

@@ -1,5 +1,4 @@
-"""How the files of several data sets become the inputs of jobs: one of each with the same number
-(CWL: scatter, dotproduct)."""
+"""Jobs of the files of several data sets with the same number (CWL: scatter, dotproduct)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,8 +8,12 @@ from sluice.contracts.job_inputs import InputFile
 
 @dataclass(slots=True)
 class FileStream:
-    """Files of one data set in order of number, as far as they were read; ``over``: those are all.
-    ``optional``: jobs do without."""
+    """The files of one data set in order of number, as far as they were read.
+
+    Attributes:
+        optional: Jobs do without a file of it.
+        over: There are no more files.
+    """
 
     port: str
     optional: bool
@@ -20,25 +23,30 @@ class FileStream:
 
     @property
     def dry(self) -> bool:
-        """More must be read before anything can be said."""
+        """Whether more files must be read before the next job is known."""
         return self._next == len(self.files) and not self.over
 
     @property
     def head(self) -> InputFile | None:
+        """The next file, or None."""
         return self.files[self._next] if self._next < len(self.files) else None
 
     def add(self, files: list[InputFile], *, last: bool) -> None:
+        """Add files that were read; ``last`` if there are no more."""
         self.files = [*self.files[self._next :], *files]
         self.over = last
         self._next = 0
 
     def take(self) -> None:
+        """Move on to the next file."""
         self._next += 1
 
 
 def joined(streams: list[FileStream]) -> Iterator[tuple[int, list[InputFile]]]:
-    """(number, files) of each job, until a stream is dry or nothing is left. A job needs a file of
-    every stream that is not optional, and one at all; the files come in the order of the streams.
+    """Yield the number and files of each job, until a stream is dry or nothing is left.
+
+    A job needs at least one file, and one of each stream that is not optional. The files come in
+    the order of the streams.
     """
     while not any(stream.dry for stream in streams):
         heads = [head.seq for stream in streams if (head := stream.head) is not None]
@@ -56,7 +64,7 @@ def joined(streams: list[FileStream]) -> Iterator[tuple[int, list[InputFile]]]:
 
 
 def is_over(streams: list[FileStream]) -> bool:
-    """Nothing more can be joined."""
+    """Return whether no more jobs can follow."""
     return any(s.over and s.head is None and not s.optional for s in streams) or all(
         s.over and s.head is None for s in streams
     )

@@ -1,5 +1,4 @@
-"""Explanations: why a task or a job does not run, or why it ended as it did, in one sentence with
-numbers."""
+"""Explanations of why a task or job does not run or how it ended, in one sentence with numbers."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,8 +25,7 @@ from wms.domain.matching import (
 
 @dataclass(frozen=True, slots=True)
 class StepBefore:
-    """Of the task whose files are taken as they come: its step, how many of its jobs have ended,
-    of how many there are so far, and files that it gave."""
+    """The upstream task: its step, ended jobs, jobs so far, and files that it wrote."""
 
     step: str
     ended: int
@@ -37,8 +35,11 @@ class StepBefore:
 
 @dataclass(frozen=True, slots=True)
 class KeptJobs:
-    """So many ready jobs are not given to pilot ``asking``, as others will have ended them before,
-    the first of them pilot ``busy``, ``sooner`` by so many seconds. Pilots by name and host."""
+    """Ready jobs that pilot ``asking`` does not get because other pilots will end them earlier.
+
+    ``busy`` is the first of these pilots, earlier by ``sooner`` seconds. Pilots are given by name
+    and host.
+    """
 
     jobs: int
     asking: str
@@ -48,10 +49,13 @@ class KeptJobs:
 
 @dataclass(frozen=True, slots=True)
 class MissingRoom:
-    """The storage that a task's jobs write to is full.
+    """A full storage that a task's jobs write to.
 
-    ``storage``: its name, or its URL. ``needed``: bytes that the largest attempt asked for, 0 where
-    none was made. ``free``: bytes, None: not known. ``is_tried``: one job may start, as a trial.
+    Attributes:
+        storage: Its name or URL.
+        needed: Bytes that the largest attempt requested; 0 if there was no attempt.
+        free: Free bytes; None if unknown.
+        is_tried: One job may start, as a trial.
     """
 
     storage: str
@@ -62,29 +66,35 @@ class MissingRoom:
 
 @dataclass(frozen=True, slots=True)
 class WaitingFacts:
-    """What a task's waiting depends on: the other tasks with ready jobs, the pilots that take jobs,
-    seconds until the next of its jobs may be tried again (None: none pauses), how many of its
-    ready jobs pause, and what people have set for its step (None: nothing). ``before``: where it
-    takes files as they come. ``kept``: of its ready jobs, those kept for a busy pilot from one that
-    has nothing to do. ``distrusted``: pilots, by name and host, where its jobs fail though they
-    succeed elsewhere."""
+    """What a task's waiting depends on.
+
+    Attributes:
+        demands: All tasks with ready jobs.
+        nodes: Nodes of active pilots.
+        paused: Number of its ready jobs that pause before a retry.
+        next_in: Seconds until the next of these may be retried.
+        priority: What people have set for its step.
+        before: The upstream task whose files it takes as they come.
+        kept: Ready jobs that an idle pilot leaves for a busy one.
+        distrusted: Pilots, by name and host, where its jobs fail though they succeed elsewhere.
+    """
 
     demands: Sequence[Demand]
     nodes: Sequence[PilotNode]
     paused: int = 0
     next_in: float | None = None
-    #: Who has most of what a job of the task lacks that is counted over all nodes.
+    #: The steps that use most of a limited resource that a job of the task lacks.
     holders: Mapping[str, Sequence[HoldingStep]] = field(default_factory=dict)
     priority: StepPriority | None = None
     before: StepBefore | None = None
     kept: KeptJobs | None = None
     distrusted: Sequence[str] = ()
-    #: None: its storages have room, as far as is known.
+    #: None if its storages have room, as far as is known.
     room: MissingRoom | None = None
 
 
 def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
-    """One sentence."""
+    """Return one sentence about the state of the task."""
     match task.state:
         case TaskState.FINISHED:
             return f"Finished: {task.reason}."
@@ -99,11 +109,11 @@ def task_explanation(task: TaskStatus, facts: WaitingFacts) -> str:
 
 
 def with_boost(sentence: str, *, by: float, reason: str) -> str:
-    """The sentence about a task whose rank is raised for now; ``reason``: a sentence of its own."""
+    """Add to the sentence that the task's rank is raised, and the reason."""
     return f"{sentence.removesuffix('.')}; its rank is raised by {in_full(by)}, because {reason}."
 
 
-#: Other reasons that are told.
+#: Most further reasons that an explanation names.
 _MOST_REASONS = 3
 
 
@@ -131,7 +141,7 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
 
 
 def why_no_room(room: MissingRoom) -> str:
-    """Say what is missing where, and what to do."""
+    """Return what is missing where, and what to do."""
     if room.needed and room.free is not None and room.free >= room.needed:
         tried = "one is tried now" if room.is_tried else "they are tried one by one"
         return (
@@ -155,7 +165,7 @@ def _wait_for_room(room: MissingRoom) -> str:
 
 
 def _passed_over(facts: WaitingFacts) -> str:
-    """Pilots that get no ready job though they could run one; empty: none are."""
+    """Return which pilots get no ready job though they could run one; empty if none."""
     said = ""
     if (kept := facts.kept) is not None:
         which, it = ("one is", "it") if kept.jobs == 1 else (f"{kept.jobs} are", "the first")
@@ -198,7 +208,7 @@ def _explain_flow(task: TaskStatus, before: StepBefore) -> str:
 
 
 def why_waiting(task: TaskStatus, facts: WaitingFacts) -> str:
-    """Why ready jobs of the task are not leased."""
+    """Return why ready jobs of the task are not leased."""
     off = why_off(facts)
     return _why_passed_over(task, facts) if off is None else f"{off[:1].upper()}{off[1:]}"
 
@@ -240,14 +250,14 @@ def _why_behind(own: Demand, facts: WaitingFacts) -> str:
 
 
 def why_off(facts: WaitingFacts) -> str | None:
-    """None: the step is not switched off."""
+    """Return that the step is switched off, or None if it is not."""
     if facts.priority is None or not facts.priority.is_off:
         return None
     return off_in_words(facts.priority)
 
 
 def _why_scarce(demand: Demand, facts: WaitingFacts) -> str | None:
-    """Which limit over all nodes lets no job start now."""
+    """Return which limit over all nodes lets no job start now."""
     for name, limit in demand.limits.items():
         why = limit.why_none(demand.needs.named[name], facts.holders.get(name, ()))
         if why is not None:
@@ -268,7 +278,7 @@ def _need(demand: Demand) -> str:
 
 
 def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
-    """What a job needs and the largest of these nodes has not."""
+    """Return what a job needs that the largest of these nodes lacks."""
     needs, several = demand.needs, len(nodes) > 1
     able = [node for node in nodes if node.engines] if needs.needs_engine else nodes
     if not able:
@@ -295,18 +305,18 @@ def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
 
 
 def _reasons(demand: Demand, nodes: Sequence[PilotNode], need: str) -> Iterator[str]:
-    """Why nodes do not fit that lack this."""
+    """Yield the reasons of the nodes that lack this need."""
     reasons = (misfit(demand, node) for node in nodes)
     return (reason for reason in reasons if reason is not None and _need_in(reason) == need)
 
 
 def _need_in(reason: str) -> str:
-    """What is needed, without what a node has of it."""
+    """Return what is needed, without what the node has of it."""
     return reason.partition(", the ")[0]
 
 
 def _size(node: PilotNode, needs: Needs) -> tuple[bool, int, float, int]:
-    """Of two nodes, one with the GPUs that are needed is the larger one."""
+    """Return a sort key of a node; nodes with suitable GPUs come last."""
     gpus, has = needs.gpus, node.resources
     suited = gpus is None or why_unsuited(has.known_gpus, gpus) is None
     return suited, len(has.gpus), has.cores, has.ram
@@ -315,8 +325,11 @@ def _size(node: PilotNode, needs: Needs) -> tuple[bool, int, float, int]:
 def job_explanation(  # noqa: PLR0911 - one sentence for each state
     job: Job, task: TaskStatus, *, retry: int, next_in: float | None, facts: WaitingFacts
 ) -> str:
-    """One sentence. ``retry``: most attempts that count; ``next_in``: seconds until it may be tried
-    again."""
+    """Return one sentence about the state of the job.
+
+    ``retry`` is the most attempts that count. ``next_in`` is the number of seconds until it may be
+    retried.
+    """
     tries = f"{job.attempt} of at most {retry}" if job.attempt <= retry else str(job.attempt)
     last = f"{job.error_class}: {job.message}" if job.error_class else job.message
     match job.state:

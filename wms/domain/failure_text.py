@@ -1,4 +1,4 @@
-"""What is said of a job that failed, wherever people look."""
+"""The text about a failed job, the same wherever it is shown."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,8 @@ def failure_text(
     Args:
         job_id: Number of the job.
         inputs: Names of its input files.
-        error: Class of its error; None where a job has none, as one that took pilots down.
+        error: Class of its error; None for a job without one, such as a job that was lost with its
+            pilots.
         message: First sentence of the error.
     """
     why = f"{error}: {message or 'no message'}" if error else message or "no message"

@@ -1,15 +1,17 @@
-"""Fair share: where several groups have work for the same nodes, the one that has less than its
-share of them goes first.
+"""Fair share: among groups that compete for nodes, one below its share goes first.
 
     rank' = rank + S · (w(g) / Σ w − f(g) / Σ f)
 
-over the groups that have work: ``w`` their weights, ``f`` how many jobs of theirs pilots have now.
-What a group gains is 0 where it has its share, and for all together; with one group nothing is
-changed. A group that has nothing to do leaves its share to the others, and nobody saves any up
-(max-min fairness of what is in use, as fair schedulers of clusters have it). S = 2: of two groups
-of one weight, one that has all slots stands one rank lower, and the other one higher. No two gains
-differ by more than 2·S: a rank that is higher by 4 goes before all fairness, as one that the shift
-gives.
+over the groups that have work: ``w`` their weights, ``f`` the number of their jobs at pilots. A
+group that has exactly its share gains 0, and the gains of all these groups add up to 0. A single
+group gains nothing.
+
+A group without work leaves its share to the others and does not save it up (max-min fairness of the
+current use, as in cluster schedulers).
+
+With S = 2 and two groups of equal weight, a group that has all slots loses one rank and the other
+gains one. Two gains differ by at most 2·S. So a rank that is higher by 4, such as a shift may set,
+always goes first.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,8 +24,11 @@ S = 2.0
 def gains(
     in_flight: Mapping[str, int], weights: Mapping[str, float], wanting: Collection[str]
 ) -> dict[str, float]:
-    """What the ranks of each group that is ``wanting`` gain. ``in_flight``: jobs that pilots have,
-    by group; ``weights``: the usual one where none is given."""
+    """Return the gain in rank of each group in ``wanting``.
+
+    ``in_flight`` are numbers of jobs at pilots, by group. Groups without a weight have the usual
+    one.
+    """
     taking_part = {*wanting, *(group for group, jobs in in_flight.items() if jobs > 0)}
     if len(taking_part) < 2:
         return dict.fromkeys(wanting, 0.0)

@@ -1,5 +1,4 @@
-"""Which tasks can take the files of the task before as they come, instead of waiting for all, and
-what jobs these files make: one each, or one of several that lie behind one another."""
+"""Dataflow scheduling: which tasks can take files as they come, and the jobs of these files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,23 +15,25 @@ from wms.domain.grouping import Grouping, JobDraft, batched
 
 
 def each_inputs(task: Task) -> list[TaskInput]:
-    """Those of which a job of a map gets one file, the main one first."""
+    """Return the inputs of which each job of a map gets one file, the main one first."""
     return [given for given in task.inputs if given.mode is InputMode.EACH]
 
 
 def inputs_that_come(task: Task) -> list[TaskInput]:
-    """Those of which a job gets a file, or a group of files."""
+    """Return the inputs of which a job gets a file or a group of files."""
     return [task.main_input] if task.mode is TaskMode.MERGE else each_inputs(task)
 
 
 def gathers(task: Task) -> bool:
-    """Are its jobs made of several entries, in order?"""
+    """Return whether its jobs are made of several entries, in order."""
     return task.mode is TaskMode.MERGE or task.batch > 1
 
 
 def takes_as_they_come(task: Task) -> bool:
-    """Are jobs made of some of the files of these, before all are there? What all jobs get may be
-    files, too."""
+    """Return whether its jobs can be made of some files before all files exist.
+
+    Inputs that all jobs share do not matter.
+    """
     in_parts = task.mode is TaskMode.MAP or task.groups != MergeGroups()
     return (
         in_parts
@@ -46,9 +47,11 @@ def takes_as_they_come(task: Task) -> bool:
 
 
 def can_follow(reader: Task, writer: Task, dataset: UUID) -> bool:
-    """Has the job of the writer that gives a file for the data set all that the reader's job for it
-    needs? What is read beside the file the writer has read, too. Where files are gathered, those of
-    the writer's first jobs have to be the first ones."""
+    """Return whether the end of an upstream job suffices to make the downstream job of its file.
+
+    The upstream job must have read all other files that the downstream job reads. If the files are
+    grouped, the upstream jobs must also write them in order.
+    """
     beside = {given.dat_in_uid for given in inputs_that_come(reader)} - {dataset}
     if beside and not (takes_as_they_come(writer) and not gathers(writer)):
         return False
@@ -59,7 +62,7 @@ def can_follow(reader: Task, writer: Task, dataset: UUID) -> bool:
 
 
 def _ports(task: Task) -> dict[UUID, str]:
-    """By data set, the port that its file has among the inputs of a job: none for the main one."""
+    """Return the port of each data set's file among the inputs of a job; empty for the main one."""
     first, *others = each_inputs(task) or [task.main_input]
     return {given.dat_in_uid: given.port for given in others} | {first.dat_in_uid: ""}
 
@@ -67,8 +70,11 @@ def _ports(task: Task) -> dict[UUID, str]:
 def draft_of(
     reader: Task, writer: Task, file: NewFile, *, dataset: UUID, inputs: Sequence[Mapping[str, Any]]
 ) -> JobDraft:
-    """The reader's job for what a job of the writer gave (or what that adds to one), as it would be
-    made of the whole data sets. ``inputs``: of the writer's job."""
+    """Return the downstream task's job, or its part of one, for a file of an upstream job.
+
+    It equals the job that would be made of the whole data sets. ``inputs`` are those of the
+    upstream job.
+    """
     ports = _ports(writer)
     by_port = {given.get("port", ""): given for given in inputs}
     files = []
@@ -81,16 +87,17 @@ def draft_of(
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """Jobs of entries that lie behind one another; ``taken``: the last one that is in them, None:
-    none is."""
+    """Jobs of consecutive entries; ``taken`` is the last entry in them, or None."""
 
     drafts: Sequence[JobDraft]
     taken: int | None
 
 
 def gathered(task: Task, entries: Sequence[JobDraft], *, number: int, last: bool) -> Gathered:
-    """The jobs that these fill, as they would be made of the whole data set. ``number``: of the
-    next group; ``last``: no entry comes behind them."""
+    """Return the jobs that these entries fill, as they would be made of the whole data set.
+
+    ``number`` is that of the next group. ``last``: no entries follow.
+    """
     drafts: list[JobDraft] = []
     if task.mode is TaskMode.MERGE:
         grouping = Grouping(task.mode, task.groups, number=number)
@@ -106,7 +113,7 @@ def gathered(task: Task, entries: Sequence[JobDraft], *, number: int, last: bool
 
 
 def as_input(file: NewFile) -> dict[str, Any]:
-    """What a job gave, as the input of another one: without its number."""
+    """Return the file of a job as the input of another job, without its number."""
     return {
         "name": own_name(file.name),
         "size": file.size,

@@ -1,5 +1,7 @@
-"""How files become jobs: one each, or a few (map), or groups in order (merge). A stream: pages of
-any size give the same."""
+"""How files become jobs: one or a few each (map), or groups in order (merge).
+
+The files form a stream; the size of its pages does not change the result.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,8 +13,12 @@ from sluice.contracts.states import TaskMode
 
 @dataclass(frozen=True, slots=True)
 class JobDraft:
-    """``seq``: the first file's own (map), the group's number from 0 (merge). ``last``: the last
-    file's, in a batch."""
+    """A job that is to be made.
+
+    Attributes:
+        seq: Number of the first file (map), or of the group, from 0 (merge).
+        last: Number of the last file of a batch.
+    """
 
     seq: int
     inputs: Sequence[JobInput]
@@ -20,17 +26,21 @@ class JobDraft:
 
     @property
     def files(self) -> list[InputFile]:
+        """The inputs that are files."""
         return [given for given in self.inputs if isinstance(given, InputFile)]
 
     @property
     def last_seq(self) -> int:
+        """The highest number that the job covers."""
         return self.seq if self.last is None else self.last
 
 
 @dataclass(slots=True)
 class Grouping:
-    """Feed it files in order with ``add``, then ask once for ``rest``. ``number``: of the group
-    being filled."""
+    """Groups files: call ``add`` with files in order, then ``rest`` once.
+
+    ``number`` is that of the group being filled.
+    """
 
     mode: TaskMode
     groups: MergeGroups
@@ -41,20 +51,20 @@ class Grouping:
 
     @property
     def waiting(self) -> int:
-        """Files in the group that is not full yet."""
+        """Number of files in the group that is not full yet."""
         return len(self._open)
 
     def add(self, files: Iterable[InputFile]) -> Iterator[JobDraft]:
-        """The jobs that these files complete."""
+        """Yield the jobs that these files complete."""
         for file in files:
             if self.mode is TaskMode.MAP:
                 yield from self._add_to_batch(file)
                 continue
-            # Of a tree a group waits for the next file, so that the last one is known to be that
-            # when its job is made.
+            # In a tree a full group waits for the next file, because the job of the last group must
+            # be known as the last when it is made.
             if self.groups.tree and self._is_full():
                 yield self._take()
-            # A group may be larger than asked for only when a single file is.
+            # A group is larger than requested only if a single file is.
             if (
                 self._open
                 and self.groups.bytes is not None
@@ -67,21 +77,26 @@ class Grouping:
                 yield self._take()
 
     def rest(self) -> Iterator[JobDraft]:
-        """The last group, if there are files in it; a merge of all files into one has a job even
-        where there are none."""
+        """Yield the last group if it has files.
+
+        A merge of all files into one has a job even without files.
+        """
         if self._open or self._gives_one_file:
             yield self._take()
 
     @property
     def _gives_one_file(self) -> bool:
-        """Of a tree a group stays open as long as there may be more files: none is open only where
-        there were none at all."""
+        """Whether it is a merge into one file.
+
+        In a tree the last group always stays open, so an empty group means that there were no
+        files.
+        """
         return self.mode is TaskMode.MERGE and (self.groups.tree or self.groups == MergeGroups())
 
     def _add_to_batch(self, file: InputFile) -> Iterator[JobDraft]:
         if (
             self._open and file.seq <= self._open[-1].seq
-        ):  # not right, and seen to be so between two jobs
+        ):  # wrong order; a check of consecutive jobs finds it
             yield self._take()
         self._open.append(file)
         if len(self._open) >= self.batch:
@@ -103,7 +118,7 @@ class Grouping:
 
 
 def batched(drafts: Sequence[JobDraft]) -> JobDraft:
-    """One job for what would be several, in their order."""
+    """Return one job for several, in their order."""
     if len(drafts) == 1:
         return drafts[0]
     return JobDraft(

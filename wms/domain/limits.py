@@ -1,4 +1,4 @@
-"""Resources that are counted over all nodes: so many at a time, or so many in a span of time."""
+"""Resources that are counted over all nodes: an amount at a time, or in a period."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from datetime import datetime
 from sluice.contracts.limits import LimitPeriod
 from sluice.contracts.numbers import counted, in_full
 
-#: Fractions add up to whole ones, whatever their binary rounding.
+#: Tolerance for the binary rounding of fractions.
 _ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class HoldingStep:
-    """So many jobs of a step hold some of a resource."""
+    """The number of jobs of a step that use some of a resource."""
 
     step: str
     jobs: int
@@ -21,8 +21,11 @@ class HoldingStep:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """``period`` None: ``amount`` at a time, of which attempts that have not ended hold ``used``.
-    Else ``amount`` in each period, of which ``used`` is spent until ``refills``."""
+    """A limit or quota of a resource.
+
+    Without ``period`` it is an ``amount`` at a time, of which live attempts use ``used``. With it,
+    it is an ``amount`` in each period, of which ``used`` is spent until ``refills``.
+    """
 
     name: str
     amount: float
@@ -32,15 +35,18 @@ class Limit:
 
     @property
     def left(self) -> float:
+        """The amount that is left now."""
         return max(0.0, self.amount - self.used)
 
     def jobs(self, need: float) -> int:
-        """How many that need so much it lets start now."""
+        """Return how many jobs that need so much may start now."""
         return int((self.left + _ROUNDED) // need)
 
     def why_none(self, need: float, holders: Sequence["HoldingStep"] = ()) -> str | None:
-        """Why a job that needs so much cannot start now; None: it can. ``holders``: those that hold
-        most."""
+        """Return why a job that needs so much cannot start now, or None if it can.
+
+        ``holders`` are the steps that use most.
+        """
         if self.jobs(need):
             return None
         of = f"{in_full(round(self.used, 6))} of {in_full(self.amount)} {self.name}"
@@ -52,7 +58,7 @@ class Limit:
         return f"{of} of this {self.period.value} are spent{more}"
 
     def why_never(self, need: float) -> str | None:
-        """Why a job that needs so much can never start; None: it can."""
+        """Return why a job that needs so much can never start, or None if it can."""
         if need <= self.amount + _ROUNDED:
             return None
         span = "at a time" if self.period is None else f"a {self.period.value}"
@@ -60,16 +66,16 @@ class Limit:
 
 
 def unspent(named: Mapping[str, float], spent: Mapping[str, float]) -> dict[str, float]:
-    """Return what of a reservation was not spent, by name; never more than was reserved.
+    """Return what of a reservation was not spent, by name, never more than was reserved.
 
-    What ``spent`` does not name is spent.
+    Resources that ``spent`` does not name count as spent.
     """
     left = {name: need - max(spent[name], 0.0) for name, need in named.items() if name in spent}
     return {name: amount for name, amount in left.items() if amount > 0}
 
 
 def jobs_within(named: Mapping[str, float], limits: Iterable[Limit]) -> int | None:
-    """How many jobs with these needs the limits let start now; None: there is no limit on them."""
+    """Return how many jobs with these needs may start now, or None if no limit applies."""
     return min(
         (limit.jobs(named[limit.name]) for limit in limits if limit.name in named), default=None
     )

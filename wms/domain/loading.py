@@ -1,5 +1,4 @@
-"""What a policy is told of production: which of the tools that stay loaded a pilot that asks is to
-work with."""
+"""Input of a placement policy in production: which warm workers a pilot that asks should use."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,14 +6,20 @@ from dataclasses import dataclass, replace
 from wms.domain.matching import SWITCH, Demand
 from wms.domain.placement import Kind, Place, Policy
 
-#: Seconds that a tool takes to load, where nobody has loaded it yet.
+#: Seconds to load a tool that nobody has loaded yet.
 UNKNOWN_LOADING = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class KindFacts:
-    """Of a kind of tool that stays loaded, in seconds; 0: nothing is known. ``mean`` of its jobs;
-    ``after``: work of the steps after it; ``loading`` it. ``serving``: how often it is loaded."""
+    """What is known of a kind of warm worker, in seconds; 0 if unknown.
+
+    Attributes:
+        mean: Mean time of its jobs.
+        after: Work of the steps after it.
+        loading: Time to load it.
+        serving: How often it is loaded.
+    """
 
     mean: float = 0.0
     after: float = 0.0
@@ -28,12 +33,17 @@ def preferred_kinds(
     loaded: Collection[str],
     facts: Mapping[str, KindFacts],
 ) -> frozenset[str]:
-    """Kinds whose jobs the pilot is to have before those of others. ``demands``: those whose jobs
-    it can run; only those count that no other outranks by ``SWITCH``. ``loaded``: kinds that it
-    has.
+    """Return the kinds whose jobs the pilot gets before those of others.
 
-    The policy is asked for each of these. Where one of them goes on with its own jobs, nothing else
-    is loaded.
+    The policy is asked for each kind that the pilot has loaded. If it goes on with one of them,
+    nothing else is loaded.
+
+    Args:
+        policy: The placement policy.
+        demands: Tasks whose jobs the pilot can run. Only those count that no other outranks by more
+            than ``SWITCH``.
+        loaded: Kinds that the pilot has loaded.
+        facts: What is known of the kinds.
     """
     first = waiting_kinds(demands)
     names = [*first, *(kind for kind in dict.fromkeys(loaded) if kind not in first)]
@@ -47,15 +57,14 @@ def preferred_kinds(
     chosen = {number for number in stays if number is not None}
     chosen = chosen or {answer for answer in answers.values() if answer is not None}
     if not chosen and policy.every is not None:
-        # It has nothing to do, and need not wait for the next round.
+        # The pilot is idle and need not wait for the next round.
         idle = Place(0, range(len(first)), here[0] if here else None)
         chosen = {move.kind for move in policy.moves(kinds, [idle], 0.0)}
     return frozenset(names[number] for number in chosen)
 
 
 def without_priorities(demands: Iterable[Demand]) -> list[Demand]:
-    """Return the demands, those of tools that stay loaded with ranks that leave out administrators'
-    priorities."""
+    """Return the demands, with ranks of warm workers' tasks that leave out step priorities."""
     return [
         demand if demand.needs.warm is None else replace(demand, rank=demand.rank - demand.priority)
         for demand in demands
@@ -63,7 +72,10 @@ def without_priorities(demands: Iterable[Demand]) -> list[Demand]:
 
 
 def waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
-    """Of the tools that stay loaded, those that jobs wait for which no others outrank."""
+    """Return the kinds of warm workers with ready jobs, without those that others outrank.
+
+    A difference of at most ``SWITCH`` does not count.
+    """
     warm = [
         (demand.needs.warm.kind, demand)
         for demand in demands
@@ -78,8 +90,10 @@ def waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
 
 
 def kind_of(name: str, demands: Sequence[Demand], facts: KindFacts) -> Kind:
-    """As it is at the moment 0. A pilot that loads a tool has its first job already, so that none
-    that waits is kept for it."""
+    """Return the kind at time 0 for the policy.
+
+    No job is reserved for a pilot that is loading the tool, because it has its first job already.
+    """
     return Kind(
         name,
         loading=facts.loading or UNKNOWN_LOADING,

@@ -15,19 +15,24 @@ from sluice.contracts.states import ContainerEngine, SandboxKind
 from sluice.fit import Wanted, is_suitable, why_unsuited
 from wms.domain.limits import Limit, jobs_within
 
-#: So much higher a rank is worth that a pilot ends a tool that it has loaded.
+#: Difference in rank above which a pilot gives up a tool that it has loaded.
 SWITCH = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A task that has ready jobs, and what one job needs. ``larger``: MiB of memory, of jobs that
-    need more than their task says; ``larger_gpu``: likewise, of a GPU. ``waited``: seconds since
-    one was given away. ``kept_by``: the pilot that is kept free for one. ``turn_at``: when its turn
-    began, where it shares that with the task before, whose files it takes as they come. ``limits``:
-    on what it needs that is counted over all nodes, as they are now, by name. ``priority``: an
-    administrator's, of its step; it is part of ``rank``. ``is_trial``: one job may start, to see
-    whether its storage has room again."""
+    """A task that has ready jobs, and what one job needs.
+
+    Attributes:
+        larger: MiB of memory for jobs that need more than the task's request.
+        larger_gpu: The same for GPU memory.
+        waited: Seconds since one of its jobs was leased.
+        kept_by: The pilot that is reserved for it.
+        turn_at: When its turn began, if it shares the turn of its upstream task.
+        limits: Current limits of the resources that it needs, by name.
+        priority: The administrator's priority of its step, which is part of ``rank``.
+        is_trial: One job may start, to see whether its storage has room again.
+    """
 
     uid: UUID
     rank: float
@@ -48,19 +53,19 @@ class Demand:
 
     @property
     def ram(self) -> int:
-        """MiB that a node must have left for one job."""
+        """MiB that a node must have free for one job."""
         return self.needs.resources.counted_ram if self.larger is None else self.larger
 
     @property
     def gpus(self) -> GpuNeeds | None:
+        """GPUs that one job needs."""
         needs = self.needs.gpus
         return needs and needs.with_memory(self.larger_gpu)
 
     def wanted(
         self, node: NodeResources, ram: int | None = None, gpu_memory: int | None = None
     ) -> Wanted:
-        """By one job, of the node; ``ram``, ``gpu_memory``: MiB, where that is not what the task
-        says."""
+        """Return what one job needs of the node; ``ram`` and ``gpu_memory`` override the task's."""
         needs = self.needs
         named = {name: needs.named[name] for name in needs.named if self.is_counted(name, node)}
         return Wanted(
@@ -72,19 +77,21 @@ class Demand:
         )
 
     def is_counted(self, name: str, node: NodeResources) -> bool:
-        """Is the resource one that the node has to have? Where there is a limit over all nodes,
-        only if it offers some itself."""
+        """Return whether the node itself must have the resource.
+
+        A resource with a limit over all nodes counts only if the node offers some itself.
+        """
         return name in node.named or name not in self.limits
 
     @property
     def allowed(self) -> int | None:
-        """How many jobs the limits let start now; None: there are none on what it needs."""
+        """How many jobs the limits let start now; None if no limit applies."""
         return jobs_within(self.needs.named, self.limits.values())
 
 
 @dataclass(frozen=True, slots=True)
 class PilotNode:
-    """``engines``: those that run containers on it. ``sandbox``: for jobs that ask for one."""
+    """The node of a pilot, with its container engines and its sandbox."""
 
     resources: NodeResources
     engines: Sequence[ContainerEngine] = ()
@@ -92,32 +99,35 @@ class PilotNode:
 
     @property
     def has_sandbox(self) -> bool:
-        """For jobs that ask for one; a user for each slot is none."""
+        """Whether it has a sandbox for jobs; a user for each slot is none."""
         return self.sandbox is SandboxKind.NAMESPACES
 
     @property
     def has_users(self) -> bool:
+        """Whether it has a user for each slot instead of a sandbox."""
         return self.sandbox is SandboxKind.USERS
 
 
-#: The names of all engines, for a person.
+#: The names of all engines, for people.
 ENGINES = (
     f"{', '.join(engine.label for engine in list(ContainerEngine)[:-1])} or"
     f" {list(ContainerEngine)[-1].label}"
 )
 
-#: What a node may have in the place of a sandbox, for a person.
+#: What a node may have instead of a sandbox, for people.
 USERS = "only a user for each slot, which is none"
 
 
 def sandbox_for(needs: Needs) -> str:
-    """What a job needs that is to run in a sandbox, for a person."""
+    """Return the sandbox that a job needs, for people."""
     return f"a sandbox (bubblewrap){' for its secrets' if needs.secrets else ''}"
 
 
 def misfit(demand: Demand, on: PilotNode) -> str | None:
-    """Why a job of the task cannot run on the node ("needs 4 cores, the node has 2"); None when it
-    can."""
+    """Return why a job of the task cannot run on the node, or None if it can.
+
+    Example: "needs 4 cores, the node has 2".
+    """
     node, needs = on.resources, demand.needs
     why = _lack_of_amount(demand, node) or _lack_of_label(demand, node)
     if why is None and demand.gpus is not None:
@@ -132,13 +142,15 @@ def misfit(demand: Demand, on: PilotNode) -> str | None:
 
 
 def largest_ram(needs: Needs, nodes: Iterable[PilotNode]) -> int | None:
-    """Return the MiB of the largest node that has all that a job needs; None: there is none."""
+    """Return the MiB of the largest node that fits the other needs of a job, or None."""
     return max((node.resources.ram for node in _suitable_nodes(needs, nodes)), default=None)
 
 
 def largest_gpu(needs: Needs, nodes: Iterable[PilotNode]) -> float:
-    """Return the MiB of the largest GPU that a job could be given, of nodes that have all else that
-    it needs; a device of which nobody knows may have any. 0: there is none."""
+    """Return the MiB of the largest GPU on nodes that fit the other needs of a job; 0 if none.
+
+    A GPU of unknown size counts as infinite.
+    """
     gpus = needs.gpus
     if gpus is None:
         return 0.0
@@ -154,7 +166,7 @@ def largest_gpu_part(gpus: GpuNeeds, node: PilotNode) -> float:
 
 
 def _suitable_nodes(needs: Needs, nodes: Iterable[PilotNode]) -> Iterator[PilotNode]:
-    # What is limited over all nodes is none of theirs.
+    # Resources that are limited over all nodes do not belong to a node.
     own = needs.model_copy(update={"named": {}})
     demand = Demand(UUID(int=0), 0.0, datetime.min.replace(tzinfo=UTC), 1, own)
     return (node for node in nodes if misfit(demand, node) is None)
@@ -196,11 +208,18 @@ def _lack_of_label(demand: Demand, node: NodeResources) -> str | None:
 def order(
     demands: Iterable[Demand], kinds: Collection[str] = (), *, first: str | None = None
 ) -> list[Demand]:
-    """Highest rank first; of equal rank the oldest, and of those that share their turn the last of
-    a chain: what lies between its steps stays small. The uid settles ties, so that every instance
-    orders alike. Of tools that stay loaded, those of ``kinds`` go before others, unless these are
-    ranked higher by more than ``SWITCH``. ``first``: the step that a person wants there, before all
-    others."""
+    """Return the demands in the order in which they are served.
+
+    The highest rank comes first, then the oldest. Of tasks that share a turn, the last one of the
+    chain comes first, so that little piles up between the steps. The uid decides the rest, so that
+    all instances agree.
+
+    Args:
+        demands: The tasks.
+        kinds: Kinds of warm workers that go first, unless others are ranked higher by more than
+            ``SWITCH``.
+        first: The step that a person wants on this pilot, before all others.
+    """
 
     def place(demand: Demand) -> tuple[bool, float, datetime, float, UUID]:
         warm = demand.needs.warm
@@ -218,5 +237,5 @@ def order(
 
 
 def fitting(demands: Iterable[Demand], node: PilotNode) -> list[Demand]:
-    """The tasks whose jobs the node can run."""
+    """Return the tasks whose jobs the node can run."""
     return [demand for demand in demands if misfit(demand, node) is None]

@@ -1,5 +1,4 @@
-"""What a job that succeeded adds to the catalogue: its report checked against its task, and the
-files to register."""
+"""What a job that succeeded adds to the catalogue: the checks of its report, and its files."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,8 +16,7 @@ from sluice.visible_text import quoted
 
 
 class InvalidReport(Exception):
-    """A report of success that cannot be taken as one; ``error`` is the class under which the
-    attempt fails."""
+    """A report of success that is not valid; the attempt fails with class ``error``."""
 
     def __init__(self, error: ErrorClass, message: str) -> None:
         super().__init__(message)
@@ -35,12 +33,16 @@ def _entry(number: int | None) -> str:
 
 
 def inside(url: str, folder: str) -> bool:
-    """Does the file's URL lie in the folder? (Contracts refuse '..' in both.)"""
+    """Return whether the file's URL is in the folder; contracts refuse '..' in both."""
     return url.startswith(folder + "/") and "\0" not in url
 
 
 def _check_log(log: LogFile, folder: str, *, name: str) -> None:
-    """``name``: as the attempt's is. Raises ``InvalidReport``."""
+    """Check that the log has the name and place of the attempt's log.
+
+    Raises:
+        InvalidReport: It has not.
+    """
     if (log.name, log.url) != (name, f"{folder}/{name}"):
         raise InvalidReport(
             ErrorClass.INTERNAL, f"the pilot put the log at {log.url}, not at {folder}/{name}"
@@ -48,8 +50,14 @@ def _check_log(log: LogFile, folder: str, *, name: str) -> None:
 
 
 def _require_own(file: OutputFile, number: int, attempt: int) -> None:
-    """So no two jobs name the same file: the catalogue would refuse it, and those of other jobs in
-    the same message with it. Raises ``InvalidReport``."""
+    """Check that the file is named after the attempt.
+
+    Otherwise two jobs might name the same file, and the catalogue would refuse it together with the
+    files of other jobs in the same message.
+
+    Raises:
+        InvalidReport: The name is not the attempt's.
+    """
     begin = f"{attempt_prefix(number, attempt)}-"
     if not (file.name.startswith(begin) and file.url.endswith(f"/{file.name}")):
         raise InvalidReport(
@@ -60,10 +68,11 @@ def _require_own(file: OutputFile, number: int, attempt: int) -> None:
 
 
 def _check_place(file: OutputFile, place: TaskOutput) -> None:
-    """Refuse a file where the output cannot lie.
+    """Check the place of an output file.
 
     Raises:
-        InvalidReport: The file lies elsewhere, or the catalogue would refuse its place.
+        InvalidReport: The file is outside of the output's folder, or the catalogue would refuse its
+            place.
     """
     if not inside(file.url, place.dat_out_url):
         raise InvalidReport(
@@ -72,7 +81,7 @@ def _check_place(file: OutputFile, place: TaskOutput) -> None:
             f" {place.dat_out_url}",
         )
     if not stays_inside(file.url.removeprefix(place.dat_out_url + "/")):
-        # The catalogue would refuse the message, and with it the files of other jobs.
+        # The catalogue would refuse the whole message, with the files of other jobs.
         raise InvalidReport(
             ErrorClass.STAGE_OUT_FAILED,
             f"the pilot put output {quoted(file.port)} at {file.url}, which is no plain path",
@@ -93,8 +102,11 @@ def check_report(
     seq: int,
     inputs: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Raises ``InvalidReport`` where a report names what is not the attempt's, or lacks what the
-    task must have. ``seq``, ``inputs``: of the job."""
+    """Check a report against its task; ``seq`` and ``inputs`` are those of the job.
+
+    Raises:
+        InvalidReport: The report names files that are not the attempt's, or lacks an output.
+    """
     if report.log is not None:
         _check_log(report.log, task.log_out_url, name=log_name(seq, report.attempt))
     if report.outcome is not AttemptOutcome.FINISHED:
@@ -145,9 +157,11 @@ def output_files(
     inputs: Sequence[Mapping[str, Any]],
     merged_before: bool = False,
 ) -> list[tuple[UUID, NewFile]]:
-    """Data set and file for each output. Order is kept: the seq is the job's, or that of one of its
-    inputs, or the place in a list (invariant 8). ``merged_before``: the inputs are what the task's
-    own jobs gave (a tree)."""
+    """Return the data set and file of each output.
+
+    Order is kept: the seq is that of the job, of one of its inputs, or a place in a list (invariant
+    8). ``merged_before``: the inputs were written by jobs of the same task (a tree).
+    """
     by_number: dict[int | None, Sequence[Mapping[str, Any]]] = defaultdict(lambda: inputs)
     if task.batch > 1:
         by_number.update(
@@ -177,7 +191,7 @@ def _output(file: OutputFile, seq: int, meta: dict[str, Any], origin: dict[str, 
 
 
 def log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID, NewFile]]:
-    """The attempt's log, if it has one; attempts that failed have theirs too."""
+    """Return the log of the attempt, if any; failed attempts have one too."""
     if report.log is None:
         return []
     origin = {"task": str(task.uid), "job": report.id, "attempt": report.attempt}
@@ -186,7 +200,7 @@ def log_file(task: Task, report: AttemptReport, *, seq: int) -> list[tuple[UUID,
 
 def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if mode is TaskMode.MAP:
-        # What was counted in the input is not what was counted in the output.
+        # Counts of the input do not apply to the output.
         return (
             {key: value for key, value in inputs[0].get("meta", {}).items() if key != COUNTS}
             if inputs
@@ -199,7 +213,7 @@ def _meta(mode: TaskMode, inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]
 
 
 def _merged_meta(inputs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a merge of merges covers."""
+    """Return the metadata of a merge of merged files."""
     metas = [file["meta"] for file in inputs]
     files = sum(meta["files"] for meta in metas)
     return {"first_seq": metas[0]["first_seq"], "last_seq": metas[-1]["last_seq"], "files": files}
@@ -219,8 +233,8 @@ def _origin(
 def _file(
     file: OutputFile | LogFile, seq: int, meta: dict[str, Any], origin: dict[str, Any]
 ) -> NewFile:
-    # Every value was checked when the report was read; checking again would cost more than the rest
-    # of the report, and so would looking up a default.
+    # Every value was checked when the report was read. Another check, or a look-up of a default,
+    # would cost more than the rest of the report.
     return NewFile.model_construct(
         seq=seq,
         name=file.name,

@@ -1,9 +1,8 @@
-"""What is loaded where: what every policy is told, and what it may answer.
+"""Warm worker placement: the input and output of every placement policy.
 
-A *kind* of work has to be loaded before its jobs run; a *place* holds one loaded kind and works on
-one job at a time. A policy is asked when a place has nothing to do (``next_kind``), and, if it
-wants that, from time to time (``moves``). No policy knows how long a job will take: only how long
-those before it took.
+A *kind* of work has to be loaded before its jobs run. A *place* holds one loaded kind and runs one
+job at a time. A policy is asked when a place is idle (``next_kind``) and, if it wants, periodically
+(``moves``). No policy knows how long a job will take, only how long earlier jobs took.
 """
 
 from collections.abc import Sequence
@@ -16,11 +15,18 @@ NEWEST = 0.05
 
 @dataclass(slots=True)
 class Kind:
-    """``loading``: what it costs to load it; ``mean``: of its jobs' times, 0 while nothing is
-    known; ``after``: work that is left of a page behind this kind. ``ready``: jobs that wait;
-    ``serving``: places that have it loaded, or are loading it or on their way to it; ``coming``:
-    those of them that have it not loaded yet. ``since``: when the oldest job that waits became
-    ready. ``priority``: an administrator's; below 0: switched off."""
+    """A kind of work.
+
+    Attributes:
+        loading: Time to load it.
+        priority: The administrator's priority; below 0 it is switched off.
+        mean: Mean time of its jobs; 0 while unknown.
+        after: Work that is left for a page after this kind.
+        ready: Number of waiting jobs.
+        serving: Places that have it loaded or will load it.
+        coming: Those of them that have not loaded it yet.
+        since: When the oldest waiting job became ready.
+    """
 
     name: str
     loading: float
@@ -34,23 +40,29 @@ class Kind:
     since: float | None = None
 
     def learn(self, seconds: float) -> None:
-        """A job took so long."""
+        """Add the time of a job to the mean."""
         self.seen += 1
         self.mean += (seconds - self.mean) * max(1 / self.seen, NEWEST)
 
     def learn_after(self, seconds: float) -> None:
-        """A page that came has so much work left behind this kind."""
+        """Add the work that was left for a page after this kind to the mean."""
         self.after += (seconds - self.after) * NEWEST if self.after else seconds
 
     @property
     def is_on(self) -> bool:
+        """Whether it is not switched off."""
         return self.priority >= 0
 
 
 @dataclass(slots=True)
 class Place:
-    """``loaded``: a kind by its number, also one that is on its way; None: nothing. ``moved``: when
-    it was told to load that. ``suits``: kinds whose jobs its node can run."""
+    """A place that holds one loaded kind.
+
+    Attributes:
+        suits: Kinds whose jobs its node can run.
+        loaded: Number of the kind that is loaded or about to be; None for nothing.
+        moved: When it was told to load that kind.
+    """
 
     number: int
     suits: Sequence[int]
@@ -61,27 +73,31 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """The place is to load the kind, when it has ended the job in hand."""
+    """An order to a place to load a kind when its current job ends."""
 
     place: int
     kind: int
 
 
 class Policy(Protocol):
-    """``every``: seconds between two calls of ``moves``; None: never. ``weighs_priority``: the
-    policy weighs administrators' priorities itself, so that they are no part of ranks."""
+    """A placement policy."""
 
     @property
-    def every(self) -> float | None: ...
+    def every(self) -> float | None:
+        """Seconds between two calls of ``moves``; None for never."""
 
     @property
-    def weighs_priority(self) -> bool: ...
+    def weighs_priority(self) -> bool:
+        """Whether the policy weighs step priorities itself, so that ranks leave them out."""
 
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
-        """For a place that has no job: the kind it has loaded (it takes its next job), another one
-        (it is loaded first), or None: it waits."""
+        """Return the next kind for an idle place.
+
+        Returns:
+            The loaded kind, to take its next job; another kind, to load it first; or None, to wait.
+        """
         ...
 
     def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
-        """Places that are to load another kind."""
+        """Return the places that are to load another kind."""
         ...

@@ -1,4 +1,4 @@
-"""Every placement policy by its name, for production and for simulations."""
+"""Placement policies by name, for production and for simulations."""
 
 from typing import assert_never
 
@@ -13,7 +13,8 @@ def policy_of(name: PolicyName, *, every: float | None = None) -> Policy:
 
     Args:
         name: Its name.
-        every: Seconds between its rounds; None: its own default. Policies without rounds ignore it.
+        every: Seconds between its rounds; None for its own default. Policies without rounds ignore
+            it.
     """
     match name:
         case PolicyName.SLUICE:

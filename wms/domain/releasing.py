@@ -1,4 +1,4 @@
-"""Which files a job that finished has no use for any more, and nobody else by its doing."""
+"""Which files the finished jobs of a task release."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Inputs = Sequence[Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class DoneWith:
-    """Files of a data set, by number, that the task has read, as ``readers`` tasks are to."""
+    """Files of a data set, by number, that the task has read, of ``readers`` tasks in all."""
 
     dataset: UUID
     readers: int
@@ -25,8 +25,15 @@ class DoneWith:
 def done_with(
     task: Task, jobs: Iterable[tuple[int, Inputs]], *, readers: Mapping[str, int]
 ) -> list[DoneWith]:
-    """``jobs``: those that finished, with their numbers. ``readers``: by data set, of those whose
-    files go one by one. Parts of a tree are read by one job each."""
+    """Return the files that finished jobs release.
+
+    A part of a tree is read by one job only.
+
+    Args:
+        task: The task.
+        jobs: Numbers and inputs of its finished jobs.
+        readers: Number of reading tasks of each data set whose files are deleted one by one.
+    """
     if not readers and task.parts_uid is None:
         return []
     ports = _ports(task)
@@ -44,7 +51,7 @@ def done_with(
 
 
 def _ports(task: Task) -> dict[str, UUID]:
-    """By port, as a job's inputs have it, what a job gets a file or a group of."""
+    """Return the data sets of which a job gets a file or a group, by port in the job."""
     return {
         given.port if number else "": given.dat_in_uid
         for number, given in enumerate(inputs_that_come(task))

@@ -1,5 +1,4 @@
-"""What becomes of a job when an attempt at it has ended: retry rules as data, one line per class of
-error."""
+"""Retry rules: what happens to a job after an attempt, one rule for each class of error."""
 
 import math
 from collections.abc import Collection
@@ -15,11 +14,17 @@ MAX_DELAY = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """``counts``: against the task's ``retry``. ``pauses``: the next attempt waits (back-off);
-    otherwise ``delay`` seconds, doubled with each attempt up to ``longest``. ``memory``: the next
-    one asks for so many times the memory; where no node has it, no retry helps. ``hopeless``: no
-    retry helps. ``unless``: by this word a template has it tried again all the same. ``loss``: the
-    node's fault; several in a row hold the job."""
+    """The retry rule of a class of error.
+
+    Attributes:
+        counts: The attempt counts against the task's ``retry``.
+        pauses: The next attempt waits (back-off). Otherwise it waits ``delay`` seconds, doubled
+            with each attempt up to ``longest``.
+        memory: Factor of memory for the next attempt. If no node has that much, the job fails.
+        hopeless: A retry does not help.
+        unless: With this word a template asks for a retry all the same.
+        loss: The node's fault; several in a row quarantine the job.
+    """
 
     counts: bool = True
     pauses: bool = True
@@ -45,39 +50,50 @@ RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.INTERNAL: RetryRule(),
 }
 
-#: Of a GPU that is shared, the part that the next attempt asks for.
+#: Factor of GPU memory for the next attempt on a shared GPU.
 _MORE_OF_A_GPU = 1.5
 
-#: A tool that failed with one of these was never run: as a shell says it, its program cannot be
-#: run, or is not there.
+#: Exit codes of a shell whose program cannot be run or does not exist, so that the tool never ran.
 NO_PROGRAM = frozenset({126, 127})
 _NO_PROGRAM = RetryRule(hopeless=True, unless="no_program")
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What is known of a job before this attempt's end. ``failures``: attempts that counted.
-    ``losses``: nodes lost in a row. ``ram``: MiB that the ended attempt asked for; ``used_ram``:
-    MiB that it used, as its pilot says. ``gpu``: MiB of the GPU that it had and that was full,
-    None: none was; ``shared``: it had a part of one."""
+    """What is known of a job before the attempt ended.
+
+    Attributes:
+        failures: Attempts that counted.
+        losses: Nodes lost in a row.
+        ram: MiB that the attempt requested.
+        gpu: MiB of the GPU that it had and that was full; None if none was.
+        shared: It had a part of a GPU.
+        used_ram: MiB that it used, as its pilot reports.
+    """
 
     failures: int = 0
     losses: int = 0
     ram: int = 0
     gpu: int | None = None
     shared: bool = False
-    #: Attempts at the job so far, whether or not they counted.
+    #: All attempts at the job so far, whether or not they counted.
     attempts: int = 1
     used_ram: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RetryLimits:
-    """``retry``: most attempts that count. ``backoff``: seconds before the second, doubled for each
-    further one. ``losses``: nodes lost in a row that make a poison job. ``also``: what is tried
-    again although no retry helps. ``temporary``: exit codes of which the tool says that another
-    attempt may help. ``most_ram``: MiB of the largest node that the task could be given,
-    ``most_gpu``: of the largest GPU; None: not known."""
+    """The limits of retries of a task.
+
+    Attributes:
+        retry: Most attempts that count.
+        backoff: Seconds before the second attempt, doubled for each further one.
+        losses: Number of nodes lost in a row that quarantines a job.
+        also: What is retried although a retry does not help.
+        temporary: Exit codes of the tool after which another attempt may help.
+        most_ram: MiB of the largest suitable node; None if unknown.
+        most_gpu: MiB of the largest suitable GPU; None if unknown.
+    """
 
     retry: int
     backoff: float
@@ -90,8 +106,14 @@ class RetryLimits:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The job's next state. ``delay``: seconds until it may be leased again. ``ram``, ``gpu``: MiB
-    of the next attempt, or None. ``note``: what is to be said beside the attempt's own message."""
+    """The job's next state.
+
+    Attributes:
+        delay: Seconds until it may be leased again.
+        ram: MiB of the next attempt, if they change.
+        note: Text in addition to the attempt's own message.
+        gpu: MiB of GPU memory of the next attempt, if they change.
+    """
 
     state: JobState
     failures: int
@@ -103,18 +125,19 @@ class Verdict:
 
 
 def after_success(history: History) -> Verdict:
+    """Return the verdict after a success."""
     return Verdict(JobState.FINISHED, history.failures, 0)
 
 
 def after_return(history: History) -> Verdict:
-    """Handed back unstarted: nobody's fault, and no sign of health either."""
+    """Return the verdict on a job that was returned without a start; its counts stay."""
     return Verdict(JobState.READY, history.failures, history.losses)
 
 
 def after_error(
     error: ErrorClass, history: History, limits: RetryLimits, *, exit_code: int | None = None
 ) -> Verdict:
-    """The rule of the error's class applied: ready again, failed for good, or held for a person."""
+    """Apply the rule of the error: the job is ready again, failed for good, or quarantined."""
     rule = RULES[error]
     if (
         error is ErrorClass.TOOL_FAILED
@@ -139,14 +162,16 @@ def after_error(
         if rule.pauses
         else pause_after(history.attempts, first=rule.delay, longest=max(rule.delay, rule.longest))
     )
-    if note:  # tried again all the same, as the template says
+    if note:  # the template asks for a retry all the same
         ram, gpu = None, None
     return Verdict(JobState.READY, failures, losses, delay, ram, gpu=gpu)
 
 
 def _larger_gpu(had: int, history: History, limits: RetryLimits) -> tuple[int, str]:
-    """MiB of the next attempt's GPU, and why it cannot have them: any that has more than a whole
-    one, half as much again of one that is shared."""
+    """Return the MiB of GPU memory of the next attempt, and why it cannot have them.
+
+    A whole GPU must be larger than the last one; a part of one grows by half.
+    """
     most = math.inf if limits.most_gpu is None else limits.most_gpu
     more = had + 1
     if history.shared:
@@ -165,8 +190,8 @@ def _larger_gpu(had: int, history: History, limits: RetryLimits) -> tuple[int, s
 def _more_memory(rule: RetryRule, history: History, limits: RetryLimits) -> tuple[int | None, str]:
     """Return the MiB of the next attempt, and why it cannot have them.
 
-    What a pilot says of an attempt may ask for the largest node; that no node is large enough
-    follows only from what the attempt asked for itself.
+    The use that a pilot reports may at most lead to a request for the largest node. Only the
+    attempt's own request can show that no node is large enough.
     """
     if rule.memory <= 1.0:
         return None, ""

@@ -1,5 +1,4 @@
-"""Whether jobs that are ready will ever find a node: of those that are there, and of those that can
-be launched."""
+"""Whether ready jobs will ever find a node, among those present or launchable."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +9,14 @@ from wms.domain.matching import Demand, PilotNode, misfit
 
 @dataclass(frozen=True, slots=True)
 class NodeSupply:
-    """``present``: nodes whose pilots have not signed off; the last of them registered ``newest``
-    seconds ago. ``launchable``: further ones that could come; None: nobody has said. ``grace``:
-    seconds for which another one may still be on its way."""
+    """The nodes that exist or can be launched.
+
+    Attributes:
+        present: Nodes whose pilots have not signed off.
+        newest: Seconds since the latest registration.
+        launchable: Further nodes that could be launched; None if that is not configured.
+        grace: Seconds for which another node may still be on its way.
+    """
 
     present: Sequence[PilotNode]
     newest: float
@@ -21,7 +25,7 @@ class NodeSupply:
 
 
 def why_never(demand: Demand, supply: NodeSupply) -> str | None:
-    """A sentence, where no node will ever fit; None: one does, or may come."""
+    """Return why no node will ever fit, as a sentence, or None if one fits or may come."""
     nodes = [*supply.present, *(supply.launchable or ())]
     if not nodes or any(misfit(demand, node) is None for node in nodes):
         return None

@@ -1,16 +1,23 @@
-"""Whether another worker should be given a job that one has already: where that one takes longer
-than it should, and the other is expected to have done it before."""
+"""Speculative execution: whether another worker should get a job that one has already.
+
+It should if the job takes longer than it should and the other worker is expected to end it first.
+"""
 
 from wms.domain.worker_times import SUSPECT, WorkerTimes
 
-#: Another worker has to be worth so many seconds, and this share of what it takes.
+#: Another worker must gain at least so many seconds, plus this share of its own time for the job.
 _LEAST_GAIN, _GAIN_SHARE = 0.5, 0.25
 
 
 def seconds_left(ran: float, own: WorkerTimes | None, anywhere: WorkerTimes | None) -> float | None:
-    """That a job which ``ran`` so long is expected to take still. Where it has taken longer than is
-    likely nobody knows why: as long again, which is what times of heavy tails are like. ``own``:
-    times of the worker that has it; None: nothing is known."""
+    """Return the seconds that a job which ran so long is still expected to take.
+
+    A job that exceeds its likely time is expected to take as long again, as with heavy-tailed
+    times. ``own`` are the times of the worker that has the job.
+
+    Returns:
+        None if nothing is known.
+    """
     known = own if own is not None and own.timed else anywhere
     if known is None:
         return None
@@ -26,9 +33,13 @@ def gain(
     asking: WorkerTimes | None,
     anywhere: WorkerTimes | None,
 ) -> float | None:
-    """Seconds by which the job is expected to end sooner if the worker that asks begins it too;
-    None: it is not worth while, or it fails more often there than elsewhere. ``ran``, ``own``: of
-    the attempt there is."""
+    """Return by how many seconds the job will end sooner if the worker that asks starts it too.
+
+    ``ran`` and ``own`` belong to the running attempt.
+
+    Returns:
+        None if it is not worth while, or the job is likely to fail on the worker that asks.
+    """
     if asking is not None and asking.failing > SUSPECT:
         return None
     left = seconds_left(ran, own, anywhere)
@@ -40,6 +51,8 @@ def gain(
 
 
 def is_worth_while(gain: float, takes: float) -> bool:
-    """To have a job done by another worker, which ``takes`` so long: what is known of times is
-    rough."""
+    """Return whether the gain suffices for another worker that takes so long for the job.
+
+    The margin exists because the known times are rough.
+    """
     return gain > _LEAST_GAIN + _GAIN_SHARE * takes

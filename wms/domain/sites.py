@@ -1,4 +1,4 @@
-"""What a pilot of a site may offer."""
+"""Which labels and resources a pilot of a site may offer."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,7 @@ from sluice.contracts.sites import Site
 
 
 def beyond(site: Site, offered: NodeResources) -> list[str]:
-    """What it offers although its site may not, a sentence each."""
+    """Return a sentence for each label and resource that the pilot offers and its site may not."""
     return [
         *_more("label", offered.labels, site.labels),
         *_more("resource", offered.named, site.resources),

@@ -1,4 +1,4 @@
-"""When a task ends, and how: the boundary conditions on the share of its jobs that must succeed."""
+"""When and how a task ends: the boundary conditions on the share of jobs that must succeed."""
 
 import math
 from dataclasses import dataclass, replace
@@ -7,9 +7,9 @@ from sluice.contracts.numbers import counted
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import TaskState
 
-#: Jobs that must have ended before errors are weighed against successes.
+#: Jobs that must have ended before errors are compared with successes.
 FIRST_FEW = 20
-#: Below this minimum more errors than successes may still be a success, so they are not weighed.
+#: Below this minimum, more errors than successes may still be a success, so they are not compared.
 WEIGHED_MINIMUM = 0.5
 
 
@@ -27,10 +27,12 @@ class JobCounts:
     asked: int = 0
 
     def with_ready(self, more: int) -> "JobCounts":
+        """Return the counts with more ready jobs."""
         return replace(self, ready=self.ready + more)
 
     @property
     def total(self) -> int:
+        """The number of all jobs."""
         return (
             self.ready
             + self.leased
@@ -44,32 +46,35 @@ class JobCounts:
 
     @property
     def open(self) -> int:
-        """Jobs that can still succeed as things are: held ones cannot, those that people are asked
-        can."""
+        """Jobs that can still succeed: quarantined jobs cannot, jobs of human tasks can."""
         return self.ready + self.leased + self.running + self.asked
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
+    """The final state of a task, and the reason."""
+
     state: TaskState
     reason: str
 
 
 def needed(share: float, total: int) -> int:
-    """Jobs that make up ``share`` of ``total``, rounded up; shares such as 0.1 of 10 give 1,
-    whatever their binary rounding."""
+    """Return the number of jobs in ``share`` of ``total``, rounded up.
+
+    Shares such as 0.1 of 10 give 1, whatever their binary rounding.
+    """
     return min(total, math.ceil(share * total - 1e-9))
 
 
 def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
-    """How a task all of whose jobs exist ends now, or None while it goes on.
+    """Return how a task all of whose jobs exist ends now, or None while it goes on.
 
-    * no jobs at all, because a filter before it left nothing: finished;
-    * the sufficient share has finished: finished (the rest is canceled);
-    * the minimum is out of reach: failed at once;
-    * only held jobs are left, and the minimum is reached: finished (nobody has to look at them for
-      this);
-    * errors outnumber successes after a first few, where the minimum asks for at least half:
+    - It has no jobs, because a filter before it left nothing: finished.
+    - The sufficient share has finished: finished, and the rest is canceled.
+    - The minimum is out of reach: failed at once.
+    - Only quarantined jobs are left and the minimum is reached: finished, so that nobody has to
+      look at them.
+    - After a first few jobs, errors outnumber successes, and the minimum is at least half:
       canceled.
     """
     total, finished, failed = counts.total, counts.finished, counts.failed
@@ -101,7 +106,7 @@ def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
 
 
 def _too_many(failed: int, total: int, boundary: Boundary) -> str:
-    """``failed`` jobs put the minimum out of reach."""
+    """Return the reason of a failure: so many failed jobs put the minimum out of reach."""
     share = f"{failed} of {counted(total, 'job')} failed"
     if boundary.minimum == 1:
         every = {1: "it must", 2: "both must"}.get(total, f"all {total} must")

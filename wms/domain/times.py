@@ -1,8 +1,7 @@
-"""Times of many jobs, counted by size: what is kept of a million of them is as large as of ten, and
-those of several tasks are added up.
+"""Histograms of the times of jobs; their size does not grow with the number of jobs.
 
-Sizes are told apart by an eighth of an octave, so a quantile is right to 4.5 %; sums, least and
-most are exact.
+Histograms of several tasks can be added. A bin is an eighth of an octave wide, so a quantile is
+right to 4.5 %; sums, minimum and maximum are exact.
 """
 
 import math
@@ -13,12 +12,12 @@ from typing import Any
 
 from sluice.contracts.times import Spread
 
-#: Seconds that are told apart from nothing, and sizes to an octave.
+#: The shortest time in seconds that is told from 0, and the number of bins per octave.
 SHORTEST, TO_AN_OCTAVE = 0.001, 8
 
 
 class TimeKind(StrEnum):
-    """See ``StepTimes``."""
+    """Kinds of times, as in ``StepTimes``."""
 
     WORKING = "working"
     WAITING = "waiting"
@@ -27,7 +26,7 @@ class TimeKind(StrEnum):
 
 @dataclass(slots=True)
 class Sample:
-    """``sizes``: size → how many; size 0: up to ``SHORTEST``."""
+    """A histogram of times; ``sizes`` are the counts by bin, and bin 0 is up to ``SHORTEST``."""
 
     count: int = 0
     total: float = 0.0
@@ -37,6 +36,7 @@ class Sample:
     sizes: dict[int, int] = field(default_factory=dict)
 
     def add(self, other: "Sample") -> None:
+        """Add another histogram."""
         self.count += other.count
         self.total += other.total
         self.squares += other.squares
@@ -46,14 +46,16 @@ class Sample:
             self.sizes[size] = self.sizes.get(size, 0) + number
 
     def add_one(self, seconds: float) -> None:
+        """Add one time."""
         self.add(Sample(1, seconds, seconds**2, seconds, seconds, {size_of(seconds): 1}))
 
     @property
     def mean(self) -> float:
+        """The mean time; 0 without any."""
         return self.total / self.count if self.count else 0.0
 
     def quantile(self, share: float) -> float:
-        """The time that ``share`` of all do not exceed."""
+        """Return the time that ``share`` of all times do not exceed."""
         wanted, seen = share * self.count, 0
         for size in sorted(self.sizes):
             here = self.sizes[size]
@@ -65,7 +67,7 @@ class Sample:
         return self.most
 
     def spread(self) -> Spread | None:
-        """None where there is none."""
+        """Return the statistics of the times, or None without any."""
         if not self.count:
             return None
         variance = max(self.squares / self.count - self.mean**2, 0.0)
@@ -82,19 +84,19 @@ class Sample:
         )
 
     def stored(self) -> list[Any]:
-        """As JSON: read by ``restored``."""
+        """Return the histogram as JSON for ``restored``."""
         return [self.count, self.total, self.squares, self.least, self.most, [*self.sizes.items()]]
 
 
 def size_of(seconds: float) -> int:
-    """As the database counts it."""
+    """Return the bin of a time, as the database computes it."""
     if seconds <= SHORTEST:
         return 0
     return 1 + math.floor(TO_AN_OCTAVE * math.log2(seconds / SHORTEST))
 
 
 def bounds_of(size: int) -> tuple[float, float]:
-    """Seconds from and to."""
+    """Return the lower and upper bound of a bin in seconds."""
     if size <= 0:
         return 0.0, SHORTEST
     return (
@@ -104,6 +106,7 @@ def bounds_of(size: int) -> tuple[float, float]:
 
 
 def restored(stored: list[Any]) -> Sample:
+    """Return the histogram of a result of ``Sample.stored``."""
     count, total, squares, least, most, sizes = stored
     return Sample(count, total, squares, least, most, dict(sizes))
 
@@ -112,12 +115,16 @@ Samples = dict[TimeKind, Sample]
 
 
 def add_all(to: Samples, more: Mapping[TimeKind, Sample]) -> None:
+    """Add histograms to those of the same kinds."""
     for kind, sample in more.items():
         to.setdefault(kind, Sample()).add(sample)
 
 
 def samples_of(rows: Iterable[Mapping[str, Any]]) -> Samples:
-    """Rows of ``kind``, ``size``, ``count``, ``total``, ``squares``, ``least``, ``most``."""
+    """Return the histograms of rows.
+
+    The rows have ``kind``, ``size``, ``count``, ``total``, ``squares``, ``least`` and ``most``.
+    """
     found: Samples = {}
     for row in rows:
         figures = (row["count"], row["total"], row["squares"], row["least"], row["most"])

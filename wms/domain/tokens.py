@@ -1,5 +1,4 @@
-"""Which numbers can be those of a job and an attempt at all; others are unknown, and must not
-trouble the database."""
+"""Which numbers can be ids of jobs and attempts; others would be errors in the database."""
 
 from collections.abc import Iterable
 from typing import TypeVar
@@ -13,6 +12,7 @@ MAX_ATTEMPT = 2**31 - 1
 
 
 def possible(tokens: Iterable[TokenT]) -> list[TokenT]:
+    """Return the tokens whose numbers are possible."""
     return [
         token for token in tokens if 0 < token.id <= MAX_ID and 0 < token.attempt <= MAX_ATTEMPT
     ]

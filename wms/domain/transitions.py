@@ -1,5 +1,7 @@
-"""Legal moves of tasks, jobs and pilots. The diagrams in the documentation and the all-pairs tests
-are generated from here."""
+"""Legal state transitions of tasks, jobs and pilots.
+
+The diagrams in the documentation and the tests of all pairs are generated from these tables.
+"""
 
 from sluice.contracts.life_cycles import Moves
 from sluice.contracts.states import JobState, PilotState, TaskState
@@ -13,10 +15,10 @@ TASK_MOVES: Moves[TaskState] = {
     TaskState.CANCELED: frozenset(),
 }
 
-#: A short job is reported before a heartbeat says that it has started, so LEASED leads wherever
-#: RUNNING does. FAILED → READY: a person asks for another round while the task still lives. What
-#: people do is asked and answered, and nobody has it in between; only a release that knew nothing
-#: of it had pilots try, so FAILED and HELD lead to ASKED.
+#: A short job may be reported before a heartbeat says that it started, so LEASED leads wherever
+#: RUNNING leads. FAILED → READY: a person asks for a retry while the task lives. Jobs of human
+#: tasks go from ASKED to their end, because no pilot has them. Only a release without human tasks
+#: leased them to pilots, so FAILED and HELD lead to ASKED.
 JOB_MOVES: Moves[JobState] = {
     JobState.READY: frozenset({JobState.LEASED, JobState.CANCELED}),
     JobState.LEASED: frozenset(
@@ -39,8 +41,8 @@ JOB_MOVES: Moves[JobState] = {
     JobState.CANCELED: frozenset(),
 }
 
-#: LOST leads back: a pilot cut off by the network goes on when it is seen again. GONE → ACTIVE: it
-#: registered anew.
+#: LOST leads back: a pilot that the network cut off goes on when it is seen again. GONE → ACTIVE:
+#: the pilot registered again.
 PILOT_MOVES: Moves[PilotState] = {
     PilotState.ACTIVE: frozenset({PilotState.DRAINING, PilotState.GONE, PilotState.LOST}),
     PilotState.DRAINING: frozenset({PilotState.ACTIVE, PilotState.GONE, PilotState.LOST}),

@@ -1,4 +1,4 @@
-"""Merges in levels: which job is the last of all, and where its file and those of the others go.
+"""Merges in levels: which job is the last, and where the files of all jobs go.
 
 Job i of level n has the seq ``n · SPAN + i``.
 """
@@ -18,15 +18,18 @@ Files = Sequence[tuple[UUID, NewFile]]
 
 
 def level_of(seq: int) -> int:
-    """0: its jobs read the files of the data set."""
+    """Return the level of a job; jobs of level 0 read the files of the data set."""
     return seq // SPAN
 
 
 def placed(
     task: Task, files: Files, *, seq: int, only_seq: int | None
 ) -> list[tuple[UUID, NewFile]]:
-    """The files of a job, with the data set of each: the parts for all jobs but one that is alone
-    in its level (``only_seq``), whose file is the step's only one."""
+    """Return the files of a job with the data set of each.
+
+    The files of a job go to the parts, unless it is the only one of its level (``only_seq``): then
+    its file is the output of the step.
+    """
     if task.parts_uid is None:
         return list(files)
     if seq == only_seq:
@@ -44,8 +47,7 @@ def placed(
 
 
 def part_of(task: Task, files: Files) -> dict[str, Any] | None:
-    """Of the files of a job that ended well, the one that the next level reads, as an input of a
-    job."""
+    """Return the file of a finished job that the next level reads, as an input of a job."""
     for uid, file in files:
         if uid == task.parts_uid:
             return as_input(file)

@@ -1,14 +1,14 @@
-"""A policy of rounds: places go to the kind with the highest priority.
+"""A placement policy that works in rounds: places go to the kind with the highest priority.
 
-Of each kind q, with L jobs that wait, AMT a job's mean time, NW places that serve it, WT the time
-that its oldest job has waited while nobody serves it, and AP an administrator's priority (-1
-switches it off):
+For each kind q, with L waiting jobs, mean job time AMT, NW places that serve it, waiting time WT of
+its oldest job while nobody serves it, and an administrator's priority AP (-1 switches it off):
 
     PP_q = (L·AMT / (NW + 1) + WT) · (AP + 1)
 
-Idle places go, one by one, to the highest. When all are busy, from the lowest kind up the first
-place moves to the highest whose unlock time, AMT·10 + 10 s, has passed since it moved: one a round.
-The times are running averages, and what is switched off keeps nobody.
+Idle places go, one by one, to the kind with the highest value. If all places are busy, one place a
+round moves to the highest kind: the first, from the lowest kind up, whose unlock time, AMT·10 + 10
+s, has passed since its last move. The times are running averages. A kind that is switched off does
+not lock its places.
 """
 
 from collections.abc import Sequence
@@ -16,27 +16,28 @@ from dataclasses import dataclass
 
 from wms.domain.placement import Kind, Move, Place
 
-#: Jobs that a place does at least, and seconds that a move is thought to cost.
+#: Jobs that a place does at least, and the assumed seconds of a move.
 LEAST_JOBS, MOVING = 10, 10.0
-#: A job's time where none has ended yet.
+#: Time of a job while none has ended.
 UNKNOWN = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Watchdog:
-    """``every``: seconds between rounds."""
+    """Policy of rounds, ``every`` seconds apart."""
 
     every: float | None = 1.0
     weighs_priority: bool = True
 
     def next_kind(self, kinds: Sequence[Kind], place: Place, now: float) -> int | None:
-        """It stays with what it has loaded: only rounds move it."""
+        """Return the loaded kind if it has jobs; only rounds move a place."""
         loaded = place.loaded
         if loaded is None or not kinds[loaded].ready or not kinds[loaded].is_on:
             return None
         return loaded
 
     def moves(self, kinds: Sequence[Kind], places: Sequence[Place], now: float) -> list[Move]:
+        """Return the moves of all idle places, or of one busy place if none is idle."""
         serving = [kind.serving for kind in kinds]
         idle = [place for place in places if place.is_idle]
         if not idle:
@@ -54,13 +55,13 @@ class Watchdog:
 
 
 def priority(kind: Kind, serving: int, now: float) -> float:
-    """The formula above."""
+    """Return the value of the formula in the module's docstring."""
     unserved = now - kind.since if kind.since is not None and not serving else 0.0
     return (kind.ready * (kind.mean or UNKNOWN) / (serving + 1) + unserved) * (kind.priority + 1)
 
 
 def unlock_time(kind: Kind) -> float:
-    """For which a place stays at least, while the kind has work."""
+    """Return how long a place stays at least while the kind has work."""
     return (kind.mean or UNKNOWN) * LEAST_JOBS + MOVING
 
 

@@ -1,8 +1,7 @@
-"""What is known of a worker: how long the jobs of one kind of work take on it, and how many fail.
+"""Statistics of workers: how long jobs of a kind of work take on each, and how many fail.
 
-Times are kept by their logarithm, as they spread by factors. The newest count most, so that what
-was long ago fades; a single time that is far off moves the mean no further than one that is just
-unlikely.
+Times are averaged as logarithms, because they vary by factors. The newest times count most, so old
+ones fade. An outlier moves the mean no further than a time that is just unlikely.
 """
 
 import math
@@ -10,25 +9,32 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-#: The weight of the newest job, once there were some.
+#: The weight of the newest job, once there are some.
 NEWEST = 0.1
-#: Times the spread: a job that takes longer than the mean by so much is unlikely.
+#: A job that exceeds the mean by so many spreads is unlikely.
 UNLIKELY = 4.0
-#: The share of attempts that fail from which on a worker is suspect, and is not trusted; and
+#: Shares of failed attempts above which a worker is suspect, and is not trusted; and the number of
 #: failures below which it is neither.
 SUSPECT, DISTRUSTED, FEW_FAILURES = 0.25, 0.5, 3
-#: The least spread of times that is reckoned with, as a logarithm: an eighth.
+#: The least spread that is assumed, as a logarithm: an eighth.
 _LEAST_SPREAD = 0.12
-#: Seconds: what is shorter is as long.
+#: Seconds; shorter times count as this long.
 _SHORTEST = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerTimes:
-    """Of one kind of work on one worker. ``jobs``: finished; ``failures``: attempts that failed;
-    ``log_seconds``: mean of the natural logarithm of the jobs' seconds, ``spread``: mean distance
-    from it; ``failing``: the share of its attempts that fail; ``rescued``: attempts that another
-    worker ended, of which the least time is known that they would have taken."""
+    """Statistics of one kind of work on one worker.
+
+    Attributes:
+        jobs: Finished jobs.
+        failures: Failed attempts.
+        log_seconds: Mean of the natural logarithm of the jobs' seconds.
+        spread: Mean distance from ``log_seconds``.
+        failing: Share of failed attempts.
+        rescued: Attempts whose jobs another worker finished, of which only a lower bound of the
+            time is known.
+    """
 
     jobs: int = 0
     failures: int = 0
@@ -39,25 +45,27 @@ class WorkerTimes:
 
     @property
     def timed(self) -> int:
-        """Attempts of which it is known how long they took."""
+        """Attempts whose time is known."""
         return self.jobs + self.rescued
 
     def finished(self, seconds: float) -> "WorkerTimes":
-        """With a job that took so long."""
+        """Return the statistics with a job that took so long."""
         log_seconds, spread = self._took(seconds)
         failing = self.failing * (1 - self._newest_end)
         return WorkerTimes(self.jobs + 1, self.failures, log_seconds, spread, failing, self.rescued)
 
     def at_least(self, seconds: float) -> "WorkerTimes":
-        """With an attempt that ran so long when another worker ended its job: nobody knows whether
-        it would have."""
+        """Return the statistics with an attempt that ran so long until another worker ended the job.
+
+        Nobody knows whether it would have succeeded.
+        """
         if self.timed and seconds <= self.typical:
             return self
         log_seconds, spread = self._took(seconds)
         return replace(self, log_seconds=log_seconds, spread=spread, rescued=self.rescued + 1)
 
     def _took(self, seconds: float) -> tuple[float, float]:
-        """Mean and spread from then on."""
+        """Return the new mean and spread."""
         found = math.log(max(seconds, _SHORTEST))
         weight = max(1 / (self.timed + 1), NEWEST)
         off = found - self.log_seconds if self.timed else 0.0
@@ -68,7 +76,7 @@ class WorkerTimes:
         return log_seconds, self.spread + weight * (abs(off) - self.spread)
 
     def failed(self) -> "WorkerTimes":
-        """With an attempt that failed: how long it took says nothing."""
+        """Return the statistics with a failed attempt, whose duration says nothing."""
         failing = self.failing + self._newest_end * (1 - self.failing)
         return replace(self, failures=self.failures + 1, failing=failing)
 
@@ -79,17 +87,17 @@ class WorkerTimes:
 
     @property
     def typical(self) -> float:
-        """Seconds that a job takes; of use where some are known."""
+        """Seconds that a job typically takes; meaningful only if times are known."""
         return math.exp(self.log_seconds)
 
     @property
     def likely(self) -> float:
-        """Seconds within which a job has ended that takes no unlikely time."""
+        """Seconds within which a job ends, unless its time is unlikely."""
         return math.exp(self.log_seconds + UNLIKELY * max(self.spread, _LEAST_SPREAD))
 
 
 def of_all(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
-    """What the kind of work takes anywhere; None: nothing is known."""
+    """Return the statistics of the kind of work on all workers, or None if nothing is known."""
     known = [times for times in workers if times.timed]
     weights = [min(times.timed, 1 / NEWEST) for times in known]
     if not known:
@@ -107,7 +115,7 @@ def of_all(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
 
 
 class Trust(Enum):
-    """What a worker is given of a kind of work."""
+    """How many jobs of a kind of work a worker gets."""
 
     FULL = auto()
     SUSPECT = auto()  #: one job at a time
@@ -115,8 +123,10 @@ class Trust(Enum):
 
 
 def trust(own: WorkerTimes | None, others: WorkerTimes | None) -> Trust:
-    """In a worker, as its attempts fail where those of ``others`` succeed; where all fail, it is
-    the work."""
+    """Return the trust in a worker whose attempts fail while those of ``others`` succeed.
+
+    If attempts fail everywhere, the work is at fault, not the worker.
+    """
     if own is None or own.failures < FEW_FAILURES or own.failing <= SUSPECT:
         return Trust.FULL
     if others is None or others.failing > SUSPECT:

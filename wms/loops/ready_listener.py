@@ -1,5 +1,4 @@
-"""Hears of jobs that other instances made ready, by LISTEN. What it misses while its connection is
-away, the poll finds."""
+"""Listener for jobs that other instances made ready (LISTEN); polling finds what it misses."""
 
 import asyncio
 
@@ -17,8 +16,7 @@ PAUSE = 1.0
 
 
 class ReadyListener:
-    """Component: signals whenever a transaction that made jobs ready has committed, in whatever
-    process."""
+    """Component that signals when any process has committed a transaction that made jobs ready."""
 
     def __init__(self, url: str, signal: WorkSignal) -> None:
         self._url = url
@@ -26,9 +24,11 @@ class ReadyListener:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
+        """Start to listen."""
         self._task = asyncio.create_task(self._run(), name="ready listener")
 
     async def stop(self) -> None:
+        """Stop to listen."""
         task, self._task = self._task, None
         await cancel_and_wait(task)
 

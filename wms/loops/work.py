@@ -1,5 +1,4 @@
-"""The WMS's periodic work: splitting, expiry of leases, lost pilots, ranks, times of what has
-ended."""
+"""Periodic work of the WMS: splitting, expired leases, lost pilots, ranks, statistics."""
 
 from collections.abc import Callable
 
@@ -18,7 +17,7 @@ from wms.usecases.watch_room import watch_room
 
 
 def split_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> list[Loop]:
-    """Several, so that a large data set does not keep small ones waiting."""
+    """Return several loops that split tasks, so that a large data set does not delay small ones."""
 
     async def split(on_found: Callable[[], None]) -> bool:
         await split_waiting_tasks(context, dms, page=settings.split_page, on_found=on_found)
@@ -34,6 +33,8 @@ def split_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> l
 
 
 def maintenance_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> list[Loop]:
+    """Return the other periodic loops."""
+
     async def expire() -> bool:
         return await expire_leases(context)
 
