@@ -55,7 +55,7 @@ class WorkerTimes:
         return WorkerTimes(self.jobs + 1, self.failures, log_seconds, spread, failing, self.rescued)
 
     def at_least(self, seconds: float) -> "WorkerTimes":
-        """Return the statistics with an attempt that ran so long until another worker ended the job.
+        """Return the statistics with an attempt that ran so long before another one ended the job.
 
         Nobody knows whether it would have succeeded.
         """

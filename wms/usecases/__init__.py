@@ -1,0 +1,2 @@
+"""Use cases of the WMS."""
+

@@ -1,5 +1,4 @@
-"""Takes a task from queue ``wms.tasks``, and from queue ``wms.readers`` how many tasks read what it
-reads."""
+"""Accept a task (queue ``wms.tasks``), and who else reads its inputs (queue ``wms.readers``)."""
 
 from sluice.contracts.messages import InputReaders
 from sluice.contracts.tasks import Task
@@ -8,20 +7,21 @@ from wms.db.input_readers import insert_readers, jobs_finished_before
 from wms.db.tasks import insert_task, lock_tasks, stored_tasks
 from wms.usecases.release_files import send_releases
 
-#: Jobs looked through that finished before it was told how many read what they read.
+#: Most jobs that finished before the readers were known and whose files are released.
 _MOST_BEFORE = 10_000
 
 
 async def accept_task(transaction: Transaction, task: Task) -> None:
-    """Precondition: none. Effect: the task is stored, waiting; one that is known stays as it is,
-    whatever the message says now. Messages: none. Errors: none."""
+    """Store the task as waiting; a known task stays as it is, whatever the message says."""
     await insert_task(transaction.connection, task)
 
 
 async def accept_readers(transaction: Transaction, told: InputReaders) -> None:
-    """Precondition: none; the task may come later, or have begun. Effect: the task's finished jobs
-    release their files of these data sets, from now on; so do those that finished before (the first
-    ones: what there is more stays until the end). Messages: ``dms.releases``. Errors: none."""
+    """Store the readers of a task's inputs, so that its finished jobs release their files.
+
+    The task may come later or have begun. Files of jobs that finished before are released now, for
+    the first of these jobs; the rest stays until the end of the task. It sends ``dms.releases``.
+    """
     connection, uid = transaction.connection, told.task_uid
     locked = await lock_tasks(connection, [uid])
     if not await insert_readers(connection, told) or uid not in locked:

@@ -1,4 +1,4 @@
-"""Somebody has seen that a pilot was lost."""
+"""Acknowledge that a pilot was lost."""
 
 from uuid import UUID
 
@@ -10,6 +10,8 @@ from wms.usecases.context import WmsContext
 
 
 class NotLost(Conflict):
+    """The pilot is not lost, so there is nothing to acknowledge."""
+
     def __init__(self, uid: UUID, state: PilotState) -> None:
         super().__init__(
             f"pilot {uid} is not lost, it is {state}: there is nothing to acknowledge",
@@ -19,9 +21,15 @@ class NotLost(Conflict):
 
 
 async def acknowledge_pilot(context: WmsContext, pilot: UUID, asked: Acknowledge) -> None:
-    """Precondition: the pilot is lost. Effect: it needs nobody's attention until it is lost again,
-    and its row says who has seen it and when; repeating it changes nothing. Messages: none. Raises
-    ``NotFound``, ``NotLost``, ``AlreadySeen`` (by somebody else)."""
+    """Acknowledge the loss of a pilot, so that it needs no attention until it is lost again.
+
+    A repetition changes nothing.
+
+    Raises:
+        NotFound: The pilot has not registered.
+        NotLost: The pilot is not lost.
+        AlreadySeen: Somebody else has acknowledged the loss.
+    """
     async with context.database.transaction() as transaction:
         if await set_acknowledged(transaction.connection, pilot, by=asked.by):
             return

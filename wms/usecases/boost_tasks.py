@@ -1,4 +1,4 @@
-"""Raises the ranks of tasks for as long as somebody says so."""
+"""Raise the ranks of tasks until the next such request."""
 
 from sluice.contracts.tasks import Boosted, Boosts
 from wms.db.ranking import set_boosts
@@ -6,9 +6,10 @@ from wms.usecases.context import WmsContext
 
 
 async def boost_tasks(context: WmsContext, wanted: Boosts) -> Boosted:
-    """Precondition: none; tasks that have ended, or are not known, are passed over, and so are
-    those whose rank a person has set. Effect: the live tasks named, and no others, are ranked so
-    much higher, at once and until this is said anew; repeated, nothing changes. Messages: none.
-    Errors: none."""
+    """Raise the ranks of the given live tasks, and of no others, until the next call.
+
+    Unknown and ended tasks are ignored, and so are tasks whose rank a person has set. A repetition
+    changes nothing.
+    """
     async with context.database.transaction() as transaction:
         return await set_boosts(transaction.connection, wanted.boosts, by=wanted.by)

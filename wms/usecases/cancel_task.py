@@ -1,4 +1,4 @@
-"""Cancels a task, by request."""
+"""Cancel a task on request."""
 
 from uuid import UUID
 
@@ -13,11 +13,14 @@ from wms.usecases.end_task import end_task
 
 
 async def cancel_task(context: WmsContext, uid: UUID, asked: Cancel = BY_REQUEST) -> TaskStatus:
-    """Precondition: the task exists and has not finished or failed; repeated, it answers with the
-    canceled task.
+    """Cancel a task with all its open jobs.
 
-    Effect: the task is canceled with all its open jobs; pilots are told with their next heartbeat.
-    Messages: those of ``end_task``. Raises ``NotFound``, ``Conflict`` (field ``state``).
+    Pilots learn of it with their next heartbeat. It sends the messages of ``end_task``. A
+    repetition returns the canceled task.
+
+    Raises:
+        NotFound: There is no such task.
+        Conflict: The task has finished or failed (field ``state``).
     """
     async with context.database.transaction() as transaction:
         locked = (await lock_tasks(transaction.connection, [uid])).get(uid)

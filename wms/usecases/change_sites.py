@@ -1,4 +1,4 @@
-"""Sites that pilots come from: added, revoked, listed."""
+"""Add, revoke and list the sites that pilots come from."""
 
 import secrets
 
@@ -15,8 +15,11 @@ log = structlog.get_logger(__name__)
 
 
 async def add_site(database: Database, new: NewSite) -> GivenSite:
-    """Precondition: none. Effect: pilots may enrol with the token that is told this once. Messages:
-    none. Raises ``Conflict``."""
+    """Add a site and return the token with which its pilots enrol; it is shown only now.
+
+    Raises:
+        Conflict: There is a site of this name.
+    """
     secret = SITE_TOKEN_PREFIX + secrets.token_urlsafe(32)
     async with database.transaction() as transaction:
         made = await sites.insert_site(transaction.connection, new, secret=secret)
@@ -30,8 +33,13 @@ async def add_site(database: Database, new: NewSite) -> GivenSite:
 
 
 async def revoke_site(database: Database, name: str) -> Site:
-    """Precondition: none. Effect: its token and those of its pilots open nothing any more; their
-    jobs run elsewhere when their leases have run out. Messages: none. Raises ``NotFound``."""
+    """Revoke the token of a site and the tokens of its pilots.
+
+    Their jobs run elsewhere after their leases have expired.
+
+    Raises:
+        NotFound: There is no such site.
+    """
     async with database.transaction() as transaction:
         revoked = await sites.mark_site_revoked(transaction.connection, name)
     if revoked is None:
@@ -41,5 +49,6 @@ async def revoke_site(database: Database, name: str) -> Site:
 
 
 async def list_sites(database: Database) -> SiteList:
+    """Return all sites."""
     async with database.connection() as connection:
         return SiteList(sites=await sites.all_sites(connection))

@@ -1,4 +1,4 @@
-"""Says whether tasks' jobs will ever find a node."""
+"""Tell whether jobs of tasks will ever find a node."""
 
 from uuid import UUID
 
@@ -14,7 +14,11 @@ from wms.usecases.context import WmsContext
 
 
 async def check_schedulability(context: WmsContext, uid: UUID) -> Outlook:
-    """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
+    """Return whether jobs of the task will never find a node, and why.
+
+    Raises:
+        NotFound: There is no such task.
+    """
     async with context.database.connection() as connection:
         await task_status(connection, uid)
         waiting = await with_limits(connection, await demands(connection))
@@ -27,8 +31,7 @@ async def check_schedulability(context: WmsContext, uid: UUID) -> Outlook:
 async def list_unschedulable(
     context: WmsContext, *, limit: int, sight: Sight = ALL
 ) -> UnschedulableList:
-    """Tasks with ready jobs that no node fits: ``limit`` of them at the most, the oldest first.
-    Precondition, effect, messages, errors: none."""
+    """Return tasks with ready jobs that fit no node, at most ``limit``, oldest first."""
     async with context.database.connection() as connection:
         waiting = await with_limits(connection, await demands(connection))
         if not waiting:

@@ -1,4 +1,4 @@
-"""Has the policy say which of the tools that stay loaded a pilot is to work with."""
+"""Let the placement policy choose the warm workers that a pilot should use."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -22,14 +22,14 @@ async def choose_kinds(
     *,
     placed: str | None = None,
 ) -> Collection[str]:
-    """Return the kinds whose jobs a pilot is to have before those of others.
+    """Return the kinds whose jobs a pilot gets before those of others.
 
     Args:
-        context: What the WMS works with. What the pilot is to load counts as loaded for those who
-            ask next.
-        connection: To read what is known of kinds, at most once a second.
-        demands: Those whose jobs the pilot can run.
-        loaded: Kinds that it has.
+        context: The context of the WMS. A kind that the pilot is to load counts as loaded for the
+            next requests.
+        connection: To read the facts about kinds, at most once a second.
+        demands: Tasks whose jobs the pilot can run.
+        loaded: Kinds that the pilot has loaded.
         placed: The kind that a round of the policy has told it to load.
     """
     waiting = waiting_kinds(demands)
@@ -46,7 +46,7 @@ async def choose_kinds(
 
 
 async def look_at_kinds(connection: Connection) -> dict[str, KindFacts]:
-    """Return what is known of each kind of tool that stays loaded, by kind."""
+    """Return the facts about each kind of warm worker, by kind."""
     steps = await live_steps(connection)
     times = await times_of(connection, {step.work for step in steps})
     return facts_of(steps, times, await loaded_kinds(connection))
@@ -55,7 +55,7 @@ async def look_at_kinds(connection: Connection) -> dict[str, KindFacts]:
 def facts_of(
     steps: Sequence[LiveStep], times: KnownTimes, loaded: Mapping[str, Loaded]
 ) -> dict[str, KindFacts]:
-    """By kind."""
+    """Return the facts about each kind, by kind."""
     seconds = {step.work: _mean(times, step) for step in steps}
     by_kind: dict[str, list[LiveStep]] = defaultdict(list)
     for step in steps:
@@ -76,13 +76,13 @@ def facts_of(
 
 
 def _mean(times: KnownTimes, step: LiveStep) -> float:
-    """Seconds of a job, anywhere; 0: nothing is known."""
+    """Return the seconds of a job of the step on any worker; 0 if unknown."""
     known = of_all(times.get(step.work, {}).values())
     return 0.0 if known is None else known.typical
 
 
 def _after(step: LiveStep, steps: Sequence[LiveStep], seconds: Mapping[WorkKind, float]) -> float:
-    """Of the steps that come later in its template, as far as these run."""
+    """Return the seconds of the later live steps of its template."""
     later = {
         other.work
         for other in steps

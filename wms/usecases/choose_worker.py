@@ -1,5 +1,4 @@
-"""Keeps jobs for workers that, though they are busy, will have done them before the one that
-asks."""
+"""Leave jobs for busy workers that will finish them before the worker that asks."""
 
 from dataclasses import dataclass
 
@@ -9,20 +8,20 @@ from wms.domain.matching import Demand
 from wms.usecases.context import WmsContext
 from wms.usecases.rivals import Rivals, look_for_rivals
 
-#: Where more jobs than this are ready, there is enough for everyone.
+#: If more jobs than this are ready, there are enough for all workers.
 _FEW = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """For one pilot that asks."""
+    """The choice for one pilot that asks."""
 
     context: WmsContext
     connection: Connection
     worker: Worker
 
     async def most(self, demand: Demand, *, wanted: int) -> int:
-        """Of the ready jobs that the pilot could begin, how many it is given now."""
+        """Return how many of the ready jobs that the pilot could start it gets now."""
         if demand.ready > _FEW:
             return wanted
         rivals = await rivals_of(self.context, self.connection, demand)
@@ -33,6 +32,6 @@ class Choice:
 
 
 async def rivals_of(context: WmsContext, connection: Connection, demand: Demand) -> Rivals:
-    """Those of its kind of work, as they were a moment ago."""
+    """Return the workers of the demand's kind of work, from a cache of recent results."""
     work = WorkKind(demand.template, demand.step)
     return await context.rivals.get(work, lambda: look_for_rivals(connection, work))

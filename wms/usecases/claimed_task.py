@@ -1,5 +1,4 @@
-"""What becomes of a task that is claimed for making its jobs: it is left, fails, or has all of them
-and may be decided by it."""
+"""Release, park, fail or complete a task that is claimed for splitting."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -16,30 +15,31 @@ from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task
 from wms.usecases.grow_tree import grow_tree
 
-#: How long a claim holds without a page added.
+#: Duration of a claim without a page added.
 HOLD = timedelta(seconds=60)
 
 
 class SplitClaimLost(Exception):
-    """The task was canceled, or the claim ran out and somebody else goes on: nothing more is to be
-    done here."""
+    """The task was canceled, or the claim expired and another process goes on: stop here."""
 
 
 async def release(context: WmsContext, claim: SplitClaim, reason: str) -> None:
-    """It is looked at again later."""
+    """End the claim, so that the task is looked at again later."""
     async with context.database.connection() as connection:
         await release_task(connection, claim, reason=reason)
 
 
 async def park(context: WmsContext, claim: SplitClaim, reason: str) -> None:
-    """It takes files as they come: who ends jobs of the task before goes on with it. ``reason``:
-    why it waits, for people."""
+    """Let a task that takes files as they come wait for the ends of upstream jobs.
+
+    ``reason`` says for people why it waits.
+    """
     async with context.database.connection() as connection:
         await park_task(connection, claim, reason=reason)
 
 
 async def fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason: str) -> None:
-    """Messages: those of ``end_task``."""
+    """Let the task fail; it sends the messages of ``end_task``."""
     async with context.database.transaction() as transaction:
         if not await lock_claimed(transaction.connection, claim):
             return
@@ -49,17 +49,18 @@ async def fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason:
 
 
 def announce(context: WmsContext, ended: Ending | None) -> None:
-    """After the commit in which the task was decided, or not: those that take what it gave have it
-    all now."""
+    """Count the ended task and wake its downstream tasks; call it after the commit."""
     if ended is not None:
         context.metrics.tasks_ended.labels(ended.state).inc()
         context.signal.wake_splitting()
 
 
 async def decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
-    """All jobs exist now, of a tree those of its first level: those that ran meanwhile may have
-    decided the task; one without jobs has nothing to do, and is finished. Messages: those of
-    ``end_task``."""
+    """End the task if its jobs decide it, now that all jobs (of a tree: of the first level) exist.
+
+    Jobs that ran meanwhile may have decided it, and a task without jobs is finished. It sends the
+    messages of ``end_task``.
+    """
     task = (await lock_tasks(transaction.connection, [uid]))[uid]
     counts = task.counts
     if known.task.parts_uid is not None:

@@ -1,4 +1,4 @@
-"""What the use cases of the WMS work with."""
+"""The context of the use cases of the WMS."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,12 +26,18 @@ from wms.usecases.work_signal import WorkSignal
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Seconds: ``heartbeat`` asked of pilots; ``lease`` after which a silent pilot's jobs are given
-    away, ``grace`` later at the soonest (invariant 6); ``unseen`` after which a pilot counts as
-    lost; ``poll`` between two looks for work of a waiting request. ``losses``: nodes lost in a row
-    that make a job wait for a person. ``deadline_grace`` beyond what a job may take by its own
-    limits; ``fit_grace`` until jobs that fit no pilot are said to fit none for ever. The defaults
-    stand in the settings."""
+    """Times in seconds, and limits; the defaults are in the settings.
+
+    Attributes:
+        heartbeat: Interval of the heartbeats of pilots.
+        lease: Silence after which a pilot loses its jobs.
+        grace: Time after the lease before its jobs are leased again (invariant 6).
+        unseen: Silence after which a pilot counts as lost.
+        poll: Interval between two checks for work while a request waits.
+        losses: Number of nodes lost in a row that quarantines a job.
+        deadline_grace: Time that a job may exceed its own limits.
+        fit_grace: Time before jobs that fit no pilot are said to fit none for ever.
+    """
 
     heartbeat: float
     lease: float
@@ -50,6 +56,8 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class WmsContext:
+    """What the use cases work with."""
+
     database: Database
     terms: Terms
     tasks: TaskCache = field(default_factory=TaskCache)
@@ -63,15 +71,15 @@ class WmsContext:
     ends: SeenEnds = field(default_factory=SeenEnds)
     #: Tasks whose jobs wait for room on a storage, as far as this instance knows.
     waiting_for_room: set[UUID] = field(default_factory=set)
-    #: URL → name of the storages of which the DMS was told that jobs wait for room there.
+    #: URL → name of the storages for which the DMS was told that jobs wait for room.
     room_needed: dict[str, str] = field(default_factory=dict)
-    #: URLs of the storages that were full at the last look.
+    #: URLs of the storages that were full at the last check.
     full_storages: set[str] = field(default_factory=set)
     metrics: WmsMetrics = field(default_factory=WmsMetrics)
     rank_weights: RankWeights = field(default_factory=RankWeights)
-    #: Of what is loaded where.
+    #: The placement policy of warm workers.
     policy: Policy = field(default_factory=RewardRate)
-    #: None: outputs are taken as pilots name them.
+    #: None: outputs are accepted as pilots report them.
     look_at_outputs: LookAtOutputs | None = None
-    #: Nodes that can be launched beside those that are there; None: nobody has said.
+    #: Nodes that can be launched in addition to the present ones; None if not configured.
     launchable: Sequence[PilotNode] | None = None

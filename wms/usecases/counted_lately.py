@@ -1,5 +1,4 @@
-"""What was counted of many jobs a moment ago: people who look at the same thing every few seconds
-must not have it counted each time."""
+"""Cache of counts over many jobs, for people who look at the same page every few seconds."""
 
 import asyncio
 from collections import OrderedDict
@@ -8,12 +7,13 @@ from typing import Generic, TypeVar
 
 ResultT = TypeVar("ResultT")
 
-#: Seconds for which a result is good, and how many times as long as it took.
+#: Shortest time in seconds that a result is valid, and the factor of the time that it took to
+#: count.
 SHORTEST, TIMES_AS_LONG = 1.0, 20.0
 
 
 class CountedLately(Generic[ResultT]):
-    """The ``limit`` results used last."""
+    """TTL cache of the ``limit`` results that were used last."""
 
     def __init__(self, limit: int = 256) -> None:
         self._limit = limit
@@ -21,7 +21,7 @@ class CountedLately(Generic[ResultT]):
         self._known: OrderedDict[Hashable, tuple[float, ResultT]] = OrderedDict()
 
     async def get(self, key: Hashable, count: Callable[[], Awaitable[ResultT]]) -> ResultT:
-        """What ``count`` gave last, if that is good still; one is counted at a time."""
+        """Return the last result of ``count`` if it is still valid; one count runs at a time."""
         clock = asyncio.get_running_loop().time
         async with self._lock:
             good_until, known = self._known.get(key, (0.0, None))

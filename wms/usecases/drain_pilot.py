@@ -1,4 +1,4 @@
-"""Asks a pilot to finish what it has and end."""
+"""Let a pilot finish its jobs and end."""
 
 from uuid import UUID
 
@@ -7,9 +7,13 @@ from wms.usecases.context import WmsContext
 
 
 async def drain_pilot(context: WmsContext, pilot: UUID) -> None:
-    """Precondition: the pilot has registered. Effect: it gets no more jobs and is told to drain
-    with its next heartbeat or request for jobs; repeating it is fine. Messages: none. Raises
-    ``NotFound``."""
+    """Give the pilot no more jobs, and tell it to drain with its next request or heartbeat.
+
+    A repetition changes nothing.
+
+    Raises:
+        NotFound: The pilot has not registered.
+    """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await set_draining(connection, pilot)

@@ -1,4 +1,4 @@
-"""Ends a task: the one place where a task becomes finished, failed or canceled (invariant 5)."""
+"""End a task: the one place where a task becomes finished, failed or canceled (invariant 5)."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -20,12 +20,12 @@ Files = Mapping[UUID, Sequence[NewFile]]
 async def end_task(
     transaction: Transaction, known: KnownTask, ending: Ending, *, files: Files | None = None
 ) -> bool:
-    """Precondition: the task's row is locked by ``transaction``, and its counters are up to date.
+    """End the task and cancel its open jobs; return False if it was final already.
 
-    Effect: the task is final, and every open job of it canceled; attempts in flight are closed, so
-    that their reports come too late. ``files`` (by data set) are registered along. Messages:
-    ``dms.files`` with ``close_at``, the exact number of files, for every output and log data set;
-    the event ``wms.task-ended``. False when the task was final already (then nothing happens).
+    The transaction must have locked the task's row, and its counters must be up to date. Attempts
+    in flight are closed, so their reports come too late. ``files`` (by data set) are registered as
+    well. For each output and log data set it sends ``dms.files`` with ``close_at``, the exact
+    number of files. It also sends the event ``wms.task-ended``.
     """
     uid, connection = known.task.uid, transaction.connection
     registered = await set_ended(connection, uid, ending)
@@ -65,8 +65,8 @@ def promise_files(
     files: Sequence[NewFile],
     close_at: int | None = None,
 ) -> None:
-    """Promises ``dms.files`` for one data set of the task."""
-    # The files were checked on their way in.
+    """Send ``dms.files`` for one data set of the task."""
+    # The files were checked when they were reported.
     data = RegisterFiles.model_construct(dataset_uid=dataset, files=list(files), close_at=close_at)
     transaction.send(
         DMS_FILES,

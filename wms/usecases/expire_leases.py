@@ -1,5 +1,4 @@
-"""Gives jobs away whose leases have run out: their pilots are silent, and have stopped them by now
-(invariant 6)."""
+"""Take jobs from silent pilots whose leases have expired; they have stopped them (invariant 6)."""
 
 from datetime import timedelta
 
@@ -17,12 +16,11 @@ BATCH = 500
 
 
 async def expire_leases(context: WmsContext) -> bool:
-    """Precondition: none.
+    """Mark attempts as lost whose leases ended more than ``grace`` ago; return if more may exist.
 
-    Effect: attempts whose lease ended more than ``grace`` ago, by the database's clock, are lost;
-    this never counts against the task's ``retry``; their jobs are ready again at once, or held when
-    it was the last of several losses in a row. Messages: those of ``settle_attempts``. Returns True
-    when there may be more.
+    Times are the database's. A loss does not count against the task's ``retry``. The jobs are ready
+    again at once, or quarantined after several losses in a row. It sends the messages of
+    ``settle_attempts``.
     """
     grace = timedelta(seconds=context.terms.grace)
     async with context.database.connection() as connection:
@@ -34,7 +32,8 @@ async def expire_leases(context: WmsContext) -> bool:
         expired = await still_expired(transaction.connection, ids, grace=grace)
         flying = await jobs_in_flight(transaction.connection, ids)
         known = await context.tasks.get(transaction.connection, locked)
-        # Of two attempts at a job one at a time: what the second's end means depends on the first.
+        # Of two attempts at a job only one is handled per call: the meaning of the second end
+        # depends on the first.
         silent = {attempt.id: attempt for attempt in expired}.values()
         lost = [
             _lost(known[job.task_uid], job, context)

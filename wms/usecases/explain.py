@@ -1,4 +1,4 @@
-"""Says why a task or a job does not run, or why it ended as it did."""
+"""Explain why a task or job does not run, or how it ended."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -20,7 +20,11 @@ from wms.usecases.trust_workers import look_for_failing
 
 
 async def explain_task(context: WmsContext, uid: UUID) -> Explanation:
-    """Precondition: the task exists. Effect: none. Messages: none. Raises ``NotFound``."""
+    """Return the explanation of a task.
+
+    Raises:
+        NotFound: There is no such task.
+    """
     async with context.database.connection() as connection:
         status = await task_status(connection, uid)
         facts = await _facts(context, connection, uid)
@@ -34,7 +38,11 @@ async def explain_task(context: WmsContext, uid: UUID) -> Explanation:
 
 
 async def explain_job(context: WmsContext, job_id: int) -> Explanation:
-    """Precondition: the job exists. Effect: none. Messages: none. Raises ``NotFound``."""
+    """Return the explanation of a job.
+
+    Raises:
+        NotFound: There is no such job.
+    """
     async with context.database.connection() as connection:
         job = await job_with_attempts(connection, job_id)
         status = await task_status(connection, job.task_uid)
@@ -65,7 +73,7 @@ async def _facts(context: WmsContext, connection: Connection, uid: UUID) -> Wait
 
 
 async def _kept(context: WmsContext, connection: Connection, own: Demand) -> KeptJobs | None:
-    """From the pilot that has nothing to do and would be the last to end one."""
+    """Return the jobs that the idle pilot which would end one last leaves for others."""
     rivals = await rivals_of(context, connection, own)
     if not rivals.quick:
         return None
@@ -91,7 +99,7 @@ async def _distrusted(context: WmsContext, connection: Connection, own: Demand) 
 
 
 def _own(demand: Demand, uid: UUID, job: ReadyJob) -> Demand:
-    """The task's demand as this job has it, which may ask for more memory than its task."""
+    """Return the task's demand for this job, which may need more memory than its task."""
     if demand.uid != uid:
         return demand
     return replace(demand, larger=job.ram, larger_gpu=job.gpu_memory)

@@ -1,7 +1,8 @@
-"""Tasks that take the files of the task before as they come. A job is made of each in the
-transaction that ends the file's own job (``settle_attempts``); here such a task begins with that,
-finds the files that were given before, and ends with the task before: what then lacks a job gets
-one, so that it has the same jobs as if it had waited.
+"""Dataflow scheduling: tasks that take files of an upstream task as they come.
+
+Each file gets its job in the transaction that ends the file's own job (``settle_attempts``). This
+module begins the dataflow, makes jobs of files that existed before, and completes the task when the
+upstream task has ended. The result is the same jobs as if the task had waited for all files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,12 +28,18 @@ from wms.usecases.read_inputs import joined_drafts, shared_inputs, usable_datase
 async def begin_flow(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask
 ) -> bool:
-    """Precondition: a waiting task is claimed whose main input is not complete.
+    """Begin the dataflow into a claimed waiting task whose main input is not complete.
 
-    Effect: from the commit on it gets a job for each file that the task before gives. False where
-    it has to wait: it cannot take files so, the task before has not come yet or has ended, or
-    something else that it reads is not complete. Messages: none. Raises ``SplitClaimLost``,
-    ``NotSplittable``, ``NotAvailable``.
+    From the commit on, each file of the upstream task gets a job.
+
+    Returns:
+        False if the task has to wait: it cannot take files as they come, the upstream task has not
+            come or has ended, or another input is not complete.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        NotSplittable: The inputs can never be used.
+        NotAvailable: The DMS does not answer.
     """
     followed = None if claim.taken_over else await _what_to_follow(context, dms, known.task)
     if followed is None:
@@ -61,8 +68,11 @@ async def begin_flow(
 async def _what_to_follow(
     context: WmsContext, dms: DmsClient, task: Task
 ) -> tuple[Reading, Mapping[UUID, Dataset]] | None:
-    """The data set that is taken as it comes, and the others, which are complete; None: the task
-    has to wait."""
+    """Return the data set that is taken as it comes, and the complete ones.
+
+    Returns:
+        None if the task has to wait.
+    """
     if not takes_as_they_come(task):
         return None
     complete: dict[UUID, Dataset] = {}
@@ -88,11 +98,15 @@ async def _what_to_follow(
 async def carry_on(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
 ) -> None:
-    """Precondition: a task is claimed that takes files as they come.
+    """Make jobs of files that lack one, for a claimed task that takes files as they come.
 
-    Effect: files that lack a job have one; with the task before finished, those are all. Messages:
-    those of ``end_task`` where that decides the task. Raises ``SplitClaimLost``, ``NotSplittable``,
-    ``NotAvailable``.
+    If the upstream task has finished, these are the last jobs, and the task may end: then it sends
+    the messages of ``end_task``.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        NotSplittable: The inputs can never be used.
+        NotAvailable: The DMS does not answer.
     """
     if gathers(known.task):
         await carry_on_gathering(context, dms, claim, known=known, page=page)
@@ -122,8 +136,13 @@ async def carry_on(
 
 
 async def _look(context: WmsContext, claim: SplitClaim, known: KnownTask) -> LockedTask | None:
-    """The task before; None: each file that it gave has a job, and nothing is to be done for
-    now, or any more. Raises ``SplitClaimLost``."""
+    """Return the upstream task, or None if there is nothing to do now or any more.
+
+    None means that each of its files has a job.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+    """
     reading = claim.reading
     assert reading is not None  # noqa: S101 - precondition
     ended = None
@@ -157,8 +176,11 @@ async def _add(
     *,
     last: bool,
 ) -> None:
-    """Jobs that there are not yet, and, with the ``last`` of them, the decision on the task. Raises
-    ``SplitClaimLost``."""
+    """Add jobs that do not exist yet, and decide the task with the ``last`` of them.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+    """
     ended = None
     async with context.database.transaction() as transaction:
         connection = transaction.connection

@@ -1,6 +1,7 @@
-"""Tasks that gather what the task before gives into jobs of several entries, in order: groups of a
-merge, batches of a map. An entry is kept until nothing can come before it any more; then it goes
-into the job that it would have been in, had the task waited for all.
+"""Tasks that put files of an upstream task into groups or batches as they come.
+
+An entry is kept until no entry before it can come any more. Then it goes into the job that would
+contain it if the task had waited for all files.
 """
 
 from collections.abc import Sequence
@@ -34,13 +35,13 @@ from wms.usecases.read_inputs import entries
 
 #: Above all numbers.
 _ALL = 2**63 - 1
-#: Entries that a report puts into jobs at most: what more there is, those who make jobs do.
+#: Most entries that a report puts into jobs; the splitting does the rest.
 _MOST_AT_ONCE = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """``jobs``: how many; ``more``: there may be more to make of entries that are there."""
+    """The number of jobs made, and whether existing entries may make ``more``."""
 
     jobs: int = 0
     more: bool = False
@@ -49,17 +50,17 @@ class Made:
 async def take_entries(
     connection: Connection, reading: Reading, task: Task, new: Sequence[JobDraft], *, given: int
 ) -> Made:
-    """Precondition: the rows of the task and of the one it reads from are locked, and jobs of the
-    latter have ended; ``new`` is what they gave, ``given`` how many files it has given in all.
+    """Keep the new entries and make jobs of those that are complete.
 
-    Effect: what can be said to be whole becomes jobs, the rest is kept. Messages: none.
+    The rows of both tasks must be locked, and the upstream jobs must have ended. ``new`` are their
+    entries, ``given`` is the number of all files of the upstream task so far.
     """
     if new:
         await keep_entries(connection, task.uid, new)
     state = await gathering_of(connection, task.uid)
     if state is None:
         return Made()
-    if state.entries != given:  # some were given before it came
+    if state.entries != given:  # some files came before the dataflow began
         await set_due(connection, task.uid)
         return Made()
     below = await complete_below(connection, reading.writer, reader=task.uid, known=state)
@@ -72,8 +73,10 @@ async def take_entries(
 async def _make_jobs(
     connection: Connection, task: Task, *, below: int, last: bool, limit: int
 ) -> Made:
-    """Of entries with numbers below, ``limit`` of them if that makes any; ``last``: no other ones
-    will come."""
+    """Make jobs of entries with numbers below ``below``, of ``limit`` entries if that makes any.
+
+    ``last``: no other entries will come.
+    """
     files, size = await measure_entries(connection, task.uid, below=below)
     state = await gathering_of(connection, task.uid)
     if state is None or not (last or _fills_one(task, files, size)):
@@ -91,7 +94,7 @@ async def _make_jobs(
 
 
 def _fills_one(task: Task, files: int, size: int) -> bool:
-    """Could so many entries of so many bytes make a job, though more may come?"""
+    """Return whether so many entries of so many bytes make a job even if more may come."""
     if task.mode is TaskMode.MAP:
         return files >= task.batch
     if task.groups.bytes is not None:
@@ -102,11 +105,15 @@ def _fills_one(task: Task, files: int, size: int) -> bool:
 async def carry_on_gathering(
     context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
 ) -> None:
-    """Precondition: a task is claimed that gathers what it takes as it comes.
+    """Find missing entries in the catalogue, and make jobs of complete groups.
 
-    Effect: entries that it lacks are found in the catalogue; those that are whole are in jobs; with
-    the task before finished, all are. Messages: those of ``end_task`` where that decides the task.
-    Raises ``SplitClaimLost``, ``NotSplittable``, ``NotAvailable``.
+    The task is claimed and puts files into groups. If the upstream task has finished, all entries
+    go into jobs and the task may end: then it sends the messages of ``end_task``.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        NotSplittable: The inputs can never be used.
+        NotAvailable: The DMS does not answer.
     """
     writer = await _advance(context, claim, known, page=page, closed=False)
     if writer is None:
@@ -133,9 +140,17 @@ async def carry_on_gathering(
 async def _advance(
     context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int, closed: bool
 ) -> LockedTask | None:
-    """The task before, where it has failed or entries are missing that it gave; None: nothing is
-    to be done for now, or any more. ``closed``: all that it gave was read. Raises
-    ``SplitClaimLost``, ``NotSplittable``."""
+    """Return the upstream task if it has failed or its entries are missing here.
+
+    ``closed``: all its files were read.
+
+    Returns:
+        None if there is nothing to do now or any more.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        NotSplittable: Several files have the same number.
+    """
     reading = claim.reading
     assert reading is not None  # noqa: S101 - precondition
     more = True
@@ -181,7 +196,11 @@ async def _advance(
 
 
 async def _keep(context: WmsContext, claim: SplitClaim, found: Sequence[JobDraft]) -> None:
-    """Raises ``SplitClaimLost``."""
+    """Keep the entries that were found.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+    """
     async with context.database.transaction() as transaction:
         if not await hold_gathering(transaction.connection, claim, last=False, hold=HOLD):
             raise SplitClaimLost

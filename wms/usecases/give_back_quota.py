@@ -1,4 +1,4 @@
-"""Give back what attempts reserved of quotas and did not spend."""
+"""Return to the quotas what attempts reserved and did not spend."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -16,10 +16,10 @@ from wms.domain.limits import unspent
 async def give_back_quota(
     connection: Connection, attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]
 ) -> bool:
-    """Give back the rest of each reservation; True: there was some.
+    """Return the rest of each reservation to its quota; return whether there was any.
 
-    Each attempt ends once, so what is given back is at most what it reserved, whatever its pilot
-    says. Call it last in the transaction that ends the attempts (``give_back``).
+    Each attempt ends once, so the returned amount is at most what it reserved, whatever its pilot
+    reports. Call it last in the transaction that ends the attempts (``give_back``).
     """
     parts: dict[str, list[tuple[float, datetime]]] = defaultdict(list)
     for attempt in attempts:

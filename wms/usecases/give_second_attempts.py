@@ -1,4 +1,4 @@
-"""Gives a pilot that has nothing to do a second attempt at what takes long on another."""
+"""Speculative execution: give an idle pilot duplicate attempts at stragglers of other pilots."""
 
 from datetime import UTC, datetime
 from uuid import UUID
@@ -20,7 +20,7 @@ from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
 
-#: Jobs that are looked at, the longest first.
+#: Most jobs that are looked at, longest first.
 _LOOKED_AT = 1000
 
 
@@ -32,11 +32,10 @@ async def give_second_attempts(
     seen: SeenPilot,
     room: PilotCapacity,
 ) -> list[ClaimedJob]:
-    """Precondition: no job is ready that the pilot could begin. ``room``: what it has left.
+    """Lease duplicate attempts at jobs that the pilot should end before the pilots that have them.
 
-    Effect: the pilot has a second attempt at jobs that it is expected to have ended before the
-    pilots that have them, as many as it can begin at once; those that gain most first. Messages:
-    none. Errors: none.
+    Call it if no job is ready that the pilot could start. It gets as many as it can start at once,
+    those with the largest gain first. ``room`` is its free capacity.
     """
     if not room.begins:
         return []
@@ -83,8 +82,10 @@ async def _look(connection: Connection) -> Stragglers:
 
 
 def _worth_while(found: Stragglers, pilot: UUID, worker: Worker) -> list[tuple[float, RunningJob]]:
-    """Jobs that others have and the worker would have done sooner, and the seconds that it gains;
-    the most first."""
+    """Return jobs that the worker would end sooner than others, with the gain in seconds.
+
+    The largest gain comes first.
+    """
     worth = []
     for job in found.jobs:
         times = found.known.get(job.work, {})
@@ -100,8 +101,11 @@ def _worth_while(found: Stragglers, pilot: UUID, worker: Worker) -> list[tuple[f
 
 
 def _demand(task: Task, job: RunningJob) -> Demand | None:
-    """Of one job; None: it may not be begun twice, or needs what is counted over all nodes by jobs,
-    and not by attempts."""
+    """Return the demand of one job, or None if it must not have two attempts.
+
+    A job that needs a resource counted over all nodes must not: the resource is counted by jobs,
+    not by attempts.
+    """
     if not task.speculate or task.needs.named:
         return None
     long_ago = datetime.min.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Gives a pilot the secrets of a job that it has."""
+"""Give a pilot the secrets of its job."""
 
 from uuid import UUID
 
@@ -17,6 +17,8 @@ log = structlog.get_logger(__name__)
 
 
 class NotLeased(Conflict):
+    """The attempt is not, or no longer, this pilot's, so it gets no secrets."""
+
     def __init__(self, job: JobToken, pilot: UUID) -> None:
         super().__init__(
             f"attempt {job.attempt} at job {job.id} is not, or no longer, this pilot's: it gets no"
@@ -28,7 +30,7 @@ class NotLeased(Conflict):
 
 
 class GiveSecrets:
-    """Values are asked of the operator service at that moment, and kept nowhere."""
+    """Reads values from the operator service on each request and stores them nowhere."""
 
     def __init__(self, context: WmsContext, operator: OperatorClient, sealer: Sealer) -> None:
         self._context = context
@@ -36,9 +38,14 @@ class GiveSecrets:
         self._sealer = sealer
 
     async def __call__(self, pilot: UUID, job: JobToken) -> SecretValues:
-        """Precondition: the pilot has leased the job, and the lease has not run out. Effect: the
-        pilot has been seen. Messages: none. Raises ``NotFound`` for an unknown pilot,
-        ``NotLeased``, ``Conflict`` where a secret cannot be had, ``NotAvailable``."""
+        """Return the secrets of a job that the pilot has leased, and record that it was seen.
+
+        Raises:
+            NotFound: The pilot has not registered.
+            NotLeased: The lease has expired, or the attempt is not the pilot's.
+            Conflict: A secret is not available.
+            NotAvailable: The operator service does not answer.
+        """
         async with self._context.database.connection() as connection:
             await see_pilot(connection, pilot)
             uid = await leased_task(connection, job, pilot=pilot)

@@ -1,5 +1,4 @@
-"""What attempts gave goes to the tasks that take it as it comes, in the transaction that ends
-them."""
+"""Give the files of ended attempts to downstream tasks, in the transaction that ends them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
@@ -24,13 +23,14 @@ async def give_to_readers(
     locked: Iterable[LockedTask],
     known: Mapping[UUID, KnownTask],
 ) -> Made:
-    """Precondition: the rows of the tasks and of those that read from them are ``locked``, and the
-    attempts have ended, by task. ``registered``: files that each task has given in all, by data
-    set.
+    """Make downstream jobs of the files of ended attempts.
 
-    Effect: jobs of the readers. Those that gather come last: what they can say to be whole depends
-    on the jobs of the others. Where a job gave nothing, tasks further on may have waited for it
-    alone: they are looked at by those who make jobs. Messages: none.
+    The rows of the tasks and of their downstream tasks must be ``locked``. ``registered`` are the
+    numbers of files of each task so far, by data set.
+
+    Tasks that form groups come last, because complete groups depend on the jobs of the others. If a
+    job wrote no file, tasks further downstream may have waited for it alone: they are marked as
+    due.
     """
     jobs, more = 0, False
     without = set[UUID]()
@@ -66,7 +66,7 @@ async def _add(connection: Connection, reader: UUID, drafts: Sequence[JobDraft])
 
 
 def _gave_nothing(attempt: EndedAttempt, reading: Reading) -> bool:
-    """Has its job ended for good without a file for the data set?"""
+    """Return whether its job has ended for good without a file for the data set."""
     return attempt.verdict.state.final and all(
         dataset != reading.dataset for dataset, _ in attempt.files
     )

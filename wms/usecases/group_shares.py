@@ -1,4 +1,4 @@
-"""Shares that groups have of the nodes."""
+"""List and set the fair shares of groups."""
 
 import structlog
 
@@ -12,14 +12,16 @@ log = structlog.get_logger(__name__)
 
 
 async def list_shares(context: WmsContext, sight: Sight = ALL) -> GroupShares:
-    """Of groups that have a weight, or work. Effect: none. Errors: none."""
+    """Return the visible groups that have a weight or work."""
     async with context.database.connection() as connection:
         return GroupShares(shares=await share_list(connection, sight))
 
 
 async def set_group_share(context: WmsContext, group: str, new: SetShare) -> None:
-    """Precondition: none; repeating it is fine. Effect: from the commit on it counts for each job
-    that is given away. Messages: none. Errors: none."""
+    """Set the weight of a group; it counts for each job leased after the commit.
+
+    A repetition changes nothing.
+    """
     async with context.database.transaction() as transaction:
         await set_share(transaction.connection, group, new.weight)
         await notify_ready(transaction.connection)

@@ -1,8 +1,8 @@
-"""Merges in levels: a job of a further level is made when the parts that it reads are there. Called
-by whoever ends jobs, or has made all of the first level, in that transaction.
+"""Merges in levels: make a job of the next level when the files that it reads exist.
 
-A group is made into a job only when a part behind it, or the end of the level before, is known: so
-a job that is alone in its level is known to be the last of all.
+Whoever ends jobs, or has made all jobs of the first level, calls it in the same transaction. A
+group becomes a job only when a file after it, or the end of the level before, is known. So a job
+that is alone in its level is known to be the last of all.
 """
 
 from collections.abc import Iterable
@@ -20,10 +20,9 @@ from wms.domain.tree_merge import SPAN
 async def grow_tree(
     connection: Connection, task: Task, locked: LockedTask, *, levels: Iterable[int]
 ) -> int:
-    """Precondition: the task merges in levels, its row is locked, and the parts are kept.
+    """Make the jobs of these ``levels`` and those above; return how many.
 
-    Effect: what these ``levels``, and those above them, can make of the parts there are, are jobs.
-    How many. Messages: none.
+    The task's row must be locked, and the files of the level before must be stored.
     """
     known = await levels_of(connection, task.uid)
     is_made = locked.state is TaskState.ACTIVE

@@ -1,4 +1,4 @@
-"""What becomes of a job whose attempt has ended: the retry rules, with what they ask for."""
+"""Decide what happens to a job after an attempt, by the retry rules."""
 
 import math
 from dataclasses import dataclass
@@ -18,8 +18,12 @@ from wms.domain.retry_rules import (
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnding:
-    """How an attempt ended, as far as the retry rules ask. ``peak_memory``: MiB, if it is known.
-    ``full_gpu``: MiB of the GPU that was full; None: none was, as far as is known."""
+    """How an attempt ended, as far as the retry rules need it.
+
+    Attributes:
+        peak_memory: MiB, if known.
+        full_gpu: MiB of the GPU that was full; None if none was, as far as is known.
+    """
 
     outcome: AttemptOutcome
     error: ErrorClass | None = None
@@ -32,8 +36,7 @@ class AttemptEnding:
 
 @dataclass(frozen=True, slots=True)
 class Largest:
-    """MiB of the largest node, and of the largest GPU that the task could be given, where they
-    matter."""
+    """MiB of the largest suitable node and GPU, if they matter."""
 
     ram: int | None = None
     gpu: float | None = None
@@ -47,9 +50,11 @@ def attempt_verdict(
     losses: int,
     largest: Largest = Largest(),
 ) -> Verdict:
-    """The retry rules applied to the end of an attempt at a job of the task. ``losses``: nodes in a
-    row that hold it. Where another attempt at the job goes on, one that does not succeed means
-    nothing for the job."""
+    """Apply the retry rules to the end of an attempt at a job.
+
+    ``losses`` is the number of nodes lost in a row that quarantines a job. If another attempt at
+    the job goes on, an attempt without success changes nothing.
+    """
     twin = job.goes_on_with
     if twin is not None and end.outcome is not AttemptOutcome.FINISHED:
         note = f"attempt {twin.attempt} goes on"
@@ -63,7 +68,7 @@ def attempt_verdict(
         ram,
         end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
         shared=gpus is not None and gpus.share < 1,
-        # The task itself waits for room on its storage: its jobs have no need to.
+        # The task itself waits for room on its storage, so its jobs need no pause.
         attempts=1 if end.waits_for_storage else job.attempt,
         used_ram=math.ceil(end.peak_memory or 0),
     )

@@ -1,4 +1,4 @@
-"""Pilots by the tokens that they are sent with: of a site, and their own."""
+"""Authentication of pilots by the token of their site, or by their own."""
 
 import asyncio
 import time
@@ -11,11 +11,13 @@ from sluice.servicekit.access.tokens import PilotTokens
 from sluice.servicekit.database import Database
 from wms.db.sites import revoked_sites, site_by_token
 
-#: Seconds for which it is remembered which sites were revoked.
+#: Seconds for which the list of revoked sites is cached.
 REMEMBERED = 5.0
 
 
 class RevokedSites:
+    """Cached list of revoked sites."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self._known = frozenset[UUID]()
@@ -23,7 +25,7 @@ class RevokedSites:
         self._asking = asyncio.Lock()
 
     async def has(self, site: UUID) -> bool:
-        """As of some seconds ago at the most."""
+        """Return whether the site is revoked, as of a few seconds ago."""
         async with self._asking:
             if time.monotonic() - self._asked_at >= REMEMBERED:
                 asked_at = time.monotonic()
@@ -34,7 +36,7 @@ class RevokedSites:
 
 
 class KnownPilots:
-    """Authenticator. ``own``: of the tokens that pilots are given."""
+    """Authenticator of pilots; ``own`` authenticates the tokens that pilots were given."""
 
     def __init__(self, database: Database, own: PilotTokens, revoked: RevokedSites) -> None:
         self._database = database
@@ -42,7 +44,11 @@ class KnownPilots:
         self._revoked = revoked
 
     async def principal(self, token: str) -> Principal | None:
-        """Raises ``Unauthenticated`` for what is over, or was revoked."""
+        """Return the pilot of the token, or None if the token is unknown.
+
+        Raises:
+            Unauthenticated: The token has expired or was revoked.
+        """
         if token.startswith(SITE_TOKEN_PREFIX):
             return await self._enrolling(token)
         found = await self._own.principal(token)

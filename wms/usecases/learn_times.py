@@ -1,4 +1,4 @@
-"""Keeps how long jobs take on each worker, and how many fail there."""
+"""Update the statistics of workers: how long jobs take and how many fail."""
 
 from collections import defaultdict
 from functools import reduce
@@ -16,14 +16,15 @@ from wms.domain.worker_times import WorkerTimes
 from wms.usecases.context import WmsContext
 from wms.usecases.seen_ends import WorkEnd
 
-#: Days after which what nobody does any more is forgotten, and rows at a time.
+#: Days after which unused statistics are deleted, and rows deleted at a time.
 _KEPT, _FORGOTTEN = 90, 1000
 
 
 async def learn_times(context: WmsContext) -> None:
-    """Precondition: none. Effect: what this instance has seen of ends of attempts since the last
-    call is added to what is known of the workers; should it die before, some ends are not.
-    Messages: none. Errors: none."""
+    """Add the ends of attempts that this instance has seen to the statistics of workers.
+
+    Ends since the last call are lost if the instance dies.
+    """
     ends = context.ends.take()
     if not ends:
         return

@@ -1,5 +1,4 @@
-"""Gives a pilot jobs: as many as it asked for, of several tasks by rank if need be; waits for some
-where there are none."""
+"""Lease jobs to a pilot, of several tasks by rank if need be, or wait until some are ready."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -34,8 +33,14 @@ log = structlog.get_logger(__name__)
 
 @dataclass(slots=True)
 class Leased:
-    """``tasks``: descriptions that the pilot does not have yet; ``shared``: JSON of what all jobs
-    of such a task get. ``former``: the pilot is of the release before."""
+    """The answer to a pilot's request for jobs.
+
+    Attributes:
+        seconds: Duration of the leases, from when the pilot sent the request.
+        tasks: Descriptions that the pilot does not have yet.
+        shared: JSON of the shared inputs of these tasks.
+        former: The pilot is of the previous release.
+    """
 
     seconds: float
     jobs: list[ClaimedJob] = field(default_factory=list)
@@ -52,18 +57,20 @@ async def lease_jobs(
     *,
     connected: Callable[[], Awaitable[bool]] | None = None,
 ) -> Leased:
-    """Precondition: the pilot has registered. ``connected``: asked before each later look whether
-    the pilot still listens.
+    """Lease ready jobs to the pilot, each with a new attempt number.
 
-    Effect: the jobs are leased to the pilot until now + ``lease`` by the database's clock, each
-    with a new attempt number; with none ready, waits up to ``request.wait`` seconds, or until the
-    process is told to stop. A pilot that drains or has signed off gets nothing but ``drain``. Where
-    a task's jobs have waited long for room, the pilot may be kept free for them. One that has
-    nothing to do, and is not kept free, may get second attempts (``give_second_attempts``); one
-    that fails where others succeed gets less (``trust_workers``), and what busy ones will have done
-    before is kept for them (``choose_worker``). What jobs need that is counted over all nodes is
-    theirs from the commit on, and a quota is spent. Messages: none.
-    Raises ``NotFound`` for an unknown pilot.
+    If no job is ready, it waits up to ``request.wait`` seconds or until the process stops. Before
+    each further look it asks ``connected`` whether the pilot still listens. A pilot that drains, is
+    lost or has signed off gets only ``drain``.
+
+    The pilot may be reserved for a task whose jobs have waited long for room. An idle pilot without
+    a reservation may get duplicate attempts (``give_second_attempts``). A pilot that fails where
+    others succeed gets fewer jobs (``trust_workers``). Jobs that busy pilots will end earlier are
+    left for them (``choose_worker``). Limited resources are held, and quotas spent, from the commit
+    on.
+
+    Raises:
+        NotFound: The pilot has not registered.
     """
     loop = asyncio.get_running_loop()
     started = loop.time()
@@ -74,8 +81,8 @@ async def lease_jobs(
             seen, demands = await touch_and_look(connection, pilot)
             if seen.state is not PilotState.ACTIVE:
                 return Leased(context.terms.lease, drain=True)
-            # The pilot counts from when it sent the request, which was before ``started``: add what
-            # it has waited until now.
+            # The pilot counts the lease from when it sent the request, before ``started``. So the
+            # time it has waited is added.
             leased = Leased(
                 context.terms.lease + loop.time() - started, former=request.room is None
             )
@@ -127,14 +134,14 @@ async def _give(
             continue
         if room.jobs == 0 or not await giving.give(demand, leased):
             return
-    # It is not kept free for anything. One of the release before knows of no needs that are newer.
+    # The pilot is not reserved. A pilot of the previous release does not know newer needs.
     if not leased.jobs and not leased.former:
         leased.jobs += await give_second_attempts(context, connection, pilot, seen=seen, room=room)
 
 
 @dataclass(frozen=True, slots=True)
 class _Giving:
-    """Gives one pilot jobs of one task after the other."""
+    """Leases jobs of one task after the other to one pilot."""
 
     connection: Connection
     context: WmsContext
@@ -143,12 +150,15 @@ class _Giving:
     room: PilotCapacity
     doubts: "_Doubts | None"
     choice: Choice
-    #: Resources counted over all nodes that are kept for tasks that come first.
+    #: Resources counted over all nodes that are reserved for tasks that come first.
     scarce: set[str] = field(default_factory=set)
 
     async def give(self, demand: Demand, leased: Leased) -> bool:
-        """False: the pilot gets nothing of the tasks that come after this one, so that there is
-        room for it in the end."""
+        """Lease jobs of the task.
+
+        Returns:
+            False if the pilot is reserved for this task, so that it gets no jobs of later tasks.
+        """
         if not demand.needs.named:
             return await self._give(demand, leased)
         if not self.scarce.isdisjoint(demand.needs.named):
@@ -164,7 +174,7 @@ class _Giving:
         if demand.allowed == 0:
             scarce = blocked(demand)
             if scarce and await self._keep_free(demand):
-                self.scarce.update(scarce)  # kept for it from now on, over all nodes
+                self.scarce.update(scarce)  # reserved for this task from now on, over all nodes
             return True
         offered = self.room.offer(demand)
         if offered:
@@ -206,8 +216,8 @@ class _Giving:
         return self.node.resources.ram if most is None else min(most, self.node.resources.ram)
 
     async def _larger(self, demand: Demand) -> Demand | None:
-        """The task as those of its jobs have it which are due and need more memory than the pilot
-        has left."""
+        """Return the task's demand for its due jobs that need more memory than the pilot has free.
+        """
         if self.room.most_ram is None:
             return None
         larger = await larger_need(
@@ -225,19 +235,20 @@ class _Giving:
 
 @dataclass(frozen=True, slots=True)
 class _Doubts:
-    """About the worker, by kind of work."""
+    """The distrust in the worker, by kind of work."""
 
     worker: Worker
     distrust: Distrust
 
     async def most(self, connection: Connection, demand: Demand, *, wanted: int) -> int:
+        """Return how many jobs of the task the worker may get."""
         work = WorkKind(demand.template, demand.step)
         how = self.distrust.get(work, {}).get(self.worker, Trust.FULL)
         return await most_jobs(connection, how, work, self.worker, wanted=wanted)
 
 
 async def _doubts(connection: Connection, context: WmsContext, worker: Worker) -> _Doubts | None:
-    """None: of no worker is there any."""
+    """Return the distrust in the worker, or None if no worker is distrusted."""
     distrust = await context.distrust.get(None, lambda: look_for_failing(connection))
     return _Doubts(worker, distrust) if distrust else None
 

@@ -1,4 +1,4 @@
-"""Tells the service that asks people what there is to ask."""
+"""List the human tasks and their items for the service that asks people."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from wms.usecases.context import WmsContext
 
 
 async def list_asking_tasks(context: WmsContext) -> AskedTasks:
-    """Those that have not ended, the oldest first. Precondition, effect, messages, errors: none."""
+    """Return the live human tasks, oldest first."""
     async with context.database.connection() as connection:
         found = await asking_tasks(connection)
         known = await context.tasks.get(connection, [one.uid for one in found])
@@ -37,8 +37,11 @@ async def list_asking_tasks(context: WmsContext) -> AskedTasks:
 
 
 async def list_asked_jobs(context: WmsContext, uid: UUID, *, after: int, limit: int) -> AskedJobs:
-    """By id, those behind ``after`` that wait for answers. Precondition: the task exists. Effect,
-    messages: none. Raises ``NotFound``."""
+    """Return the jobs of the task that wait for answers and have an id above ``after``, by id.
+
+    Raises:
+        NotFound: There is no such task.
+    """
     async with context.database.connection() as connection:
         jobs = await asked_jobs(connection, uid, after=after, limit=limit)
         if not jobs:

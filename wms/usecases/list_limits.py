@@ -1,4 +1,4 @@
-"""Shows the limits on resources that are counted over all nodes."""
+"""List the limits on resources that are counted over all nodes."""
 
 from sluice.contracts.limits import LimitList
 from wms.db.limits import limit_states
@@ -6,6 +6,6 @@ from wms.usecases.context import WmsContext
 
 
 async def list_limits(context: WmsContext) -> LimitList:
-    """Precondition: none. Effect: none. Messages: none. Errors: none."""
+    """Return all limits, as they are now."""
     async with context.database.connection() as connection:
         return LimitList(limits=[state.told() for state in await limit_states(connection)])

@@ -1,4 +1,4 @@
-"""Shows the pilots."""
+"""List the pilots."""
 
 from sluice.contracts.pilot_list import PilotList
 from wms.db.pilot_pages import PilotQuery, pilot_page
@@ -8,13 +8,18 @@ from wms.usecases.trust_workers import look_for_failing, steps_of
 
 
 async def list_pilots(context: WmsContext, query: PilotQuery | None = None) -> PilotList:
-    """Precondition: none. Effect: none. Messages: none. Those that are there come first, then lost
-    ones that nobody has acknowledged and that did not start again; the others are shown for a day.
-    Of each kind the latest first. Raises ``WrongCursor``."""
+    """Return a page of pilots.
+
+    Present pilots come first, then lost ones that nobody has acknowledged and that did not start
+    again. Other pilots are listed for a day. The latest comes first within each kind.
+
+    Raises:
+        WrongCursor: The query's ``after`` is not a cursor of this list.
+    """
     query = query or PilotQuery()
     async with context.database.connection() as connection:
         found = await pilot_page(connection, query)
-        if query.limit is None:  # from who would not understand it
+        if query.limit is None:  # a client that does not know this field
             return found
         distrust = await context.distrust.get(None, lambda: look_for_failing(connection))
     if not distrust:

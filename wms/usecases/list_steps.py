@@ -1,4 +1,4 @@
-"""Shows steps over all chains."""
+"""List the steps across all chains."""
 
 from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.steps import StepList
@@ -7,7 +7,6 @@ from wms.usecases.context import WmsContext
 
 
 async def list_steps(context: WmsContext, sight: Sight = ALL) -> StepList:
-    """Precondition: none. Effect: none. Messages: none. Errors: none. Steps that have tasks, or had
-    some within a day, and all priorities that are set."""
+    """Return the steps that have tasks or had some within a day, and the priorities of steps."""
     async with context.database.connection() as connection:
         return await step_list(connection, sight)

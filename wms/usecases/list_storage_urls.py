@@ -1,4 +1,4 @@
-"""Tells a pilot which storages there are."""
+"""Tell a pilot which storages there are."""
 
 from uuid import UUID
 
@@ -10,9 +10,14 @@ from wms.usecases.context import WmsContext
 
 
 async def list_storage_urls(context: WmsContext, dms: DmsClient, pilot: UUID) -> StorageUrls:
-    """Precondition: none. Effect: the pilot has been seen. Messages: none. Those that jobs write
-    to, or wrote to before they were disabled: nothing of inputs, and nothing that is only read.
-    Raises ``NotFound`` for an unknown pilot, ``NotAvailable`` where the DMS does not answer."""
+    """Return the URLs of storages that jobs write to, or wrote to before these were disabled.
+
+    Input and read-only storages are left out. The pilot counts as seen.
+
+    Raises:
+        NotFound: The pilot has not registered.
+        NotAvailable: The DMS does not answer.
+    """
     async with context.database.connection() as connection:
         await see_pilot(connection, pilot)
     storages = await dms.storages(everything=True)

@@ -1,4 +1,4 @@
-"""Has a pilot take the jobs of one step first, so that its tool is loaded there."""
+"""Let a pilot take the jobs of one step first, so that its tool is loaded there."""
 
 from uuid import UUID
 
@@ -13,6 +13,8 @@ log = structlog.get_logger(__name__)
 
 
 class TakesNothing(Conflict):
+    """The pilot takes no more jobs."""
+
     def __init__(self, uid: UUID) -> None:
         super().__init__(
             f"pilot {uid} takes no jobs any more: it drains, was lost or has signed off", pilot=uid
@@ -20,13 +22,18 @@ class TakesNothing(Conflict):
 
 
 async def load_tool(context: WmsContext, pilot: UUID, asked: LoadTool) -> None:
-    """Precondition: the pilot has registered, and takes jobs. Effect: what it has is finished;
-    from then on jobs of the step go to it before all others, whatever their rank, as far as there
-    are some that fit it; until something else is said, or it registers anew. Repeating it is fine.
-    Messages: none. Raises ``NotFound``, ``TakesNothing``."""
+    """Give the pilot jobs of the step before all others, whatever their rank.
+
+    Its current jobs are finished first. The order holds until the next one, or until the pilot
+    registers again. A repetition changes nothing.
+
+    Raises:
+        NotFound: The pilot has not registered.
+        TakesNothing: The pilot takes no more jobs.
+    """
     async with context.database.transaction() as transaction:
         if not await set_to_load(transaction.connection, pilot, asked.step):
-            await pilot_loss(transaction.connection, pilot)  # is it known?
+            await pilot_loss(transaction.connection, pilot)  # raises NotFound for an unknown pilot
             raise TakesNothing(pilot)
     context.signal.ready()
     log.info("pilot.told_to_load", pilot=str(pilot), step=asked.step)

@@ -1,4 +1,4 @@
-"""Has the DMS look at the outputs that reports name, before one of them wins."""
+"""Let the DMS check the outputs in reports before the reports count."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -14,24 +14,27 @@ from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
-#: (job, attempt) → what is wrong with an output that it names.
+#: (job, attempt) → what is wrong with one of its outputs.
 OutputFaults = Mapping[tuple[int, int], str]
 NO_FAULTS: OutputFaults = MappingProxyType({})
 
-#: Files that are asked for at a time.
+#: Files per request.
 _AT_ONCE = 1000
 
 
 class LookAtOutputs:
-    """``content``: they are read, too."""
+    """Checks outputs; ``content``: also reads them."""
 
     def __init__(self, dms: DmsClient, *, content: bool) -> None:
         self._dms = dms
         self._content = content
 
     async def __call__(self, reports: Sequence[AttemptReport]) -> OutputFaults:
-        """Of those that say they have finished. Where the DMS does not answer, or cannot look,
-        reports are taken as they are: no work is lost since somebody else is away."""
+        """Check the outputs of reports of success.
+
+        If the DMS does not answer or cannot check, the reports are accepted, so that no work is
+        lost.
+        """
         named = [
             ((report.id, report.attempt), output)
             for report in reports

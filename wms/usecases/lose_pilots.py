@@ -1,4 +1,4 @@
-"""Marks pilots that stopped answering."""
+"""Mark pilots that do not answer as lost."""
 
 from datetime import timedelta
 
@@ -11,9 +11,10 @@ log = structlog.get_logger(__name__)
 
 
 async def lose_pilots(context: WmsContext) -> None:
-    """Precondition: none. Effect: pilots unseen for ``unseen`` seconds are lost (their jobs went
-    when the leases ended); one that is heard of again is back. Of lost ones it notes which were
-    started again. Messages: none. Errors: none."""
+    """Mark pilots unseen for ``unseen`` seconds as lost, and those that have started again.
+
+    Their jobs were taken away when the leases ended.
+    """
     unseen = timedelta(seconds=context.terms.unseen)
     async with context.database.transaction() as transaction:
         lost = await set_lost(transaction.connection, unseen=unseen)

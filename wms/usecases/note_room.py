@@ -1,4 +1,4 @@
-"""Note which tasks wait for room on a storage, and which no longer do, as reports say."""
+"""Record which tasks wait for room on a storage and which no longer do, as reports say."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -15,7 +15,7 @@ from wms.usecases.context import WmsContext
 
 
 def full_storage(task: Task, report: AttemptReport) -> str | None:
-    """Return the URL of the task's storage that the attempt found full; None: it found none."""
+    """Return the URL of the task's storage that the attempt found full, or None."""
     if report.error_class is not ErrorClass.NO_ROOM or report.no_room is None:
         return None
     url = report.no_room.storage
@@ -37,17 +37,17 @@ async def note_room(
     *,
     known: Mapping[UUID, KnownTask],
 ) -> bool:
-    """Let tasks wait whose attempts found a storage full, and those no more that stored outputs.
+    """Let tasks wait whose attempts found a storage full; end the wait of those with outputs.
 
     Args:
-        context: What the WMS works with.
-        connection: In whose transaction the tasks are locked.
-        attempts: That have ended.
-        reports: What pilots said of them, by job and attempt.
+        context: The context of the WMS.
+        connection: A connection whose transaction has locked the tasks.
+        attempts: Attempts that have ended.
+        reports: Reports of pilots on them, by job and attempt.
         known: The tasks.
 
     Returns:
-        Whether a task waits no more: its jobs may be given to pilots.
+        Whether a task no longer waits, so that its jobs may be leased.
     """
     stored: dict[UUID, datetime] = {}
     found: dict[UUID, NoRoomFound] = {}

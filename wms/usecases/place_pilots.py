@@ -1,4 +1,4 @@
-"""One round of a placement policy that works in rounds: tell pilots which tool to load next."""
+"""Run one round of a placement policy: tell pilots which warm worker to load next."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """What the policy is told; ``owners``: the pilot of each place."""
+    """The input of the policy; ``owners`` are the pilots of the places."""
 
     kinds: list[Kind]
     places: list[Place]
@@ -33,10 +33,10 @@ class _Round:
 
 
 async def place_pilots(context: WmsContext, *, period: float) -> int:
-    """Carry out one round of the policy, in one instance of the WMS.
+    """Run one round of the policy, in one instance of the WMS.
 
     Args:
-        context: What the WMS works with.
+        context: The context of the WMS.
         period: Seconds between two rounds that move pilots.
 
     Returns:
@@ -60,8 +60,10 @@ async def place_pilots(context: WmsContext, *, period: float) -> int:
 
 
 def _round(demands: list[Demand], pilots: list[PlacedPilot], facts: dict[str, KindFacts]) -> _Round:
-    """Describe production to the policy, at the moment 0. Pilots that still have to load what they
-    were told count for that kind, and are not moved again."""
+    """Describe production to the policy, at time 0.
+
+    Pilots that still have to load a kind count for it and are not moved again.
+    """
     waiting = waiting_kinds(demands)
     told = [pilot for pilot in pilots if pilot.placed_kind is not None]
     for pilot in told:

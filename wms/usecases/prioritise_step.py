@@ -1,4 +1,4 @@
-"""Ranks a step against others over all chains, or switches it off."""
+"""Set the priority of a step across all chains, or switch it off."""
 
 import structlog
 
@@ -11,10 +11,12 @@ log = structlog.get_logger(__name__)
 
 
 async def prioritise_step(context: WmsContext, new: RankStep) -> None:
-    """Precondition: none; tasks of the step may come later. Effect: from the commit on jobs of the
-    step, whatever their chain, are given away by rank + priority; with -1 none is, and those that
-    pilots have run to their end. What is set for one template goes before what is set for all; 0
-    for all takes that away. Repeating it is fine. Messages: none. Errors: none."""
+    """Set the priority of a step; it is added to the ranks of its tasks from the commit on.
+
+    With -1 no job of the step is leased; jobs at pilots run to their end. A priority for one
+    template overrides the one for all templates, and 0 for all deletes that one. Tasks of the step
+    may come later. A repetition changes nothing.
+    """
     async with context.database.transaction() as transaction:
         await set_priority(transaction.connection, new)
         await notify_ready(transaction.connection)

@@ -1,4 +1,4 @@
-"""Gives a task another rank, by request."""
+"""Set the rank of a task on request."""
 
 from uuid import UUID
 
@@ -10,9 +10,12 @@ from wms.usecases.context import WmsContext
 
 
 async def prioritise_task(context: WmsContext, uid: UUID, rank: float) -> TaskStatus:
-    """Precondition: the task exists and has not ended. Effect: ``rank`` holds at once, and is the
-    base that aging and retries add to from now on. Messages: none. Raises ``NotFound``,
-    ``Conflict`` (field ``state``)."""
+    """Set the rank of a live task at once; it is also the new base of aging and retries.
+
+    Raises:
+        NotFound: There is no such task.
+        Conflict: The task has ended (field ``state``).
+    """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         changed = await set_rank(connection, uid, rank)

@@ -1,5 +1,7 @@
-"""Reads what a task scatters over that is more than files of the same number: lists of values, and
-each entry with each. Entry by entry: none of it needs more memory than a page of files."""
+"""Read scatters over more than files of equal number: lists of values and cross products.
+
+It works entry by entry, so it needs no more memory than a page of files.
+"""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +22,12 @@ from wms.usecases.read_together import files_together
 async def combined_drafts(
     dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
 ) -> AsyncIterator[JobDraft]:
-    """One entry a job, in order. Raises ``NotSplittable``, ``NotAvailable``."""
+    """Yield jobs in order, one entry each.
+
+    Raises:
+        NotSplittable: The inputs can never be combined.
+        NotAvailable: The DMS does not answer.
+    """
     axes: dict[str, _Axis] = {
         **{axis.port: axis for axis in _files(dms, task, datasets, page)},
         **{port: _Items(port, len(task.args[port])) for port in task.needs.items},
@@ -35,7 +42,7 @@ async def combined_drafts(
         raise NotSplittable(trouble)
     number = 0
     async for row in _rows(crossed):
-        # What is made of files has what is known of the first one.
+        # The metadata of an output come from the first file, so files go first.
         given = sorted(row, key=lambda entry: not isinstance(entry, InputFile))
         yield JobDraft(number, [numbered(entry, number) for entry in given])
         number += 1
@@ -49,13 +56,14 @@ class _Items:
     size: int
 
     async def entries(self) -> AsyncIterator[JobInput]:
+        """Yield the values as inputs of jobs."""
         for place in range(self.size):
             yield list_item(self.port, place, 0)
 
 
 @dataclass(slots=True)
 class _Files:
-    """A data set; read again each time that it is asked for, unless it is one page."""
+    """A data set; it is read again for each pass, unless it fits into one page."""
 
     port: str
     files: InputDatasets
@@ -64,9 +72,11 @@ class _Files:
 
     @property
     def size(self) -> int:
+        """The number of files."""
         return self.files.count
 
     async def entries(self) -> AsyncIterator[JobInput]:
+        """Yield the files."""
         if self.size <= self.page and self._kept is None:
             self._kept = await self.files.at_most(self.page)
         if self._kept is not None:
@@ -102,7 +112,7 @@ async def _together(
     *,
     page: int,
 ) -> AsyncIterator[JobDraft]:
-    """Files of the same number, and the items whose places are theirs among all of them."""
+    """Yield jobs of files with the same number, and the values at the same place among these."""
     lists = {port: axis.size for port, axis in axes.items() if isinstance(axis, _Items)}
     files = {port: axis.size for port, axis in axes.items() if isinstance(axis, _Files)}
     trouble = unequal_lists(task.step, lists, files=files)
@@ -132,8 +142,10 @@ async def _files_in_order(
     *,
     page: int,
 ) -> AsyncIterator[tuple[int, list[JobInput]]]:
-    """Files that belong together, with the number of the first: of data sets that were numbered
-    each by itself, those in the same place."""
+    """Yield files that belong together, with the number of the first.
+
+    In data sets that are numbered independently, files at the same place belong together.
+    """
     if not task.by_place:
         async for number, files in files_together(dms, task, datasets, page=page):
             yield number, list(files)
@@ -148,7 +160,7 @@ async def _files_in_order(
 
 
 async def _rows(axes: Sequence[_Axis]) -> AsyncIterator[tuple[JobInput, ...]]:
-    """Each with each; of the last one the fastest."""
+    """Yield all combinations; the last axis changes fastest."""
     if not axes:
         yield ()
         return

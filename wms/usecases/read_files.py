@@ -1,5 +1,4 @@
-"""Reads the files of data sets from the DMS, as inputs of jobs: of one, or of several one behind
-the other."""
+"""Read files of one or several consecutive data sets from the DMS, as inputs of jobs."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,18 +12,23 @@ from sluice.contracts.problems import NotFound
 from sluice.contracts.states import Pick
 from sluice.contracts.tasks import TaskInput
 
-#: Files that one request to the DMS brings at most.
+#: Most files per request to the DMS.
 _MOST = 10_000
 
 
 class NotSplittable(Exception):
-    """The input can never be worked with; the task fails with this sentence."""
+    """The input can never be used; the task fails with this sentence."""
 
 
 async def read_page(
     dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: int, released: bool = False
 ) -> FilePage:
-    """``released``: with files that are. Raises ``NotSplittable``, ``NotAvailable``."""
+    """Return a page of the files of a data set; ``released`` includes released files.
+
+    Raises:
+        NotSplittable: The data set was deleted.
+        NotAvailable: The DMS does not answer.
+    """
     try:
         return await dms.files(dataset.uid, after=cursor, limit=limit, released=released)
     except NotFound as error:
@@ -34,7 +38,7 @@ async def read_page(
 
 
 def input_files(files: Sequence[File], port: str = "") -> list[InputFile]:
-    """What a pilot needs of each file; the values were checked when the page was read."""
+    """Return what a pilot needs of each file; its values were checked when the page was read."""
     return [
         InputFile.model_construct(
             seq=f.seq,
@@ -51,8 +55,11 @@ def input_files(files: Sequence[File], port: str = "") -> list[InputFile]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """``start`` is added to the numbers of its files, which must stay below ``end`` (None: whatever
-    they are)."""
+    """One data set of several.
+
+    ``start`` is added to the numbers of its files, and the sums must stay below ``end`` (None: no
+    limit).
+    """
 
     dataset: Dataset
     start: int
@@ -62,7 +69,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class InputDatasets:
-    """The data sets of one input, one behind the other. ``released``: files that are count, too."""
+    """The consecutive data sets of one input; ``released`` includes released files."""
 
     dms: DmsClient
     parts: Sequence[_Part]
@@ -78,7 +85,8 @@ class InputDatasets:
         port: str,
         released: bool = False,
     ) -> "InputDatasets":
-        """``port``: that its files are given to, empty for the main one."""
+        """Return the data sets of an input; ``port`` gets their files, and is empty for the main one.
+        """
         starts = [0, *(further.start for further in given.next_inputs)]
         ends = [start or None for start in [*starts[1:], 0]]
         uids = [given.dat_in_uid, *(further.dat_in_uid for further in given.next_inputs)]
@@ -93,14 +101,21 @@ class InputDatasets:
 
     @property
     def names(self) -> str:
+        """The names of the data sets."""
         return " + ".join(part.dataset.name for part in self.parts)
 
     @property
     def count(self) -> int:
+        """The number of all files."""
         return sum(part.dataset.count_files for part in self.parts)
 
     async def pages(self, limit: int) -> AsyncIterator[list[InputFile]]:
-        """All files, in order. Raises ``NotSplittable``, ``NotAvailable``."""
+        """Yield all files, in order.
+
+        Raises:
+            NotSplittable: A data set was deleted, or the number of a file is too high.
+            NotAvailable: The DMS does not answer.
+        """
         for part in self.parts:
             cursor: str | None = None
             while True:
@@ -113,7 +128,7 @@ class InputDatasets:
                 cursor = answer.after
 
     async def at_most(self, number: int) -> list[InputFile]:
-        """The first files."""
+        """Return the first files."""
         found: list[InputFile] = []
         async for files in self.pages(min(number, _MOST)):
             found += files
@@ -122,8 +137,11 @@ class InputDatasets:
         return found[:number]
 
     async def picked(self, pick: Pick, *, port: str) -> list[InputFile]:
-        """The one file that is taken of all. Raises ``NotSplittable`` where there is none, or there
-        must be no other and is."""
+        """Return the one file that is picked of all, as a list.
+
+        Raises:
+            NotSplittable: There is no file, or several where only one is permitted.
+        """
         files = await self.at_most(2)
         if not files:
             raise NotSplittable(
@@ -152,5 +170,5 @@ def _numbered(files: list[InputFile], part: _Part) -> list[InputFile]:
 
 
 def _tool_name(file: File) -> str:
-    """Files that came from outside keep their names, whatever they look like."""
+    """Return the name that the tool sees; files from outside keep their names."""
     return file.name if file.origin is None else own_name(file.name)

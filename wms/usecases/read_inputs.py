@@ -1,4 +1,4 @@
-"""Reads the files of a task's input data sets from the DMS, as inputs of jobs."""
+"""Read the files of a task's input data sets from the DMS, as inputs of jobs."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from uuid import UUID
@@ -15,13 +15,17 @@ from wms.usecases.read_combinations import combined_drafts
 from wms.usecases.read_files import InputDatasets, NotSplittable
 from wms.usecases.read_together import files_together
 
-#: So many files of a further data set can be given to every job.
+#: Most files of a side input that every job can get.
 MOST_SHARED = 10_000
 
 
 async def usable_datasets(dms: DmsClient, inputs: Iterable[TaskInput]) -> dict[UUID, Dataset] | str:
-    """All data sets of these inputs, or why they cannot be worked with yet. Raises
-    ``NotSplittable``, ``NotAvailable``."""
+    """Return all data sets of these inputs, or why they cannot be used yet.
+
+    Raises:
+        NotSplittable: A data set is unknown or deleted.
+        NotAvailable: The DMS does not answer.
+    """
     found: dict[UUID, Dataset] = {}
     uids = [
         uid
@@ -55,8 +59,12 @@ async def _usable(dms: DmsClient, uid: UUID) -> Dataset | str:
 
 
 async def require_whole(dms: DmsClient, datasets: Mapping[UUID, Dataset]) -> None:
-    """Precondition: their files were listed. Raises ``NotSplittable`` where some are gone already,
-    and may not have been in the lists; ``NotAvailable``."""
+    """Check that no file was deleted while the files were listed; call it after that.
+
+    Raises:
+        NotSplittable: Released files were deleted and may be missing from the lists.
+        NotAvailable: The DMS does not answer.
+    """
     for known in datasets.values():
         if known.type is not DatasetType.INTERMEDIATE:
             continue
@@ -70,7 +78,7 @@ async def require_whole(dms: DmsClient, datasets: Mapping[UUID, Dataset]) -> Non
 
 
 def reads_several(task: Task) -> bool:
-    """Are its jobs made of anything but the files of one data set, as they come?"""
+    """Return whether its jobs are made of anything but the files of one data set."""
     each = any(side.mode is InputMode.EACH for side in task.side_inputs)
     main = task.main_input
     return bool(main.next_inputs) or main.pick is not None or task.single or each or task.combines
@@ -79,8 +87,12 @@ def reads_several(task: Task) -> bool:
 async def shared_inputs(
     dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset]
 ) -> list[InputFile]:
-    """What every job of the task gets, in the order of its side inputs. Raises ``NotSplittable``,
-    ``NotAvailable``."""
+    """Return the inputs that all jobs of the task share, in the order of its side inputs.
+
+    Raises:
+        NotSplittable: The inputs can never be used.
+        NotAvailable: The DMS does not answer.
+    """
     shared: list[InputFile] = []
     for side in task.side_inputs:
         if side.mode is not InputMode.EACH:
@@ -98,8 +110,10 @@ async def joined_drafts(
     page: int,
     released: bool = False,
 ) -> AsyncIterator[JobDraft]:
-    """Jobs of a task that reads several data sets, in order of seq, from the first on.
-    ``released``: of files that are, too."""
+    """Yield the jobs of a task that reads several data sets, in order of seq.
+
+    ``released`` includes released files.
+    """
     waiting: list[JobDraft] = []
     async for draft in _drafts(dms, task, datasets, page=page, released=released):
         if waiting and (len(waiting) >= task.batch or draft.seq <= waiting[-1].last_seq):
@@ -113,8 +127,7 @@ async def joined_drafts(
 async def entries(
     dms: DmsClient, task: Task, datasets: Mapping[UUID, Dataset], *, page: int
 ) -> AsyncIterator[JobDraft]:
-    """What its jobs are made of, each by itself, in order: files of a merge, and of a map what a
-    job of one entry would get."""
+    """Yield the entries of its jobs in order: files of a merge, or of a map jobs of one entry."""
     if task.mode is TaskMode.MERGE:
         first = InputDatasets.of(dms, task.main_input, datasets, port="")
         async for files in first.pages(page):
@@ -133,7 +146,7 @@ async def _drafts(
     page: int,
     released: bool = False,
 ) -> AsyncIterator[JobDraft]:
-    """As above, one entry a job."""
+    """Yield jobs as ``joined_drafts`` does, with one entry each."""
     main = task.main_input
     first = InputDatasets.of(dms, main, datasets, port="", released=released)
     if task.combines:
@@ -162,7 +175,11 @@ async def _drafts(
 
 
 async def _shared_files(given: InputDatasets, side: TaskInput, *, step: str) -> list[InputFile]:
-    """Raises ``NotSplittable`` where these are not as many as every job can be given."""
+    """Return the files of a side input that every job gets.
+
+    Raises:
+        NotSplittable: There are too many or too few files.
+    """
     if side.pick is not None:
         return await given.picked(side.pick, port=f"the input {side.port} of step {step}")
     if side.mode is InputMode.ONE:
@@ -176,7 +193,11 @@ async def _shared_files(given: InputDatasets, side: TaskInput, *, step: str) -> 
 async def _only_file(
     given: InputDatasets, *, optional: bool, port: str, step: str
 ) -> list[InputFile]:
-    """Raises ``NotSplittable`` where there are several, or none and one is needed."""
+    """Return the only file as a list, or an empty list.
+
+    Raises:
+        NotSplittable: There are several files, or none although one is needed.
+    """
     files = await given.at_most(2)
     if len(files) > 1:
         raise _too_many(given, 1, port=port, step=step)

@@ -1,4 +1,4 @@
-"""Shows one pilot."""
+"""Read one pilot."""
 
 from uuid import UUID
 
@@ -9,6 +9,10 @@ from wms.usecases.context import WmsContext
 
 
 async def read_pilot(context: WmsContext, uid: UUID, sight: Sight = ALL) -> PilotDetail:
-    """Precondition: the pilot has registered. Effect: none. Messages: none. Raises ``NotFound``."""
+    """Return a pilot with its jobs and attempts.
+
+    Raises:
+        NotFound: The pilot has not registered.
+    """
     async with context.database.connection() as connection:
         return await pilot_detail(connection, uid, sight)

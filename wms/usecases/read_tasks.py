@@ -1,4 +1,4 @@
-"""Shows tasks and their jobs."""
+"""Read tasks and their jobs."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -14,8 +14,11 @@ from wms.usecases.context import WmsContext
 
 
 async def read_task_status(context: WmsContext, uid: UUID, *, full: bool = False) -> TaskStatus:
-    """``full``: with how many jobs were killed. Raises ``NotFound``. Reads only, as all functions
-    here."""
+    """Return the status of a task; ``full`` includes the number of killed jobs.
+
+    Raises:
+        NotFound: There is no such task.
+    """
     async with context.database.connection() as connection:
         return await status.task_status(connection, uid, full=full)
 
@@ -29,8 +32,10 @@ async def read_task_statuses(
     full: bool = False,
     sight: Sight = ALL,
 ) -> list[TaskStatus]:
-    """Those of ``uids`` that there are, in a state if one is given; without any, the latest first.
-    ``full``: as in ``read_task_status``."""
+    """Return the status of those of ``uids`` that exist, or of the latest tasks without ``uids``.
+
+    ``state`` selects one state. ``full`` includes the number of killed jobs.
+    """
     async with context.database.connection() as connection:
         if not uids:
             return await status.latest_tasks(
@@ -41,8 +46,10 @@ async def read_task_statuses(
 
 
 async def read_troubled(context: WmsContext, *, limit: int, sight: Sight = ALL) -> list[TaskStatus]:
-    """Those that have not ended and have jobs that failed for good or are held; those with held
-    ones come first, of each kind the newest."""
+    """Return live tasks with jobs that failed for good or are quarantined.
+
+    Tasks with quarantined jobs come first, and the newest within each kind.
+    """
     async with context.database.connection() as connection:
         return await status.troubled_tasks(connection, limit=limit, sight=sight)
 
@@ -50,19 +57,29 @@ async def read_troubled(context: WmsContext, *, limit: int, sight: Sight = ALL) 
 async def count_work(
     context: WmsContext, *, troubled: bool = False, sight: Sight = ALL
 ) -> WorkCounts:
-    """Of one moment; ``troubled``: with how many tasks ``read_troubled`` would give."""
+    """Return consistent counts of jobs; ``troubled`` includes the number of troubled tasks."""
     async with context.database.connection() as connection:
         return await work_counts(connection, troubled=troubled, sight=sight)
 
 
 async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:
-    """A page of a task's jobs. Raises ``NotFound``, ``WrongCursor``, ``NotOrdered``."""
+    """Return a page of a task's jobs.
+
+    Raises:
+        NotFound: There is no such task.
+        WrongCursor: The query's ``after`` is not a cursor of this order.
+        NotOrdered: The order does not apply to this state.
+    """
     async with context.database.connection() as connection:
         await status.require_task(connection, uid)
         return await job_page(connection, uid, query)
 
 
 async def read_job(context: WmsContext, job_id: int, *, full: bool = False) -> Job:
-    """A job with its attempts; ``full``: with the names of their pilots. Raises ``NotFound``."""
+    """Return a job with its attempts; ``full`` includes the names of their pilots.
+
+    Raises:
+        NotFound: There is no such job.
+    """
     async with context.database.connection() as connection:
         return await status.job_with_attempts(connection, job_id, full=full)

@@ -1,4 +1,4 @@
-"""Shows a chain over time: which pilot did what when, and how many jobs waited."""
+"""Read a chain's time line: what each pilot did when, and how many jobs waited."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -11,17 +11,21 @@ from sluice.servicekit.database import Connection
 from wms.db.timelines import Bins, ChainRange, busy_by_pilot, names_of, queue_changes, range_of
 from wms.usecases.context import WmsContext
 
-#: Bins of a time line, and pilots that have a lane of their own.
+#: Bins of a time line, and pilots that have their own lane.
 BINS, LANES = 240, 30
 
 
 def no_task_of_chain(chain: UUID) -> NotFound:
+    """Return the error that the chain has no task."""
     return NotFound(f"chain {chain} has no task yet, so there is nothing to show", chain=chain)
 
 
 async def read_timeline(context: WmsContext, chain: UUID) -> Timeline:
-    """Precondition: the chain has a task. Effect: none. Messages: none. Counted now, or a moment
-    ago. Raises ``NotFound``."""
+    """Return the time line of a chain, from a cache of recent counts.
+
+    Raises:
+        NotFound: The chain has no task.
+    """
     async with context.database.connection() as connection:
         found = await range_of(connection, chain)
         if found is None:
@@ -59,7 +63,7 @@ async def _count(connection: Connection, chain: ChainRange) -> Timeline:
 
 
 def _lanes(lanes: dict[UUID, list[list[float]]], names: dict[UUID, str]) -> list[Lane]:
-    """Those that did most, in order of their names; the others as one."""
+    """Return the lanes of the busiest pilots by name, and one lane of all others."""
     by_work = sorted(lanes, key=lambda pilot: -sum(map(sum, lanes[pilot])))
     shown, others = by_work[:LANES], by_work[LANES:]
     found = [

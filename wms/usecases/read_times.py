@@ -1,5 +1,4 @@
-"""Shows how long work waits and takes: of chains, live and afterwards, or of all that a template
-did in a period."""
+"""Read how long work waits and runs, of chains or of what a template did in a period."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -18,15 +17,17 @@ from wms.db.times import (
 from wms.domain.times import Sample, Samples, TimeKind, add_all
 from wms.usecases.context import WmsContext
 
-#: Tasks of a period that are added up, the newest.
+#: Most tasks of a period that are summed, newest first.
 MOST_TASKS = 20_000
 
 
 async def read_chain_times(
     context: WmsContext, chains: Sequence[UUID], sight: Sight = ALL
 ) -> WorkTimes:
-    """Precondition: none; chains that have no task yet add nothing. Effect: none. Messages: none.
-    Errors: none. Jobs of tasks that go on are counted now, or were a moment ago."""
+    """Return the times of chains; those of live tasks are counted now or a moment ago.
+
+    Chains without tasks add nothing.
+    """
     async with context.database.connection() as connection:
         tasks = await tasks_of_chains(connection, chains, sight)
         live = {task.uid: await _live(context, connection, task) for task in tasks
@@ -37,9 +38,10 @@ async def read_chain_times(
 async def read_period_times(
     context: WmsContext, period: TimesPeriod, sight: Sight = ALL
 ) -> WorkTimes:
-    """Precondition: none. Effect: none. Messages: none. Errors: none. The newest ``MOST_TASKS``
-    tasks that began in the period; of those that go on, or have just ended, the jobs are not
-    counted."""
+    """Return the times of the newest ``MOST_TASKS`` tasks that were created in the period.
+
+    Jobs of live and just ended tasks are not counted.
+    """
     async with context.database.connection() as connection:
         tasks = await tasks_of_period(connection, period, limit=MOST_TASKS, sight=sight)
     return _added_up(tasks, {})
@@ -101,7 +103,7 @@ def _step(name: str, counts: list[int], samples: Samples) -> StepTimes:
 
 
 def _chains(tasks: Sequence[TimedTask]) -> Sample:
-    """From the first task of each chain to the end of the last."""
+    """Return the durations of ended chains, from their first task to the end of the last."""
     by_chain: dict[UUID, list[TimedTask]] = {}
     for task in tasks:
         by_chain.setdefault(task.chain_uid, []).append(task)

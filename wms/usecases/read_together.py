@@ -1,4 +1,4 @@
-"""Reads several data sets side by side: the files of the same number of each."""
+"""Read several data sets side by side: the files with the same number."""
 
 from collections.abc import AsyncIterator, Mapping
 from uuid import UUID
@@ -20,8 +20,10 @@ async def files_together(
     page: int,
     released: bool = False,
 ) -> AsyncIterator[tuple[int, list[InputFile]]]:
-    """Files of the same number of all data sets that it scatters over, with that number.
-    ``released``: those that are, too."""
+    """Yield the files with the same number of all data sets that the task scatters over.
+
+    ``released`` includes released files.
+    """
     main = task.main_input
     each = [side for side in task.side_inputs if side.mode is InputMode.EACH]
     streams = [

@@ -1,4 +1,4 @@
-"""A pilot introduces itself."""
+"""Register a pilot."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -14,6 +14,8 @@ from wms.usecases.context import WmsContext
 
 
 class AnothersPilot(Forbidden):
+    """The uid belongs to a pilot with a key that the principal has not shown."""
+
     def __init__(self, uid: UUID) -> None:
         super().__init__(
             f"the pilot {uid} has registered with a key, and whoever asks has not shown that he has"
@@ -23,6 +25,8 @@ class AnothersPilot(Forbidden):
 
 
 class SiteOver(Unauthenticated):
+    """The site may have no new pilots."""
+
     def __init__(self, name: str) -> None:
         super().__init__(
             f"no new pilot of the site {name} may come any more: an administrator adds it anew"
@@ -31,6 +35,8 @@ class SiteOver(Unauthenticated):
 
 
 class BeyondSite(Forbidden):
+    """The pilot offers more than its site may, or is one too many."""
+
     def __init__(self, name: str, sentences: Sequence[str]) -> None:
         super().__init__(
             f"the site {name} may not have this pilot: {'; '.join(sentences)}",
@@ -41,17 +47,24 @@ class BeyondSite(Forbidden):
 async def register_pilot(
     context: WmsContext, pilot: RegisterPilot, *, key: str | None = None, site: UUID | None = None
 ) -> Registration:
-    """``key``: that the pilot has, by its thumbprint; None: it has shown none. ``site``: that it
-    comes from. Precondition: none. Effect: the pilot is known and active; repeated, it is the same
-    pilot with its present resources. Lost ones of its name on its host need nobody any more.
-    Messages: none. Raises ``AnothersPilot``, ``SiteOver``, ``BeyondSite``."""
+    """Register the pilot as active, with its current resources.
+
+    ``key`` is the thumbprint of the key that it has shown. A repetition updates the same pilot.
+    Lost pilots of the same name and host need no more attention.
+
+    Raises:
+        AnothersPilot: The uid belongs to another pilot.
+        SiteOver: The site may have no new pilots.
+        BeyondSite: The pilot offers more than its site may, or is one too many.
+    """
     async with context.database.transaction() as transaction:
         if site is not None:
             lease = context.terms.span
             name = await _require_room(
                 transaction.connection, pilot, key=key, site=site, lease=lease
             )
-            # What is known of workers goes by name and host: no site can speak of others' workers.
+            # Statistics of workers go by name and host, so no site can affect those of others'
+            # workers.
             pilot = pilot.model_copy(update={"host": f"{pilot.host} at {name}"})
         if not await store_pilot(transaction.connection, pilot, key=key, site=site):
             raise AnothersPilot(pilot.uid)
@@ -62,14 +75,14 @@ async def register_pilot(
 async def _require_room(
     connection: Connection, pilot: RegisterPilot, *, key: str | None, site: UUID, lease: timedelta
 ) -> str:
-    """Return the name of the site, which may have the pilot.
+    """Check that the site may have the pilot, and return the site's name.
 
-    A pilot that has enrolled before needs its key alone, also when no new ones may come: then the
-    key is good for one at a time.
+    A pilot that has enrolled before needs only its key, even if the site may have no new pilots. In
+    that case the key is good for one pilot at a time.
 
     Raises:
         SiteOver: The site may have no new pilots.
-        BeyondSite: The pilot offers more than it may, or is one too many.
+        BeyondSite: The pilot offers more than its site may, or is one too many.
     """
     locked = await lock_site(connection, site)
     if locked is None:

@@ -1,5 +1,4 @@
-"""Tells the DMS which files in between a task is done with, in the transaction that ends the jobs
-which read them."""
+"""Release the files that ended jobs have read, in the transaction that ends these jobs."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -13,7 +12,7 @@ from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
 from wms.domain.releasing import Inputs, done_with
 
-#: Files that one message names at most.
+#: Most files per message.
 _MOST = 10_000
 
 
@@ -24,11 +23,11 @@ def release_files(
     locked: Mapping[UUID, LockedTask],
     known: Mapping[UUID, KnownTask],
 ) -> None:
-    """Precondition: the rows of the tasks are locked, and the attempts have ended, by task.
+    """Send ``dms.releases`` for the inputs of finished jobs; the tasks must be locked.
 
-    Effect: none here. Inputs of jobs that failed or are held stay, so that they can be tried again;
-    so do all while jobs are made of the whole data set, page by page: that one is read from its
-    beginning by whoever goes on after a crash. Messages: ``dms.releases``.
+    Inputs of failed and quarantined jobs stay, so that these can be retried. All inputs stay while
+    jobs are made of a whole data set page by page: after a crash it is read from its beginning
+    again.
     """
     for uid, attempts in ended.items():
         task = locked[uid]
@@ -49,7 +48,7 @@ def send_releases(
     *,
     readers: Mapping[str, int],
 ) -> None:
-    """Of jobs that finished: numbers and inputs. Messages: ``dms.releases``."""
+    """Send ``dms.releases`` for jobs that finished, given by numbers and inputs."""
     for files in done_with(task, finished, readers=readers):
         for start in range(0, len(files.seqs), _MOST):
             transaction.send(

@@ -1,4 +1,4 @@
-"""Takes a pilot that has gone off the lists."""
+"""Remove a pilot that has gone from the lists."""
 
 from uuid import UUID
 
@@ -9,6 +9,8 @@ from wms.usecases.context import WmsContext
 
 
 class StillThere(Conflict):
+    """The pilot is present, so it stays on the lists."""
+
     def __init__(self, uid: UUID, state: PilotState) -> None:
         super().__init__(
             f"pilot {uid} is {state}, so it stays on the lists: stop it first (sluice pilot stop"
@@ -19,9 +21,14 @@ class StillThere(Conflict):
 
 
 async def remove_pilot(context: WmsContext, pilot: UUID) -> None:
-    """Precondition: the pilot has signed off, or is lost. Effect: no list has it, and it needs
-    nobody's attention, until it comes back; what it did stays known. Repeating it is fine.
-    Messages: none. Raises ``NotFound``, ``StillThere``."""
+    """Remove a pilot that has signed off or is lost from all lists until it comes back.
+
+    Its past attempts stay known. A repetition changes nothing.
+
+    Raises:
+        NotFound: The pilot has not registered.
+        StillThere: The pilot is present.
+    """
     async with context.database.transaction() as transaction:
         if await set_removed(transaction.connection, pilot):
             return

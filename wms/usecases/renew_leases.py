@@ -94,7 +94,8 @@ async def _stop_overdue(
     pilot: UUID,
 ) -> set[tuple[int, int]]:
     """Of the leases extended, those that are not to be extended again, by job and attempt. Their
-    files are looked at only where it depends on them."""
+    files are looked at only where it depends on them.
+    """
     grace = context.terms.deadline_grace
     old = [lease for lease in leases if lease.seconds > grace]
     if not old:

@@ -107,7 +107,8 @@ async def _report(
 class _Circumstances:
     """What the verdicts on all attempts of a report depend on. ``losses``: nodes lost in a row that
     make a poison job. ``nodes``: None unless an attempt ran out of memory. ``stopping``: the pilot
-    was told to hand back what it has."""
+    was told to hand back what it has.
+    """
 
     losses: int
     nodes: "_Nodes | None"

@@ -20,7 +20,8 @@ async def retry_task(context: WmsContext, uid: UUID) -> TaskStatus:
     """Precondition: the task exists and has not ended. Effect: its failed and held jobs are ready
     (or asked) at once, with their ``retry`` attempts before them again; without such jobs nothing
     changes. Those stay as they are without whose files a later step has made its groups, or of
-    which people cannot be asked. Messages: none. Raises ``NotFound``, ``Conflict``."""
+    which people cannot be asked. Messages: none. Raises ``NotFound``, ``Conflict``.
+    """
     async with context.database.transaction() as transaction:
         await _retry(transaction, await _lock(transaction, uid), None)
         status = await task_status(transaction.connection, uid)
@@ -31,7 +32,8 @@ async def retry_task(context: WmsContext, uid: UUID) -> TaskStatus:
 async def retry_job(context: WmsContext, job_id: int) -> Job:
     """The same for one job. Raises ``NotFound``; ``Conflict`` where it is neither failed nor held,
     its task has ended, people cannot be asked about its file, or a later step has gone on without
-    it."""
+    it.
+    """
     async with context.database.transaction() as transaction:
         uid = await task_of_job(transaction.connection, job_id)
         locked = await _lock(transaction, uid)
@@ -72,7 +74,8 @@ class _Locked:
 
 async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
     """With all that take what it gives as it comes, so that none of them makes a group meanwhile.
-    Raises ``NotFound``, ``Conflict``."""
+    Raises ``NotFound``, ``Conflict``.
+    """
     connection = transaction.connection
     before = await downstream(connection, uid)
     task = (await lock_tasks(connection, before.tasks)).get(uid)

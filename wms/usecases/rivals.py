@@ -19,7 +19,8 @@ _LOOKED_AT = 200
 class Rivals:
     """``own``: times of the kind of work, by worker. ``quick``: pilots of which each may have done
     a job before some other; none where all take about as long. ``works``: times of all kinds of
-    work that these have in hand."""
+    work that these have in hand.
+    """
 
     own: Mapping[Worker, WorkerTimes]
     quick: Sequence[PilotInHand] = ()
@@ -27,7 +28,8 @@ class Rivals:
 
     def kept_from(self, worker: Worker, demand: Demand) -> list[Kept]:
         """Ready jobs that others will have done before this worker had done its first. It is given
-        one of which nothing is known yet."""
+        one of which nothing is known yet.
+        """
         asking = self.own.get(worker)
         if asking is None or not asking.timed:
             return []

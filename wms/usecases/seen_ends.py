@@ -15,7 +15,8 @@ _MOST = 100_000
 @dataclass(frozen=True, slots=True)
 class WorkEnd:
     """``seconds`` that the job ran; None: the attempt failed. ``is_least``: another attempt ended
-    the job, and so it would have been more."""
+    the job, and so it would have been more.
+    """
 
     work: WorkKind
     pilot: UUID

@@ -16,7 +16,8 @@ async def set_limit(context: WmsContext, new: SetLimit) -> None:
     """Precondition: none; jobs that need the resource may come later, or hold some already, which
     count. Effect: from the commit on no job is given away that would make it more, whichever
     instance is asked; where more is held, none is until enough has ended. Repeating it is fine.
-    Messages: none. Errors: none."""
+    Messages: none. Errors: none.
+    """
     async with context.database.transaction() as transaction:
         await limits.set_limit(transaction.connection, new)
         await notify_ready(transaction.connection)
@@ -26,7 +27,8 @@ async def set_limit(context: WmsContext, new: SetLimit) -> None:
 
 async def remove_limit(context: WmsContext, name: str) -> None:
     """Effect: the resource is one of those that nodes offer, or nobody does. Messages: none. Raises
-    ``NotFound``."""
+    ``NotFound``.
+    """
     async with context.database.transaction() as transaction:
         if not await limits.remove_limit(transaction.connection, name):
             raise NotFound(f"there is no limit on {quoted(name)}", name=name)

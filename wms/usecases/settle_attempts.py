@@ -1,5 +1,6 @@
 """Applies the ends of attempts, whoever found them (a report, an expired lease, a pilot that signed
-off): the one place where a job leaves a pilot's hands, its task still living."""
+off): the one place where a job leaves a pilot's hands, its task still living.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +36,8 @@ _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 class LostGuard(Exception):
     """A program error: jobs changed although their tasks' rows were locked. The transaction is
-    rolled back."""
+    rolled back.
+    """
 
     def __init__(self, expected: int, moved: int) -> None:
         super().__init__(
@@ -48,7 +50,8 @@ class LostGuard(Exception):
 @dataclass(slots=True)
 class Settled:
     """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks;
-    ``unmade``: there are tasks with more to gather; ``jobs``: made of what the attempts gave."""
+    ``unmade``: there are tasks with more to gather; ``jobs``: made of what the attempts gave.
+    """
 
     delays: set[float] = field(default_factory=set)
     ended: list[Ending] = field(default_factory=list)
@@ -129,7 +132,8 @@ async def settle_attempts(
 
 def _ends(attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]) -> Iterator[WorkEnd]:
     """What is learnt of workers. A failure for which the input or a full disk is at fault says
-    nothing of them; and one that vanishes has failed once, however many jobs it ran."""
+    nothing of them; and one that vanishes has failed once, however many jobs it ran.
+    """
     vanished = set[tuple[WorkKind, UUID]]()
     works = {uid: WorkKind(found.task.template, found.task.step) for uid, found in known.items()}
     for attempt in attempts:
@@ -157,7 +161,8 @@ async def _end(
     pilot: UUID | None,
 ) -> None:
     """``beside``: while another attempt at the job goes on; ``last``: those that end it, or after
-    which it begins anew. Raises ``LostGuard``."""
+    which it begins anew. Raises ``LostGuard``.
+    """
     await exchange(
         connection,
         [one.job.id for one in beside if not one.job.is_second]
@@ -251,7 +256,8 @@ class _Change:
 
     def ending(self, known: KnownTask, *, grown: int) -> Ending | None:
         """Decided only while the task is active: before, not all of its jobs exist. ``grown``: jobs
-        that were made of what these gave."""
+        that were made of what these gave.
+        """
         if self.task.state is not TaskState.ACTIVE:
             return None
         before = self.task.counts

@@ -168,7 +168,8 @@ async def _make_joined_jobs(
     before: FinishedBefore | None,
 ) -> None:
     """Several data sets are read from their beginning, also after a crash; jobs made before are
-    passed over."""
+    passed over.
+    """
     dataset, last_seq = datasets[known.task.main_input.dat_in_uid], claim.place.last_seq
     drafts: list[JobDraft] = []
 
@@ -217,7 +218,8 @@ async def _add_page(
 ) -> None:
     """Jobs, counters and the place to read on, in one transaction; jobs taken over from ``before``
     are finished. Raises ``SplitClaimLost``, ``TooManyWait``, ``NotSplittable``,
-    ``NotAvailable``."""
+    ``NotAvailable``.
+    """
     taken = TakenOverJobs() if before is None else await before.take(drafts)
     seqs, ended, asked = taken.seqs, None, known.task.needs.ask is not None
     async with context.database.transaction() as transaction:
@@ -244,7 +246,8 @@ async def _add_page(
 
 async def _room(context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int) -> int:
     """Files that are read at once, of which not more jobs become than may wait; of those that
-    people are asked any number may. Raises ``TooManyWait``."""
+    people are asked any number may. Raises ``TooManyWait``.
+    """
     if known.task.needs.ask is not None:
         return page
     async with context.database.connection() as connection:

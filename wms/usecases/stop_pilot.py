@@ -21,7 +21,8 @@ async def stop_pilot(context: WmsContext, pilot: UUID) -> None:
     with its next heartbeat no lease of it is renewed any more, and it is told to stop what it has,
     which is ready again as soon as it says that it has stopped it (invariant 6), and nothing counts
     against that. Then it ends. Repeating it is fine. Messages: none. Raises ``NotFound``,
-    ``HasEnded``."""
+    ``HasEnded``.
+    """
     async with context.database.transaction() as transaction:
         if not await set_stopping(transaction.connection, pilot):
             await pilot_loss(transaction.connection, pilot)  # is it known?

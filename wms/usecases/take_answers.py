@@ -1,5 +1,6 @@
 """Takes what people have answered, and what they cannot be asked: their jobs end, as if a pilot had
-reported it."""
+reported it.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -72,7 +72,8 @@ class FinishedBefore:
     async def take(self, drafts: Sequence[JobDraft]) -> TakenOverJobs:
         """Effect: the files of those taken over are registered. Messages: none. Raises
         ``NotSplittable``, also where a job that is not taken over needs a file that is released;
-        ``NotAvailable``."""
+        ``NotAvailable``.
+        """
         taken = await self._take(drafts)
         seqs = taken.seqs
         await self._require_inputs([draft for draft in drafts if draft.seq not in seqs])
@@ -169,7 +170,8 @@ class FinishedBefore:
 
 class _Ahead:
     """The files of a data set, read once from its beginning while numbers rise; with those that are
-    ``released``, or without."""
+    ``released``, or without.
+    """
 
     def __init__(self, dms: DmsClient, uid: UUID, *, released: bool = True) -> None:
         self._pages = _pages(dms, uid, released=released)

@@ -1,5 +1,6 @@
 """How far a worker is trusted with kinds of work: one that fails where others succeed gets less of
-it, then nothing but a job now and then."""
+it, then nothing but a job now and then.
+"""
 
 from collections.abc import Mapping
 
@@ -24,7 +25,8 @@ Distrust = Mapping[WorkKind, Mapping[Worker, Trust]]
 
 async def look_for_failing(connection: Connection) -> Distrust:
     """Against workers that are there: what others could do, and are gone, is no reason to have work
-    wait."""
+    wait.
+    """
     works = await failing_works(connection)
     if not works:
         return {}
@@ -44,7 +46,8 @@ async def most_jobs(
     connection: Connection, how: Trust, work: WorkKind, worker: Worker, *, wanted: int
 ) -> int:
     """Of those that a pilot could begin, how many it is given now. Effect: where it gets one to see
-    whether it still fails, that is noted."""
+    whether it still fails, that is noted.
+    """
     match how:
         case Trust.FULL:
             return wanted

@@ -1,5 +1,6 @@
 """How many jobs of a task may be made now, where its group or its owner may not have any number of
-them waiting. None is refused for ever: the others are made as those that wait are given away."""
+them waiting. None is refused for ever: the others are made as those that wait are given away.
+"""
 
 from collections.abc import Iterable
 
@@ -19,7 +20,8 @@ async def room_for_jobs(
     connection: Connection, holders: Iterable[QuotaHolder], *, most: int
 ) -> int:
     """At least 1, at most ``most``; nobody else makes jobs of theirs until the transaction ends.
-    Raises ``TooManyWait``."""
+    Raises ``TooManyWait``.
+    """
     for holder in holders:
         quota = (await WAITING.bounded(connection, holder)).get(Quantity.WAITING)
         if quota is None or quota.most is None:
@@ -34,7 +36,8 @@ async def require_room(
     connection: Connection, holders: Iterable[QuotaHolder], *, jobs: int
 ) -> None:
     """For so many, of one page. What was read as one goes in as one where nothing else waits.
-    Raises ``TooManyWait``."""
+    Raises ``TooManyWait``.
+    """
     if not jobs:
         return
     for holder in holders:

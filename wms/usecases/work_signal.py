@@ -1,5 +1,6 @@
 """Tells waiting pilots' requests, within this process, that there may be work. The database is the
-truth; this saves waiting."""
+truth; this saves waiting.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +8,8 @@ from collections.abc import Callable
 
 class WorkSignal:
     """``ready`` wakes all who wait; ``ready_in`` does so later (for jobs that pause before their
-    next attempt)."""
+    next attempt).
+    """
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
@@ -28,7 +30,8 @@ class WorkSignal:
     @property
     def version(self) -> int:
         """Grows with every signal: what is read before looking for work is handed to ``wait``
-        afterwards."""
+        afterwards.
+        """
         return self._version
 
     def ready(self) -> None:
