@@ -216,8 +216,7 @@ class _Giving:
         return self.node.resources.ram if most is None else min(most, self.node.resources.ram)
 
     async def _larger(self, demand: Demand) -> Demand | None:
-        """Return the task's demand for its due jobs that need more memory than the pilot has free.
-        """
+        """Return the task's demand for due jobs that need more memory than the pilot has free."""
         if self.room.most_ram is None:
             return None
         larger = await larger_need(

@@ -11,9 +11,9 @@ log = structlog.get_logger(__name__)
 
 
 async def lose_pilots(context: WmsContext) -> None:
-    """Mark pilots unseen for ``unseen`` seconds as lost, and those that have started again.
+    """Mark pilots unseen for ``unseen`` seconds as lost, and lost pilots that have started again.
 
-    Their jobs were taken away when the leases ended.
+    The leases of their jobs have expired before.
     """
     unseen = timedelta(seconds=context.terms.unseen)
     async with context.database.transaction() as transaction:

@@ -85,7 +85,9 @@ class InputDatasets:
         port: str,
         released: bool = False,
     ) -> "InputDatasets":
-        """Return the data sets of an input; ``port`` gets their files, and is empty for the main one.
+        """Return the data sets of an input.
+
+        ``port`` gets their files; it is empty for the main input.
         """
         starts = [0, *(further.start for further in given.next_inputs)]
         ends = [start or None for start in [*starts[1:], 0]]

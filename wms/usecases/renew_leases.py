@@ -1,4 +1,4 @@
-"""A pilot's heartbeat: renews what it has, tells it what it no longer has."""
+"""Handle a pilot's heartbeat: renew its leases, and tell it which jobs it has no longer."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -24,21 +24,22 @@ from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
 
-#: It has such a job still, and is to stop it.
+#: States of a job that the pilot still has and must stop.
 _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
-#: The pilot has reported such a job: it needs to be told nothing.
+#: States of a job that the pilot has reported, so that it needs no command.
 _REPORTED = frozenset({JobState.FINISHED, JobState.FAILED})
 
 
 async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
-    """Precondition: the pilot has registered.
+    """Renew the leases of those of the given jobs that are still this pilot's.
 
-    Effect: the leases on the jobs named, as far as they are still this pilot's, last until now +
-    ``lease`` by the database's clock; started ones are running. Those that it has for too long
-    (``wms.domain.deadlines``) are renewed no more, nor is anything of a pilot that was told to
-    stop. The answer commands ``cancel`` for these and for
-    attempts canceled meanwhile, ``abandon`` for those that are somebody else's. Messages: none.
-    Raises ``NotFound`` for an unknown pilot.
+    The leases last until now + ``lease`` by the database's clock, and started jobs become running.
+    Jobs beyond their deadline (``wms.domain.deadlines``) are not renewed, nor are any jobs of a
+    pilot that was told to stop. The answer has the command ``cancel`` for these and for attempts
+    canceled meanwhile, and ``abandon`` for jobs that another pilot has.
+
+    Raises:
+        NotFound: The pilot has not registered.
     """
     running, waiting = possible(heartbeat.running), possible(heartbeat.waiting)
     named: list[JobToken] = [*running, *waiting]
@@ -78,7 +79,10 @@ async def renew_leases(context: WmsContext, pilot: UUID, heartbeat: Heartbeat) -
 async def _stop_all(
     connection: Connection, leases: Sequence[ExtendedLease], *, name: str
 ) -> set[tuple[int, int]]:
-    """The pilot was told to stop: what it has goes back when it says that it has stopped it."""
+    """Mark all jobs to be stopped, because the pilot was told to stop; return them.
+
+    They are ready again when the pilot reports that it has stopped them.
+    """
     reason = f"pilot {name} was told to stop"
     reasons = {(lease.id, lease.attempt): reason for lease in leases}
     await stop_renewing(connection, reasons)
@@ -93,8 +97,9 @@ async def _stop_overdue(
     said: Heartbeat,
     pilot: UUID,
 ) -> set[tuple[int, int]]:
-    """Of the leases extended, those that are not to be extended again, by job and attempt. Their
-    files are looked at only where it depends on them.
+    """Mark the jobs beyond their deadline to be stopped; return them by job and attempt.
+
+    Sizes of files are read only for jobs that would be overdue without them.
     """
     grace = context.terms.deadline_grace
     old = [lease for lease in leases if lease.seconds > grace]

@@ -1,4 +1,4 @@
-"""Takes a pilot's report on attempts that have ended."""
+"""Handle a pilot's report on attempts that have ended."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,21 +29,23 @@ from wms.usecases.look_at_outputs import NO_FAULTS, OutputFaults
 from wms.usecases.note_room import full_storage, note_room
 from wms.usecases.settle_attempts import settle_attempts
 
-#: How attempts end that were never begun, where a report has no time of their start.
+#: Outcomes of attempts that never started, if a report has no start time.
 _UNSTARTED = frozenset({AttemptOutcome.RETURNED, AttemptOutcome.CANCELED})
 
 
 async def report_attempts(
     context: WmsContext, pilot: UUID, reports: Sequence[AttemptReport]
 ) -> list[AnsweredReport]:
-    """Precondition: none; a report may come late, twice, or from a pilot that does not have the
-    job.
+    """Apply reports on attempts; a report may be late, repeated, or of a pilot without the job.
 
-    Effect: where that is asked for, outputs are looked at, and a report that names one that is not
-    there has failed. For each attempt that is still the job's and this pilot's, the job moves by
-    the retry rules, its files are registered if it is the winning one (invariant 3), its log in any
-    case; its task ends if that decides it. All others change nothing and are answered so. Messages:
-    those of ``settle_attempts``. Raises ``NotFound`` for an unknown pilot.
+    If configured, outputs are checked first, and a report with a missing output counts as failed.
+    For each attempt that this pilot still has, the job moves by the retry rules. Its files are
+    registered if it is the winning attempt (invariant 3), its log in any case. The task ends if
+    that decides it. Other reports change nothing, and the answers say so. It sends the messages of
+    ``settle_attempts``.
+
+    Raises:
+        NotFound: The pilot has not registered.
     """
     look = context.look_at_outputs
     faults = NO_FAULTS if look is None else await look(reports)
@@ -57,7 +59,11 @@ async def report_attempts(
 async def _report(
     context: WmsContext, pilot: UUID, reports: Sequence[AttemptReport], faults: OutputFaults
 ) -> list[AnsweredReport]:
-    """Raises ``ReaderCame``."""
+    """Apply the reports in one transaction.
+
+    Raises:
+        ReaderCame: A downstream task appeared meanwhile; repeat the call.
+    """
     first = _first_of_each(possible(reports))
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -105,9 +111,12 @@ async def _report(
 
 @dataclass(frozen=True, slots=True)
 class _Circumstances:
-    """What the verdicts on all attempts of a report depend on. ``losses``: nodes lost in a row that
-    make a poison job. ``nodes``: None unless an attempt ran out of memory. ``stopping``: the pilot
-    was told to hand back what it has.
+    """What the verdicts on all attempts of a report depend on.
+
+    Attributes:
+        losses: Number of nodes lost in a row that quarantines a job.
+        nodes: None unless an attempt ran out of memory.
+        stopping: The pilot was told to return its jobs.
     """
 
     losses: int
@@ -117,7 +126,7 @@ class _Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class _Nodes:
-    """``own``: the node of the pilot that reports; ``active``: those that take jobs."""
+    """The node of the pilot that reports, and the nodes of active pilots."""
 
     own: PilotNode
     active: Sequence[PilotNode]
@@ -132,7 +141,7 @@ async def _nodes(
 
 
 def _first_of_each(reports: Iterable[AttemptReport]) -> dict[tuple[int, int], AttemptReport]:
-    """One report per attempt, should a pilot name one twice in a call."""
+    """Return one report per attempt, in case a pilot reports one twice in a call."""
     first: dict[tuple[int, int], AttemptReport] = {}
     for report in reports:
         first.setdefault((report.id, report.attempt), report)
@@ -146,10 +155,10 @@ def _answer(
     before: Mapping[tuple[int, int], AttemptOutcome],
     over: Collection[int],
 ) -> AnsweredReport:
-    """``over``: the jobs that have ended, of those whose reports ask for it."""
+    """Return the answer to a report; ``over`` are the ended jobs of those that ask for it."""
     key = (report.id, report.attempt)
-    # A pilot that has come back found no report of the attempt, since it could not keep the one
-    # that was accepted: it is to leave the files alone.
+    # A pilot that came back may have lost its copy of the accepted report and report the attempt as
+    # lost. The answer tells it to leave the files alone.
     found_none = report.error_class is ErrorClass.PILOT_LOST and key in before
     if key in mine:
         answer = ReportAnswer.ACCEPTED
@@ -170,7 +179,7 @@ def _ended(
     around: _Circumstances,
     fault: str | None,
 ) -> EndedAttempt:
-    """``fault``: of an output that it names."""
+    """Return the end of the attempt; ``fault`` is a fault of one of its outputs."""
     outcome, error, message, log_url = report.outcome, report.error_class, report.message, None
     files = []
     try:
@@ -226,7 +235,7 @@ def _duration(job: JobInFlight, report: AttemptReport) -> float | None:
 
 
 def _spent(known: KnownTask, report: AttemptReport) -> Mapping[str, float]:
-    """Return what the attempt spent of its reservation; nothing where the tool was never begun."""
+    """Return what the attempt spent of its reservation; nothing if the tool never started."""
     unstarted = report.started_at is None and report.outcome in _UNSTARTED
     return dict.fromkeys(known.task.needs.named, 0.0) if unstarted else report.spent
 
@@ -239,11 +248,11 @@ def _verdict(
     ended: tuple[AttemptOutcome, ErrorClass | None],
     around: _Circumstances,
 ) -> Verdict:
-    """Return what becomes of the job; ``ended``: with what outcome and class of error."""
+    """Return the verdict on the job for this outcome and error class."""
     peak, full_gpu, largest = report.peak_memory, report.gpu_memory or None, Largest()
     if (nodes := around.nodes) is not None:
         needs = known.task.needs
-        # A pilot is believed about its own node, and no further.
+        # A pilot's figures are limited to what its own node has.
         peak = None if peak is None else min(peak, nodes.own.resources.ram)
         if full_gpu is not None and needs.gpus is not None:
             part = largest_gpu_part(needs.gpus.with_memory(job.gpu_memory), nodes.own)
@@ -269,7 +278,7 @@ def _storable(exit_code: int | None) -> int | None:
 def _normalised(
     outcome: AttemptOutcome, error: ErrorClass | None
 ) -> tuple[AttemptOutcome, ErrorClass | None]:
-    """Outcome and class of error as they belong together, whatever the pilot left out."""
+    """Return a consistent outcome and error class, whatever the pilot left out."""
     match outcome:
         case AttemptOutcome.FINISHED | AttemptOutcome.RETURNED:
             return outcome, None

@@ -1,4 +1,4 @@
-"""Gives failed and held jobs another round, by request."""
+"""Retry failed and quarantined jobs on request."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -17,10 +17,14 @@ from wms.usecases.context import WmsContext
 
 
 async def retry_task(context: WmsContext, uid: UUID) -> TaskStatus:
-    """Precondition: the task exists and has not ended. Effect: its failed and held jobs are ready
-    (or asked) at once, with their ``retry`` attempts before them again; without such jobs nothing
-    changes. Those stay as they are without whose files a later step has made its groups, or of
-    which people cannot be asked. Messages: none. Raises ``NotFound``, ``Conflict``.
+    """Make the failed and quarantined jobs of a live task ready, with all their attempts again.
+
+    Jobs of human tasks become items again. A job stays as it is if a later step has formed groups
+    without its file, or if people cannot be asked about its file.
+
+    Raises:
+        NotFound: There is no such task.
+        Conflict: The task has ended, or a downstream task has just appeared.
     """
     async with context.database.transaction() as transaction:
         await _retry(transaction, await _lock(transaction, uid), None)
@@ -30,9 +34,12 @@ async def retry_task(context: WmsContext, uid: UUID) -> TaskStatus:
 
 
 async def retry_job(context: WmsContext, job_id: int) -> Job:
-    """The same for one job. Raises ``NotFound``; ``Conflict`` where it is neither failed nor held,
-    its task has ended, people cannot be asked about its file, or a later step has gone on without
-    it.
+    """Retry one job as ``retry_task`` does.
+
+    Raises:
+        NotFound: There is no such job.
+        Conflict: The job is neither failed nor quarantined, its task has ended, people cannot be
+            asked about its file, or a later step has gone on without it.
     """
     async with context.database.transaction() as transaction:
         uid = await task_of_job(transaction.connection, job_id)
@@ -66,15 +73,18 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
 
 @dataclass(frozen=True, slots=True)
 class _Locked:
-    """``taken``: the highest number that a later step has put into a group."""
+    """A locked task; ``taken`` is the highest number that a later step has put into a group."""
 
     task: LockedTask
     taken: int
 
 
 async def _lock(transaction: Transaction, uid: UUID) -> _Locked:
-    """With all that take what it gives as it comes, so that none of them makes a group meanwhile.
-    Raises ``NotFound``, ``Conflict``.
+    """Lock the task and all tasks downstream, so that none of them forms a group meanwhile.
+
+    Raises:
+        NotFound: There is no such task.
+        Conflict: The task has ended, or a downstream task has just appeared.
     """
     connection = transaction.connection
     before = await downstream(connection, uid)

@@ -1,4 +1,4 @@
-"""Who does a kind of work, how long it takes each, and what these have in hand."""
+"""Which workers do a kind of work, how long each takes, and what jobs they have."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +11,18 @@ from wms.domain.matching import Demand, misfit
 from wms.domain.second_attempts import is_worth_while, seconds_left
 from wms.domain.worker_times import SUSPECT, WorkerTimes, of_all
 
-#: Pilots that are looked at: those that take least.
+#: Most workers that are looked at, fastest first.
 _LOOKED_AT = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """``own``: times of the kind of work, by worker. ``quick``: pilots of which each may have done
-    a job before some other; none where all take about as long. ``works``: times of all kinds of
-    work that these have in hand.
+    """The workers of a kind of work.
+
+    Attributes:
+        own: Statistics of the kind of work, by worker.
+        quick: Pilots that may end a job before a slower one; none if all take about as long.
+        works: Statistics of all kinds of work that these pilots have.
     """
 
     own: Mapping[Worker, WorkerTimes]
@@ -27,8 +30,9 @@ class Rivals:
     works: KnownTimes | None = None
 
     def kept_from(self, worker: Worker, demand: Demand) -> list[Kept]:
-        """Ready jobs that others will have done before this worker had done its first. It is given
-        one of which nothing is known yet.
+        """Return the ready jobs that others will end before this worker would end its first.
+
+        A worker without known times leaves nothing to others.
         """
         asking = self.own.get(worker)
         if asking is None or not asking.timed:
@@ -50,7 +54,7 @@ class Rivals:
         )
 
     def _left(self, job: JobInHand, worker: Worker) -> float:
-        """Seconds; of work of which nothing is known, without end."""
+        """Return the remaining seconds of a job; infinite for unknown work."""
         times = (self.works or {}).get(job.work, {})
         ran = job.since if job.runs else 0.0
         left = seconds_left(ran, times.get(worker), of_all(times.values()))
@@ -58,6 +62,7 @@ class Rivals:
 
 
 async def look_for_rivals(connection: Connection, work: WorkKind) -> Rivals:
+    """Read the workers of a kind of work and the jobs of the fast ones."""
     own = (await times_of(connection, [work])).get(work, {})
     known = {worker: times for worker, times in own.items() if times.timed}
     by_time = sorted(known, key=lambda worker: known[worker].typical)

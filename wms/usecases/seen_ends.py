@@ -1,4 +1,4 @@
-"""Ends of attempts that this instance has seen, until they are learnt from."""
+"""Ends of attempts that this instance has seen and not yet added to the statistics."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,15 +7,17 @@ from uuid import UUID
 from wms.db.worker_times import WorkKind
 from wms.domain.worker_times import WorkerTimes
 
-#: Ends that are kept at the most, until they are learnt from; what has been taken when the
-#: database fails is forgotten.
+#: Most ends that are kept. Ends that were taken are lost if the database fails.
 _MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class WorkEnd:
-    """``seconds`` that the job ran; None: the attempt failed. ``is_least``: another attempt ended
-    the job, and so it would have been more.
+    """The end of an attempt at a kind of work.
+
+    Attributes:
+        seconds: Time that the job ran; None if the attempt failed.
+        is_least: Another attempt ended the job, so the time is a lower bound.
     """
 
     work: WorkKind
@@ -24,19 +26,24 @@ class WorkEnd:
     is_least: bool = False
 
     def learnt(self, times: WorkerTimes) -> WorkerTimes:
+        """Return the statistics with this end."""
         if self.seconds is None:
             return times.failed()
         return times.at_least(self.seconds) if self.is_least else times.finished(self.seconds)
 
 
 class SeenEnds:
+    """Buffer of ends of attempts."""
+
     def __init__(self) -> None:
         self._ends: list[WorkEnd] = []
 
     def add(self, ends: Iterable[WorkEnd]) -> None:
+        """Add ends; the oldest are dropped if there are too many."""
         self._ends += ends
         del self._ends[:-_MOST]
 
     def take(self) -> list[WorkEnd]:
+        """Return all ends and empty the buffer."""
         ends, self._ends = self._ends, []
         return ends

@@ -1,4 +1,4 @@
-"""Sets a limit on a resource that is counted over all nodes, or takes it away."""
+"""Set or remove a limit on a resource that is counted over all nodes."""
 
 import structlog
 
@@ -13,10 +13,10 @@ log = structlog.get_logger(__name__)
 
 
 async def set_limit(context: WmsContext, new: SetLimit) -> None:
-    """Precondition: none; jobs that need the resource may come later, or hold some already, which
-    count. Effect: from the commit on no job is given away that would make it more, whichever
-    instance is asked; where more is held, none is until enough has ended. Repeating it is fine.
-    Messages: none. Errors: none.
+    """Set a limit; from the commit on no job is leased that would exceed it.
+
+    Amounts that jobs hold already count. If these exceed the limit, no job is leased until enough
+    have ended. A repetition changes nothing.
     """
     async with context.database.transaction() as transaction:
         await limits.set_limit(transaction.connection, new)
@@ -26,8 +26,10 @@ async def set_limit(context: WmsContext, new: SetLimit) -> None:
 
 
 async def remove_limit(context: WmsContext, name: str) -> None:
-    """Effect: the resource is one of those that nodes offer, or nobody does. Messages: none. Raises
-    ``NotFound``.
+    """Remove a limit; from then on only nodes that offer the resource have it.
+
+    Raises:
+        NotFound: There is no limit on this resource.
     """
     async with context.database.transaction() as transaction:
         if not await limits.remove_limit(transaction.connection, name):

@@ -1,5 +1,6 @@
-"""Applies the ends of attempts, whoever found them (a report, an expired lease, a pilot that signed
-off): the one place where a job leaves a pilot's hands, its task still living.
+"""Apply the ends of attempts: the one place where a job of a live task leaves its pilot.
+
+The end may come from a report, an expired lease, or a pilot that signs off.
 """
 
 from collections import Counter, defaultdict
@@ -29,14 +30,15 @@ from wms.usecases.grow_tree import grow_tree
 from wms.usecases.release_files import release_files
 from wms.usecases.seen_ends import WorkEnd
 
-#: Attempts that did not succeed; one canceled or handed back is none of them, nor is one that found
-#: no room: neither the job nor its tool is in trouble.
+#: Outcomes that count as failures of the task. Canceled and returned attempts do not count, nor do
+#: those that found no room: neither the job nor its tool is in trouble.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 
 class LostGuard(Exception):
-    """A program error: jobs changed although their tasks' rows were locked. The transaction is
-    rolled back.
+    """A program error: jobs changed although the rows of their tasks were locked.
+
+    The transaction is rolled back.
     """
 
     def __init__(self, expected: int, moved: int) -> None:
@@ -49,8 +51,13 @@ class LostGuard(Exception):
 
 @dataclass(slots=True)
 class Settled:
-    """What to do after the commit: ``delays`` until jobs are ready again, ``ended`` tasks;
-    ``unmade``: there are tasks with more to gather; ``jobs``: made of what the attempts gave.
+    """What to do after the commit.
+
+    Attributes:
+        delays: Seconds until jobs are ready again.
+        ended: Ends of tasks.
+        unmade: Tasks have more entries to put into groups.
+        jobs: Number of jobs made of the files of the attempts.
     """
 
     delays: set[float] = field(default_factory=set)
@@ -61,12 +68,12 @@ class Settled:
     ends: Sequence[WorkEnd] = ()
 
     def announce(self, context: WmsContext) -> None:
-        """Wakes waiting requests and counts; only once the transaction has committed."""
+        """Wake waiting requests and count; call it after the commit."""
         for delay in self.delays:
             context.signal.ready_in(delay)
         if self.jobs:
             context.signal.ready()
-        if self.unmade or self.ended:  # those that take what an ended task gave have it all now
+        if self.unmade or self.ended:  # downstream of an ended task all files exist now
             context.signal.wake_splitting()
         context.ends.add(self.ends)
         for decided in self.ended:
@@ -84,14 +91,19 @@ async def settle_attempts(
     attempts: Sequence[EndedAttempt],
     pilot: UUID | None = None,
 ) -> Settled:
-    """Precondition: the tasks' rows (after a report, those of the tasks that take what they give as
-    it comes, too) are locked by ``transaction`` and the jobs were read under that lock. ``pilot``:
-    who reported them, for its own counters.
+    """Apply the ends of attempts.
 
-    Effect: jobs moved, attempts written, counters changed, files promised to the DMS, jobs made of
-    what the attempts gave, in the readers and in the next levels of trees, and tasks that are
-    decided by it ended. Messages: ``dms.files``, one per data set; those of ``release_files`` and
-    ``end_task``. Raises ``LostGuard``, ``IllegalMove``.
+    The transaction must have locked the rows of the tasks, after a report also those of their
+    downstream tasks, and must have read the jobs under these locks. ``pilot`` reported the
+    attempts; its counters change.
+
+    It moves the jobs, stores the attempts, updates the counters, makes jobs of the attempts' files
+    in downstream tasks and tree levels, and ends tasks that are decided. It sends ``dms.files``,
+    one message per data set, and the messages of ``release_files`` and ``end_task``.
+
+    Raises:
+        LostGuard: A job changed although it was locked.
+        IllegalMove: A job cannot move from its state to that of the verdict.
     """
     settled = Settled(attempts=attempts, ends=list(_ends(attempts, known)))
     if not attempts:
@@ -131,8 +143,10 @@ async def settle_attempts(
 
 
 def _ends(attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]) -> Iterator[WorkEnd]:
-    """What is learnt of workers. A failure for which the input or a full disk is at fault says
-    nothing of them; and one that vanishes has failed once, however many jobs it ran.
+    """Yield what the statistics of workers learn from the ends.
+
+    A failure caused by the input or a full disk says nothing about the worker. A lost worker has
+    failed once for each kind of work, however many of its jobs ran.
     """
     vanished = set[tuple[WorkKind, UUID]]()
     works = {uid: WorkKind(found.task.template, found.task.step) for uid, found in known.items()}
@@ -160,8 +174,13 @@ async def _end(
     changes: Sequence[TaskChange],
     pilot: UUID | None,
 ) -> None:
-    """``beside``: while another attempt at the job goes on; ``last``: those that end it, or after
-    which it begins anew. Raises ``LostGuard``.
+    """End the attempts in the database.
+
+    ``beside`` are attempts whose jobs go on in another attempt. ``last`` are attempts that end
+    their jobs or let them start anew.
+
+    Raises:
+        LostGuard: A job changed although it was locked.
     """
     await exchange(
         connection,
@@ -222,6 +241,7 @@ class _Change:
 
     @classmethod
     def of(cls, task: LockedTask, attempts: Sequence[EndedAttempt]) -> "_Change":
+        """Return the changes that the ends of these attempts make."""
         change = cls(
             task,
             Counter(),
@@ -250,13 +270,15 @@ class _Change:
 
     @property
     def stored(self) -> TaskChange:
+        """The changes as they are stored."""
         return TaskChange(
             self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered
         )
 
     def ending(self, known: KnownTask, *, grown: int) -> Ending | None:
-        """Decided only while the task is active: before, not all of its jobs exist. ``grown``: jobs
-        that were made of what these gave.
+        """Return how the task ends, or None; ``grown`` jobs were made of the attempts' files.
+
+        Only an active task is decided, because before that not all of its jobs exist.
         """
         if self.task.state is not TaskState.ACTIVE:
             return None

@@ -1,4 +1,4 @@
-"""A pilot ends and hands back what it has not started."""
+"""Sign off a pilot that ends and returns the jobs that it has not started."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -16,12 +16,14 @@ from wms.usecases.settle_attempts import settle_attempts
 
 
 async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[JobToken]) -> None:
-    """Precondition: the pilot has registered.
+    """Record that the pilot is gone, and make the jobs that it returns ready at once.
 
-    Effect: the pilot is gone; the jobs it names, as far as they are still its own, are ready at
-    once, and nothing counts against them. Others it had wait for the end of their leases, for it
-    may still run them. Repeating it is fine. Messages: those of ``settle_attempts``. Raises
-    ``NotFound``.
+    The return does not count against the jobs. Its other jobs wait until their leases expire,
+    because it may still run them. A repetition changes nothing. It sends the messages of
+    ``settle_attempts``.
+
+    Raises:
+        NotFound: The pilot has not registered.
     """
     tokens = {(job.id, job.attempt) for job in possible(returned)}
     ids = [job_id for job_id, _ in tokens]
@@ -48,4 +50,4 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
         await set_gone(transaction.connection, pilot)
         await give_back_quota(transaction.connection, ended, known)
     settled.announce(context)
-    context.signal.ready()  # a request for jobs that it left behind ends
+    context.signal.ready()  # ends a request for jobs that the pilot left open

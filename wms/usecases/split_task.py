@@ -1,9 +1,9 @@
-"""Makes a task's jobs from the files of its input data set, page by page; those made run while the
-next page is read.
+"""Split tasks: make jobs from the files of the input data set, page by page.
 
-Load, process, apply: the DMS is asked outside of transactions; each page's jobs and the place to
-read on commit together, guarded by the claim's token. Whoever dies in between is replaced when its
-claim has run out, and no job is made twice (invariant 7).
+Jobs of one page run while the next page is read. The DMS is asked outside of transactions. The jobs
+of a page and the place to read on are committed together, guarded by the claim's token. If a
+process dies, another one goes on after the claim has expired, and no job is made twice (invariant
+7).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -54,12 +54,12 @@ async def split_waiting_tasks(
     page: int = 2000,
     on_found: Callable[[], None] = no_help,
 ) -> None:
-    """Precondition: none; several may run at once, in any number of processes. ``on_found``: called
-    with the first task that is found: there may be more, for somebody who helps.
+    """Look once at each task whose jobs are not made yet, and split it if its input can be used.
 
-    Effect: every task whose jobs are not made yet is looked at once: split if its input can be
-    worked with, failed if it never will be, else left waiting with the reason. Messages: those of
-    ``end_task`` for tasks that end by it. Errors: none of its own.
+    If the input can never be used the task fails; otherwise it waits with a reason. Any number of
+    processes may run this at the same time. ``on_found`` is called with the first task found,
+    because there may be more for a helper. It sends the messages of ``end_task`` for tasks that
+    end.
     """
     before: datetime | None = None
     while True:
@@ -167,8 +167,9 @@ async def _make_joined_jobs(
     page: int,
     before: FinishedBefore | None,
 ) -> None:
-    """Several data sets are read from their beginning, also after a crash; jobs made before are
-    passed over.
+    """Make jobs of several data sets.
+
+    They are read from their beginning, also after a crash; existing jobs are skipped.
     """
     dataset, last_seq = datasets[known.task.main_input.dat_in_uid], claim.place.last_seq
     drafts: list[JobDraft] = []
@@ -184,7 +185,7 @@ async def _make_joined_jobs(
     async for draft in found:
         if draft.seq <= claim.place.last_seq:
             continue
-        # Asked before the next one, so that the last job is made with the end.
+        # Checked before the next job is added, so that the last job is committed with the end.
         if len(drafts) >= at_once:
             last_seq = await add(last=False)
             drafts = []
@@ -195,7 +196,11 @@ async def _make_joined_jobs(
 
 
 def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
-    """The last seq used. Raises ``NotSplittable`` where two jobs would have the same."""
+    """Return the last seq used.
+
+    Raises:
+        NotSplittable: Two jobs would have the same seq.
+    """
     for draft in drafts:
         if draft.seq <= last:
             raise NotSplittable(
@@ -216,9 +221,15 @@ async def _add_page(
     last: bool,
     before: FinishedBefore | None = None,
 ) -> None:
-    """Jobs, counters and the place to read on, in one transaction; jobs taken over from ``before``
-    are finished. Raises ``SplitClaimLost``, ``TooManyWait``, ``NotSplittable``,
-    ``NotAvailable``.
+    """Add jobs, counters and the place to read on in one transaction.
+
+    Jobs taken over from ``before`` are finished.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        TooManyWait: A quota permits no more ready jobs.
+        NotSplittable: Jobs cannot be taken over.
+        NotAvailable: The DMS does not answer.
     """
     taken = TakenOverJobs() if before is None else await before.take(drafts)
     seqs, ended, asked = taken.seqs, None, known.task.needs.ask is not None
@@ -245,8 +256,12 @@ async def _add_page(
 
 
 async def _room(context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int) -> int:
-    """Files that are read at once, of which not more jobs become than may wait; of those that
-    people are asked any number may. Raises ``TooManyWait``.
+    """Return how many files to read, so that the ready jobs stay within the quotas.
+
+    Jobs of human tasks are not limited.
+
+    Raises:
+        TooManyWait: A quota permits no more ready jobs.
     """
     if known.task.needs.ask is not None:
         return page
@@ -256,7 +271,7 @@ async def _room(context: WmsContext, claim: SplitClaim, known: KnownTask, *, pag
 
 
 def _files_of_a_job(task: Task, page: int) -> int:
-    """At least; ``page``: all that there are."""
+    """Return the least number of files in a job; ``page`` stands for all files."""
     if task.mode is TaskMode.MAP:
         return task.batch
     return task.groups.files or (page if task.groups.bytes is None else 1)

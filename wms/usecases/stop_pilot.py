@@ -1,4 +1,4 @@
-"""Asks a pilot to stop what it does and end."""
+"""Tell a pilot to stop its jobs and end."""
 
 from uuid import UUID
 
@@ -12,20 +12,26 @@ log = structlog.get_logger(__name__)
 
 
 class HasEnded(Conflict):
+    """The pilot has signed off, so there is nothing to stop."""
+
     def __init__(self, uid: UUID) -> None:
         super().__init__(f"pilot {uid} has signed off: there is nothing to stop", pilot=uid)
 
 
 async def stop_pilot(context: WmsContext, pilot: UUID) -> None:
-    """Precondition: the pilot has registered, and has not signed off. Effect: it gets no more jobs;
-    with its next heartbeat no lease of it is renewed any more, and it is told to stop what it has,
-    which is ready again as soon as it says that it has stopped it (invariant 6), and nothing counts
-    against that. Then it ends. Repeating it is fine. Messages: none. Raises ``NotFound``,
-    ``HasEnded``.
+    """Tell the pilot to stop its jobs and end, with its next heartbeat.
+
+    It gets no more jobs, and its leases are not renewed. Its jobs are ready again as soon as it
+    reports that it has stopped them (invariant 6); this does not count against them. A repetition
+    changes nothing.
+
+    Raises:
+        NotFound: The pilot has not registered.
+        HasEnded: The pilot has signed off.
     """
     async with context.database.transaction() as transaction:
         if not await set_stopping(transaction.connection, pilot):
-            await pilot_loss(transaction.connection, pilot)  # is it known?
+            await pilot_loss(transaction.connection, pilot)  # raises NotFound for an unknown pilot
             raise HasEnded(pilot)
     context.signal.ready()
     log.info("pilot.told_to_stop", pilot=str(pilot))

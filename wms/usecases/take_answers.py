@@ -1,6 +1,4 @@
-"""Takes what people have answered, and what they cannot be asked: their jobs end, as if a pilot had
-reported it.
-"""
+"""Apply the answers of people: their jobs end as if a pilot had reported them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +20,7 @@ from wms.usecases.judge_attempt import AttemptEnding, attempt_verdict
 from wms.usecases.look_at_outputs import NO_FAULTS, OutputFaults
 from wms.usecases.settle_attempts import settle_attempts
 
-#: Of an answer the attempt that its file is called after.
+#: The attempt number in the name of an answer's file.
 _FIRST = 1
 
 
@@ -32,14 +30,16 @@ async def take_answers(
     answers: Sequence[AnsweredJob],
     refused: Sequence[RefusedJob] = (),
 ) -> list[TakenAnswer]:
-    """Precondition: the task exists; an answer may come twice, or too late.
+    """Apply answers of people, and refusals of items that nobody can be asked about.
 
-    Effect: where that is asked for, the files are looked at. Each job that is still asked is
-    finished, its file registered (invariant 3), or has failed, where nobody can be asked: its input
-    is at fault. The task ends if that decides it. All others change nothing and are answered so.
-    Messages: those of ``settle_attempts``. Raises ``NotFound``;
-    ``Unprocessable``, with the jobs that are still asked and whose file is not there, or is none of
-    theirs: then nothing has changed.
+    If configured, the files are checked first. Each job that still waits for an answer is finished
+    and its file registered (invariant 3), or fails if it was refused. The task ends if that decides
+    it. Repeated or late answers change nothing, and the result says so. It sends the messages of
+    ``settle_attempts``.
+
+    Raises:
+        NotFound: There is no such task.
+        Unprocessable: Files of open jobs are missing or not theirs; nothing has changed.
     """
     given = [*map(_report, answers), *map(_refusal, refused)]
     reports = {report.id: report for report in possible(reversed(given))}
@@ -57,7 +57,13 @@ async def take_answers(
 async def _take(
     context: WmsContext, uid: UUID, reports: Mapping[int, AttemptReport], faults: OutputFaults
 ) -> dict[int, ReportAnswer]:
-    """Those that are not stale. Raises ``ReaderCame``, and as ``take_answers``."""
+    """Apply the answers in one transaction and return the answers that are not stale.
+
+    Raises:
+        ReaderCame: A downstream task appeared meanwhile; repeat the call.
+        NotFound: There is no such task.
+        Unprocessable: Files of open jobs are missing or not theirs.
+    """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         own = sorted(await jobs_of(connection, uid, list(reports)))
@@ -100,7 +106,11 @@ def _refusal(refused: RefusedJob) -> AttemptReport:
 def _ended(
     known: KnownTask, jobs: Iterable[tuple[JobInFlight, AttemptReport]], faults: OutputFaults
 ) -> list[EndedAttempt]:
-    """Raises ``Unprocessable``."""
+    """Return the ends of the attempts.
+
+    Raises:
+        Unprocessable: Files of the answers are missing or not theirs.
+    """
     ended, wrong = [], {}
     for job, report in jobs:
         try:
@@ -120,7 +130,11 @@ def _ended(
 def _end(
     known: KnownTask, job: JobInFlight, report: AttemptReport, *, fault: str | None
 ) -> EndedAttempt:
-    """Nothing is learnt of the time it took: no pilot worked. Raises ``InvalidReport``."""
+    """Return the end of an attempt by people; no statistics are kept, because no pilot worked.
+
+    Raises:
+        InvalidReport: The file is missing or not the job's.
+    """
     check_report(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
     if fault is not None:
         raise InvalidReport(ErrorClass.STAGE_OUT_FAILED, fault)

@@ -1,15 +1,12 @@
-"""Takes over finished jobs of a task that was at the same work before: they do not run again, their
-outputs become this task's.
+"""Take over finished jobs of an earlier task with the same work instead of running them again.
 
-A job is taken over where one of the same number finished with the same inputs, and the file that it
-must have at each output is in the catalogue, and is there as it was registered. The files are
-registered in this task's data sets, where they lie, before its jobs are stored: the catalogue keeps
-what a data set has, so nothing is deleted in between, and a repetition after a crash finds them
-registered.
+A job is taken over if a job of the same number finished with the same inputs, and each required
+output file is in the catalogue and exists as registered. The files are registered in this task's
+data sets, at their present place, before its jobs are stored. The catalogue keeps what a data set
+has, so nothing is deleted in between, and a repetition after a crash finds them registered.
 
-Files that are released (all who read them were done with them, so they are deleted) count as if
-they were there: the jobs that read them are taken over, too, and so are those that wrote them,
-whose files are released in the new data set from the start.
+Released files count as if they existed. So the jobs that read them are taken over, and so are the
+jobs that wrote them; their files are released in the new data set from the start.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -30,24 +27,25 @@ from wms.domain.flow import inputs_that_come, takes_as_they_come
 from wms.domain.grouping import JobDraft
 from wms.usecases.read_files import NotSplittable
 
-#: Files that are looked at in one request.
+#: Files per check.
 _LOOKED_AT = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class TakenOverJobs:
-    """``files``: how many were registered for them, by data set."""
+    """Jobs that are taken over, and the numbers of files registered for them, by data set."""
 
     jobs: Sequence[TakenJob] = ()
     files: dict[UUID, int] = field(default_factory=dict)
 
     @property
     def seqs(self) -> set[int]:
+        """The numbers of the jobs."""
         return {job.draft.seq for job in self.jobs}
 
 
 class FinishedBefore:
-    """Asked for the jobs of page after page, in order."""
+    """The finished jobs of the earlier task; it is asked page by page, in order."""
 
     def __init__(
         self,
@@ -58,11 +56,14 @@ class FinishedBefore:
         *,
         looks: bool,
     ) -> None:
-        """``looks``: at outputs, before a job is taken over; a site may switch that off."""
+        """Prepare to read the earlier task.
+
+        ``looks``: check outputs before a job is taken over; a site may switch that off.
+        """
         self._looks = looks
         self._database, self._dms, self._known, self._before = database, dms, known, before
         self._files = {port: _Ahead(dms, uid) for port, uid in before.outputs.items()}
-        # Of what others read as a whole, or several times, nothing is released.
+        # Data sets that others read as a whole or several times release nothing.
         inputs = inputs_that_come(known.task) if takes_as_they_come(known.task) else []
         self._inputs = {
             given.port if number else "": _Ahead(dms, given.dat_in_uid, released=False)
@@ -70,9 +71,11 @@ class FinishedBefore:
         }
 
     async def take(self, drafts: Sequence[JobDraft]) -> TakenOverJobs:
-        """Effect: the files of those taken over are registered. Messages: none. Raises
-        ``NotSplittable``, also where a job that is not taken over needs a file that is released;
-        ``NotAvailable``.
+        """Return the jobs that are taken over, after their files were registered.
+
+        Raises:
+            NotSplittable: A data set is gone, or a job that has to run needs a deleted file.
+            NotAvailable: The DMS does not answer.
         """
         taken = await self._take(drafts)
         seqs = taken.seqs
@@ -134,7 +137,7 @@ class FinishedBefore:
             ]
             try:
                 faults = await self._dms.look_at_files(claimed, content=False)
-            except NotFound:  # a DMS of the release before
+            except NotFound:  # a DMS of the previous release
                 return lost
             lost |= {
                 file.seq for file, fault in zip(some, faults, strict=True) if fault is not None
@@ -169,8 +172,9 @@ class FinishedBefore:
 
 
 class _Ahead:
-    """The files of a data set, read once from its beginning while numbers rise; with those that are
-    ``released``, or without.
+    """The files of a data set, read once from its beginning with rising numbers.
+
+    ``released`` includes released files.
     """
 
     def __init__(self, dms: DmsClient, uid: UUID, *, released: bool = True) -> None:
@@ -179,7 +183,7 @@ class _Ahead:
         self._over = False
 
     async def files(self, first: int, last: int) -> dict[int, list[File]]:
-        """By number, those from ``first`` to ``last``."""
+        """Return the files numbered from ``first`` to ``last``, by number."""
         while not self._over and (not self._read or self._read[-1].seq <= last):
             page = await anext(self._pages, None)
             self._over = page is None

@@ -1,5 +1,6 @@
-"""How far a worker is trusted with kinds of work: one that fails where others succeed gets less of
-it, then nothing but a job now and then.
+"""Trust in workers: a worker that fails where others succeed gets fewer jobs.
+
+If it fails often, it only gets a job now and then.
 """
 
 from collections.abc import Mapping
@@ -16,16 +17,17 @@ from wms.db.worker_times import (
 )
 from wms.domain.worker_times import Trust, of_all, trust
 
-#: Seconds between two jobs that one gets to see whether it still fails.
+#: Seconds between two jobs that show whether a worker without trust still fails.
 PROBE_EVERY = 30.0
 
-#: Those that are not trusted in full.
+#: Workers that are not fully trusted, by kind of work.
 Distrust = Mapping[WorkKind, Mapping[Worker, Trust]]
 
 
 async def look_for_failing(connection: Connection) -> Distrust:
-    """Against workers that are there: what others could do, and are gone, is no reason to have work
-    wait.
+    """Return the workers that fail where other active workers succeed.
+
+    Workers that are gone do not count: they are no reason to let work wait.
     """
     works = await failing_works(connection)
     if not works:
@@ -45,8 +47,9 @@ async def look_for_failing(connection: Connection) -> Distrust:
 async def most_jobs(
     connection: Connection, how: Trust, work: WorkKind, worker: Worker, *, wanted: int
 ) -> int:
-    """Of those that a pilot could begin, how many it is given now. Effect: where it gets one to see
-    whether it still fails, that is noted.
+    """Return how many of the jobs that a pilot could start it gets now.
+
+    A job that shows whether the worker still fails is recorded.
     """
     match how:
         case Trust.FULL:
@@ -64,7 +67,7 @@ async def most_jobs(
 
 
 def steps_of(distrust: Distrust, worker: Worker) -> list[str]:
-    """That it is not trusted with."""
+    """Return the steps for which the worker is not trusted."""
     return sorted(
         {work.step for work, found in distrust.items() if found.get(worker) is Trust.NONE}
     )

@@ -8,10 +8,10 @@ from wms.usecases.context import WmsContext
 
 
 async def update_ranks(context: WmsContext, *, period: float) -> int:
-    """Replace rank(i) of every live task by rank(i+1), see ``wms.domain.rank``.
+    """Replace rank(i) of every live task by rank(i+1); see ``wms.domain.rank``.
 
     Args:
-        context: What the WMS works with.
+        context: The context of the WMS.
         period: Seconds between two steps of a task, however many instances call this function.
 
     Returns:

@@ -1,5 +1,6 @@
-"""How many jobs of a task may be made now, where its group or its owner may not have any number of
-them waiting. None is refused for ever: the others are made as those that wait are given away.
+"""Quotas of ready jobs: how many jobs of a task may be made now.
+
+No job is refused for ever: more are made as ready jobs are leased.
 """
 
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from wms.db.quotas import WAITING
 
 
 class TooManyWait(Exception):
-    """No more jobs are made for now."""
+    """A quota permits no more ready jobs for now."""
 
     def __init__(self, reached: Reached) -> None:
         super().__init__(f"{reached}: more are made as these are given away")
@@ -19,8 +20,12 @@ class TooManyWait(Exception):
 async def room_for_jobs(
     connection: Connection, holders: Iterable[QuotaHolder], *, most: int
 ) -> int:
-    """At least 1, at most ``most``; nobody else makes jobs of theirs until the transaction ends.
-    Raises ``TooManyWait``.
+    """Return how many jobs may be made, from 1 to ``most``.
+
+    Nobody else makes jobs of these owners until the transaction ends.
+
+    Raises:
+        TooManyWait: A quota permits no more ready jobs.
     """
     for holder in holders:
         quota = (await WAITING.bounded(connection, holder)).get(Quantity.WAITING)
@@ -35,8 +40,12 @@ async def room_for_jobs(
 async def require_room(
     connection: Connection, holders: Iterable[QuotaHolder], *, jobs: int
 ) -> None:
-    """For so many, of one page. What was read as one goes in as one where nothing else waits.
-    Raises ``TooManyWait``.
+    """Check that so many jobs of one page may be made.
+
+    A page that exceeds the quota is accepted if no other jobs of the owner are ready.
+
+    Raises:
+        TooManyWait: A quota permits no more ready jobs.
     """
     if not jobs:
         return

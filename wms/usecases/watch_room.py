@@ -1,4 +1,4 @@
-"""Looks whether storages have room for what waits to be written to them."""
+"""Check whether storages have room for the outputs of waiting jobs."""
 
 from collections.abc import Collection, Mapping
 from uuid import UUID
@@ -25,10 +25,10 @@ log = structlog.get_logger(__name__)
 
 
 async def watch_room(context: WmsContext, dms: DmsClient) -> None:
-    """Let tasks wait whose outputs go to a full storage, and try one job where there is room again.
+    """Let tasks wait whose storage is full, and open a trial where there is room again.
 
-    The DMS looks at the storages. Where it does not answer, nothing changes. A storage of which
-    nobody knows what is free is tried after a while.
+    The DMS checks the storages. If it does not answer, nothing changes. A storage with unknown free
+    space gets a trial after a while.
     """
     async with context.database.connection() as connection:
         await drop_ended(connection)
@@ -55,7 +55,7 @@ async def watch_room(context: WmsContext, dms: DmsClient) -> None:
 
 
 def _needed(waits: Collection[TaskWait]) -> dict[str, int]:
-    """Return what is missing at the most, by the URL of the storage."""
+    """Return the largest need for each storage, by URL."""
     needed: dict[str, int] = {}
     for wait in waits:
         needed[wait.url] = max(wait.needed, needed.get(wait.url, 0))
@@ -68,7 +68,7 @@ async def _note(
     names: Mapping[str, str],
     ready: Mapping[UUID, KnownTask],
 ) -> None:
-    """Write down what was found on the storages; wake pilots where there is something to try."""
+    """Store what was found on the storages, and wake pilots if there is something to try."""
     full = {url for url, room in rooms.items() if room is not None and room.full}
     found = {
         uid: NoRoomFound(output.dat_stor_url)
@@ -99,19 +99,19 @@ async def _note(
 async def _tell_freed(
     context: WmsContext, dms: DmsClient, waiting: Mapping[str, str | None]
 ) -> None:
-    """Tell the DMS of storages that nothing waits for any more."""
+    """Tell the DMS about storages that no task waits for any more."""
     for url in context.room_needed.keys() - waiting.keys():
         await _ask(dms, context.room_needed.pop(url), None)
     context.room_needed.update({url: name for url, name in waiting.items() if name is not None})
 
 
 async def _ask(dms: DmsClient, name: str | None, needed: int | None) -> StorageRoom | None:
-    """Return what is free on the storage; None: the DMS does not answer."""
+    """Return the free space of the storage, or None if the DMS does not answer."""
     if name is None:
         return StorageRoom(free=None)
     try:
         return await dms.need_room(name, needed)
-    except NotFound:  # the storage is gone, or the DMS is of the release before
+    except NotFound:  # the storage is gone, or the DMS is of the previous release
         return StorageRoom(free=None)
     except ServiceError as error:
         log.warning("room.not_known", storage=name, reason=error.detail)

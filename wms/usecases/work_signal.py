@@ -1,5 +1,6 @@
-"""Tells waiting pilots' requests, within this process, that there may be work. The database is the
-truth; this saves waiting.
+"""Signal to waiting requests of pilots in this process that there may be work.
+
+It only saves waiting; the database holds the truth.
 """
 
 import asyncio
@@ -7,46 +8,51 @@ from collections.abc import Callable
 
 
 class WorkSignal:
-    """``ready`` wakes all who wait; ``ready_in`` does so later (for jobs that pause before their
-    next attempt).
+    """Signal that jobs are ready.
+
+    ``ready`` wakes all waiters. ``ready_in`` does so later, for jobs that pause before a retry.
     """
 
     def __init__(self) -> None:
         self._event = asyncio.Event()
         self._version = 0
         self._closed = False
-        #: Called where there are jobs to be made; set by who runs the loops that make them.
+        #: Called if jobs are to be made; the owner of the splitting loops sets it.
         self.wake_splitting: Callable[[], None] = _nobody
 
     @property
     def closed(self) -> bool:
-        """The process stops: nobody is to wait any more."""
+        """True if the process stops, so that nobody should wait any more."""
         return self._closed
 
     def close(self) -> None:
+        """Wake all waiters, and let nobody wait any more."""
         self._closed = True
         self.ready()
 
     @property
     def version(self) -> int:
-        """Grows with every signal: what is read before looking for work is handed to ``wait``
-        afterwards.
+        """A number that rises with each signal.
+
+        Read it before looking for work, and pass it to ``wait`` afterwards.
         """
         return self._version
 
     def ready(self) -> None:
+        """Wake all waiters."""
         self._version += 1
         event, self._event = self._event, asyncio.Event()
         event.set()
 
     def ready_in(self, seconds: float) -> None:
+        """Wake all waiters after so many seconds."""
         if seconds <= 0:
             self.ready()
         else:
             asyncio.get_running_loop().call_later(seconds, self.ready)
 
     async def wait(self, version: int, *, seconds: float) -> None:
-        """Returns at a signal given since ``version`` was read, or after ``seconds``."""
+        """Return at a signal given since ``version`` was read, or after ``seconds``."""
         if self._version != version or self._closed:
             return
         try:
@@ -57,4 +63,4 @@ class WorkSignal:
 
 
 def _nobody() -> None:
-    """The loops look by themselves after a while."""
+    """Do nothing: the loops check by themselves after a while."""
