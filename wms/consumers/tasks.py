@@ -1,7 +1,7 @@
 """Consumers of new tasks, numbers of readers, and closed data sets.
 
-Queue ``wms.tasks`` has new tasks from the WfMS, ``wms.readers`` the number of tasks that read the
-inputs of a task, and ``wms.wake`` data sets that were closed.
+Queue ``wms.tasks`` has new tasks from the WfMS. Queue ``wms.readers`` has the number of tasks that
+read the inputs of a task. Queue ``wms.wake`` has data sets that were closed.
 """
 
 from collections.abc import Callable

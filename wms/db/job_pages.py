@@ -1,7 +1,7 @@
-"""Pages of a task's jobs.
+"""Pages of a task's jobs (ADR 48).
 
-Each order is read along its index from the end of the page before, so the cost does not depend on
-the number of jobs (ADR 48).
+Each order is read along its index from the end of the page before. So the cost does not depend on
+the number of jobs.
 """
 
 import math

@@ -280,9 +280,10 @@ async def extend_leases(
     waiting: Sequence[JobToken],
     lease: timedelta,
 ) -> list[ExtendedLease]:
-    """Renew the leases of those of the attempts that the pilot still has.
+    """Renew the leases of those of the attempts that the pilot still has; started jobs run now.
 
-    The caller must hold the locks of the tasks.
+    Attempts that are marked to be stopped are not renewed. The caller must hold the locks of the
+    tasks.
     """
     named = [*running, *waiting]
     started = [True] * len(running) + [False] * len(waiting)

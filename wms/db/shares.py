@@ -34,7 +34,7 @@ async def set_share(connection: Connection, group: str, weight: float) -> None:
 
 
 async def share_list(connection: Connection, sight: Sight) -> list[GroupShare]:
-    """Return the visible groups that have a weight or running jobs, by name."""
+    """Return the visible groups that have a weight or live tasks, by name."""
     found = [
         GroupShare(group=row["name"], weight=row["weight"], running=row["running"])
         for row in await connection.fetch(IN_USE)

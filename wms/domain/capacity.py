@@ -47,9 +47,10 @@ class PilotCapacity:
     def offer(self, demand: Demand) -> int:
         """Return how many jobs of the task it may get now.
 
-        These are the jobs that fit together into the free capacity, plus jobs to run later, each of
-        which fits alone into what is free soon. A task whose jobs use a limited resource gets no
-        jobs to run later: a waiting job must not hold a resource that is counted over all nodes.
+        These are the jobs that fit together into the free capacity, plus jobs to run later. Each of
+        the latter jobs must fit alone into what is free soon. A task whose jobs use a limited
+        resource gets no jobs to run later: a waiting job must not hold a resource that is counted
+        over all nodes.
         """
         allowed = demand.allowed
         most = demand.ready if allowed is None else min(demand.ready, allowed)

@@ -60,8 +60,8 @@ class Grouping:
             if self.mode is TaskMode.MAP:
                 yield from self._add_to_batch(file)
                 continue
-            # In a tree a full group waits for the next file, because the job of the last group must
-            # be known as the last when it is made.
+            # In a tree a full group waits for the next file, so that the job of the last group is
+            # known as the last when it is made.
             if self.groups.tree and self._is_full():
                 yield self._take()
             # A group is larger than requested only if a single file is.

@@ -9,11 +9,10 @@ is applied to what a task has gained over its base. The base is the step's rank 
 template or an operator sets another) plus the current boost of the WfMS. The weights are settings
 of the WMS:
 
-- α, 0.01 by default, for each minute, at most a day, in which no ready job of the task was leased,
-- β, 0.1 by default, for each failed attempt per job of the task, so that a task in trouble is
-  finished before a new one begins,
-- γ, 0.9 by default, of the gain so far, so that a gain fades within minutes once the task is
-  served.
+- α, 0.01 by default, for each minute, at most a day, in which no ready job of the task was leased.
+- β, 0.1 by default, for each failed attempt per job of the task. So a task in trouble is finished
+  before a new one begins.
+- γ, 0.9 by default, of the gain so far. So a gain fades within minutes once the task is served.
 
 With the defaults, a task that is never served gains 0.1 rank per minute in the long run. It
 overtakes fresh tasks whose rank is higher by 1 after about a quarter of an hour.

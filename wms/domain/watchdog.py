@@ -1,14 +1,19 @@
 """A placement policy that works in rounds: places go to the kind with the highest priority.
 
-For each kind q, with L waiting jobs, mean job time AMT, NW places that serve it, waiting time WT of
-its oldest job while nobody serves it, and an administrator's priority AP (-1 switches it off):
+The priority of kind q is
 
     PP_q = (L·AMT / (NW + 1) + WT) · (AP + 1)
 
+- L: number of its waiting jobs.
+- AMT: mean time of its jobs.
+- NW: number of places that serve it.
+- WT: waiting time of its oldest job while nobody serves it.
+- AP: the administrator's priority; -1 switches the kind off.
+
 Idle places go, one by one, to the kind with the highest value. If all places are busy, one place a
-round moves to the highest kind: the first, from the lowest kind up, whose unlock time, AMT·10 + 10
-s, has passed since its last move. The times are running averages. A kind that is switched off does
-not lock its places.
+round moves to the highest kind. It is the first, from the lowest kind up, whose unlock time, AMT·10
++ 10 s, has passed since its last move. The times are running averages. A kind that is switched off
+does not lock its places.
 """
 
 from collections.abc import Sequence

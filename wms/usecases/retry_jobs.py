@@ -38,8 +38,8 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
 
     Raises:
         NotFound: There is no such job.
-        Conflict: The job is neither failed nor quarantined, its task has ended, people cannot be
-            asked about its file, or a later step has gone on without it.
+        Conflict: The job is neither failed nor quarantined, or its task has ended. Or people cannot
+            be asked about its file, or a later step has gone on without it.
     """
     async with context.database.transaction() as transaction:
         uid = await task_of_job(transaction.connection, job_id)

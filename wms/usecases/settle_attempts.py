@@ -93,12 +93,12 @@ async def settle_attempts(
 ) -> Settled:
     """Apply the ends of attempts.
 
-    The transaction must have locked the rows of the tasks, after a report also those of their
-    downstream tasks, and must have read the jobs under these locks. ``pilot`` reported the
+    The transaction must have locked the rows of the tasks, and after a report those of their
+    downstream tasks. The jobs must have been read under these locks. ``pilot`` reported the
     attempts; its counters change.
 
-    It moves the jobs, stores the attempts, updates the counters, makes jobs of the attempts' files
-    in downstream tasks and tree levels, and ends tasks that are decided. It sends ``dms.files``,
+    It moves the jobs, stores the attempts, updates the counters and ends tasks that are decided. It
+    makes jobs of the attempts' files in downstream tasks and tree levels. It sends ``dms.files``,
     one message per data set, and the messages of ``release_files`` and ``end_task``.
 
     Raises:

@@ -1,12 +1,12 @@
 """Take over finished jobs of an earlier task with the same work instead of running them again.
 
-A job is taken over if a job of the same number finished with the same inputs, and each required
-output file is in the catalogue and exists as registered. The files are registered in this task's
-data sets, at their present place, before its jobs are stored. The catalogue keeps what a data set
-has, so nothing is deleted in between, and a repetition after a crash finds them registered.
+A job is taken over if a job of the same number finished with the same inputs. Each required output
+file must be in the catalogue and exist as registered. The files are registered in this task's data
+sets, at their present place, before its jobs are stored. The catalogue keeps what a data set has,
+so nothing is deleted in between, and a repetition after a crash finds them registered.
 
 Released files count as if they existed. So the jobs that read them are taken over, and so are the
-jobs that wrote them; their files are released in the new data set from the start.
+jobs that wrote them. Their files are released in the new data set from the start.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
