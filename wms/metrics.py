@@ -35,9 +35,8 @@ class WmsMetrics(ServiceMetrics):
         )
         for state in TaskState:
             if state.final:
-                self.tasks_ended.labels(
-                    state
-                )  # starts at 0: Prometheus would not see a first value of 1 as an increase
+                # Start at 0: Prometheus would not see a first value of 1 as an increase.
+                self.tasks_ended.labels(state)
         self.lease_seconds = Histogram(
             "sluice_lease_seconds",
             "Time a pilot waited for its answer when it asked for jobs.",

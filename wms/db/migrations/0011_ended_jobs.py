@@ -42,7 +42,7 @@ def _make(name: str, what: str) -> None:
     if context.is_offline_mode():
         op.execute(f"CREATE INDEX {name} ON jobs {what}")
         return
-    _drop(name)  # left by an interrupted run
+    _drop(name)  # if an interrupted run left it half built
     _beside_others(f"CREATE INDEX CONCURRENTLY {name} ON jobs {what}")
 
 

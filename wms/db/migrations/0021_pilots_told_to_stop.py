@@ -28,9 +28,7 @@ ALTER TABLE pilots
     if context.is_offline_mode():
         op.execute(f"CREATE INDEX {INDEX}")
         return
-    _beside_others(
-        "DROP INDEX CONCURRENTLY IF EXISTS attempts_by_pilot"
-    )  # left by an interrupted run
+    _beside_others("DROP INDEX CONCURRENTLY IF EXISTS attempts_by_pilot")  # half built
     _beside_others(f"CREATE INDEX CONCURRENTLY {INDEX}")
 
 

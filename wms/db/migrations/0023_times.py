@@ -26,9 +26,7 @@ ALTER TABLE tasks
         if context.is_offline_mode():
             op.execute(f"CREATE INDEX {name} ON tasks {what}")
         else:
-            _beside_others(
-                f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
-            )  # left by an interrupted run
+            _beside_others(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")  # half built
             _beside_others(f"CREATE INDEX CONCURRENTLY {name} ON tasks {what}")
 
 

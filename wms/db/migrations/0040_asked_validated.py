@@ -28,9 +28,7 @@ def upgrade() -> None:
         if context.is_offline_mode():
             op.execute(f"CREATE INDEX {name} {what}")
         else:
-            _beside_others(
-                f"DROP INDEX CONCURRENTLY IF EXISTS {name}"
-            )  # left by an interrupted run
+            _beside_others(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")  # half built
             _beside_others(f"CREATE INDEX CONCURRENTLY {name} {what}")
 
 
