@@ -109,7 +109,7 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 def absent(value: object) -> bool:
     """For fields that are left out where they say nothing, so that the release before reads the
-    answer: ADR 47."""
+    answer: ADR 5."""
     return value is None
 
 

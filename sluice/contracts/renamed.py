@@ -33,7 +33,7 @@ class Renamed(Contract):
     """A contract with fields that had other names in the release before.
 
     Fields are read under both names. They are written under the old ones only for readers of the
-    release before (ADR 47).
+    release before (ADR 5).
     """
 
     #: New name → old name.

@@ -1,7 +1,7 @@
 """Contracts that are nested in code and flat on the wire.
 
 Messages, stored plans and tasks are read by instances of the release before, too, which refuse what
-they do not know (ADR 47). They know the fields of what is nested here as fields of the whole: so
+they do not know (ADR 5). They know the fields of what is nested here as fields of the whole: so
 these are written, and both forms are read. Only the field that holds the nested contract says so;
 whatever is added to that contract follows by itself.
 """

@@ -37,7 +37,7 @@ def require_known_query(
 
     Requests of other services, and of this process, pass: during an upgrade a service of the next
     release may send a parameter that this release does not know yet, and reads an answer without it
-    (ADR 47).
+    (ADR 5).
 
     Args:
         principal: Who sends the request.

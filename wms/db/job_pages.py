@@ -1,4 +1,4 @@
-"""Pages of a task's jobs (ADR 48).
+"""Pages of a task's jobs (ADR 6).
 
 Each order is read along its index from the end of the page before. So the cost does not depend on
 the number of jobs.

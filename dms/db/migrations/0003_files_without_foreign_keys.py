@@ -1,6 +1,6 @@
 """No foreign keys from a data set's files and from replicas to files.
 
-PostgreSQL looks each one up by itself (docs/adr/0011). The ids come from the sequence in the same
+PostgreSQL looks each one up by itself (docs/adr/0001). The ids come from the sequence in the same
 statement, or from rows read in the same transaction, and no file's row is ever removed.
 """
 

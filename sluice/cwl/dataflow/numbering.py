@@ -1,6 +1,6 @@
 """Numbers of files in data sets that are joined.
 
-Files of several data sets are paired by number (ADR 12), and keep their number from step to step.
+Files of several data sets are paired by number (ADR 9), and keep their number from step to step.
 So the files of each further source get numbers above those of the sources before it. Each data set
 that numbers its files itself has ``STRIDE`` numbers. Such data sets are inputs of the workflow,
 outputs of merges, and lists that became data sets. The numbers are known before the workflow runs.
