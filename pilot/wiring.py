@@ -95,13 +95,7 @@ async def run_pilot(settings: PilotSettings) -> None:
         slot_processes = SlotProcesses(
             runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
         )
-        node = Offer.of(
-            resources.cores,
-            resources.ram,
-            resources.devices,
-            disk=resources.disk,
-            named=resources.named,
-        )
+        node = _capacity(resources)
         core = PilotCore(slots, _policy(settings), node, few=_few_slots(resources))
         agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=session.secrets)
         _drain_on_signals(agent, settings.drain_timeout)
@@ -120,6 +114,16 @@ async def run_pilot(settings: PilotSettings) -> None:
     if outbox.empty.is_set():
         run.delete()
     folder.close()
+
+
+def _capacity(resources: NodeResources) -> Offer:
+    return Offer.of(
+        resources.cores,
+        resources.ram,
+        resources.devices,
+        disk=resources.disk,
+        named=resources.named,
+    )
 
 
 def _wms(settings: PilotSettings, key: PilotKey) -> httpx.AsyncClient:

@@ -121,6 +121,4 @@ def test_one_job_of_eight_runs_again_after_it_was_mended(
     refused = sluice(
         "chain", "rerun", str(chain.uid), "--from", "join", "--url", system.url, code=1
     )
-    assert (
-        "it cannot be run again: step shout would have to run, and its input" in refused.stderr
-    )
+    assert "it cannot be run again: step shout would have to run, and its input" in refused.stderr
