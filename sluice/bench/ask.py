@@ -1,5 +1,6 @@
 """People who answer: answers in a minute through the page's own requests, many at once, and how
-long the next item takes to come."""
+long the next item takes to come.
+"""
 
 import asyncio
 import random
@@ -73,7 +74,8 @@ class _Seen:
 def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> BenchResult:
     """Two answers to each of ``items``, by ``people`` at once who look ``think`` seconds at each,
     by half more or less: nobody keeps step with the others. Raises ``RuntimeError`` where somebody
-    is shown an item twice."""
+    is shown an item twice.
+    """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-ask-") as folder:
         files = [Path(folder) / f"{number}.txt" for number in range(items)]
         for path in files:

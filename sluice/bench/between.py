@@ -13,7 +13,8 @@ PERIOD = 1.0
 
 class FilesBetween:
     """``most``: files that ``steps`` had written and that were not deleted, at the look at which
-    there were most."""
+    there were most.
+    """
 
     def __init__(self, steps: Collection[str]) -> None:
         self._steps = steps

@@ -1,5 +1,6 @@
 """Bookkeeping alone: jobs per second from leased to registered in the catalogue, with pilots that
-run nothing."""
+run nothing.
+"""
 
 import asyncio
 import os
@@ -69,7 +70,8 @@ steps:
 class Figures:
     """With so many jobs ``waiting``. ``rates``: jobs per second of each round, ``claims``: rows per
     second of the peer, right after them; ``prepared``: seconds; ``processor``: milliseconds per
-    job, ``memory``: MiB; both by process."""
+    job, ``memory``: MiB; both by process.
+    """
 
     waiting: int
     rates: list[float]
@@ -88,7 +90,8 @@ def bench_bookkeeping(
 ) -> BenchResult:
     """For each of ``waiting``, so many jobs more being ready all the time: ``ROUNDS`` of ``jobs``.
     ``stack``: folder of the separate processes to measure; without it, an embedded system of its
-    own."""
+    own.
+    """
     with embedded() if stack is None else separate(stack) as system:
         figures = [asyncio.run(_measure(system, jobs, number)) for number in waiting]
     first = figures[0]
@@ -222,7 +225,8 @@ async def _until_ended(clients: _Clients, task: UUID) -> None:
 
 async def _run(system: Measured, dms: DmsClient, output: UUID, jobs: int) -> float:
     """Seconds from the start of the pilots' process, its imports left out, until all outputs are in
-    the catalogue."""
+    the catalogue.
+    """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -270,7 +274,8 @@ async def _until_tidy(url: str) -> None:
 
 async def _claims(url: str, jobs: int) -> float:
     """Rows per second of the barest possible queue on the same server: claim 64 with SKIP LOCKED,
-    finish them."""
+    finish them.
+    """
     connection = await asyncpg.connect(url)
     try:
         await connection.execute("CREATE TABLE claims (id bigint PRIMARY KEY, state text NOT NULL)")

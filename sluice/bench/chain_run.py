@@ -23,7 +23,8 @@ from sluice.contracts.templates import NewTemplate, Template
 class Carried:
     """Seconds until the data set was registered and closed; from the chain's beginning, right
     after the request, to its end, its outputs uploaded: by its own clock, which is finer than a
-    look now and then."""
+    look now and then.
+    """
 
     registered: float
     seconds: float
@@ -54,7 +55,8 @@ async def carry_template(
     on_look: Callable[[Chain, Sequence[ChainTask]], None] = lambda chain, tasks: None,
 ) -> Carried:
     """``on_look``: as ``follow_chain`` calls it. Raises ``ServiceError`` where the chain does not
-    finish."""
+    finish.
+    """
     async with connected(url) as connection:
         template = await connection.operator.store_template(new)
         started = time.perf_counter()

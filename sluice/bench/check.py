@@ -39,7 +39,8 @@ _STEP = """\
 
 def bench_check(steps: int = 40) -> BenchResult:
     """Seconds from the text to its plan, or to all findings, in a process that has checked another
-    template before, as a service has; and from the command to its end."""
+    template before, as a service has; and from the command to its end.
+    """
     text = template(steps)
     wrong = text.replace("baseCommand", "baseComand")
     _seconds(template(1), findings=0)

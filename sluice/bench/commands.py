@@ -172,7 +172,8 @@ def stragglers(
     rounds: Annotated[int, typer.Option(min=1, help="With and without, in turns.")] = 3,
 ) -> None:
     """One step on four simulated pilots, one of them ten times as slow: with second attempts, and
-    without."""
+    without.
+    """
     from sluice.bench.stragglers import bench_stragglers  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_stragglers(jobs, rounds)).show()
@@ -194,7 +195,8 @@ def maps(
     files: Annotated[int, typer.Option(min=10, help="Files of the data set.")] = 2000,
 ) -> None:
     """Three small maps over many files, beside one map, cwltool, StreamFlow and Snakemake (where
-    they are installed)."""
+    they are installed).
+    """
     from sluice.bench.maps import bench_maps  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_maps(files)).show()

@@ -1,5 +1,6 @@
 """A polite crawl of many small sites: pages per second beside plain Scrapy on the same sites, and
-what spiders cost that only wait."""
+what spiders cost that only wait.
+"""
 
 import json
 import subprocess
@@ -31,7 +32,8 @@ SETTLE, WATCH = 5.0, 20.0
 
 def bench_crawl(sites: int = 300, rounds: int = 3, spiders: int = 1000) -> BenchResult:
     """Medians of so many rounds, in which both take turns. Raises ``NotAvailable`` where Scrapy is
-    not installed, ``AssertionError`` where a site was asked too early."""
+    not installed, ``AssertionError`` where a site was asked too early.
+    """
     if find_spec("scrapy") is None or find_spec("masstimes") is None:
         raise NotAvailable("Scrapy is not installed: the extra `masstimes` has it")
     with tempfile.TemporaryDirectory(prefix="sluice-bench-crawl-") as folder:

@@ -27,7 +27,8 @@ stdout: lines.txt
 
 def bench_command(rounds: int = 20) -> BenchResult:
     """Seconds from the start of the command to its end, median of ``rounds``; the two commands take
-    turns."""
+    turns.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-command-") as folder,
         fresh_system() as (url, _),

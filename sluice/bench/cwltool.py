@@ -10,7 +10,8 @@ from pathlib import Path
 
 def seconds_of_cwltool(workflow: str, files: Sequence[Path], folder: Path, *options: str) -> float:
     """From the command to its end: ``workflow``, whose input is ``files``, in ``folder``, with
-    cwltool's ``options``."""
+    cwltool's ``options``.
+    """
     text, order = folder / "workflow.cwl", folder / "order.yml"
     text.write_text(workflow)
     order.write_text(

@@ -18,7 +18,8 @@ _NAMED: tuple[dict[str, float], ...] = ({}, {"licence": 1}, {"licence": 0.5}, {"
 
 def bench_fit() -> BenchResult:
     """Milliseconds to find those that fit, of a node of which nothing and one of which much is
-    taken; beside asking for each by itself."""
+    taken; beside asking for each by itself.
+    """
     devices = [
         Gpu(uuid=f"GPU-{number}", name="A", memory=40_000, capability="8.0", cuda="12.4")
         for number in range(8)

@@ -1,5 +1,6 @@
 """What it brings that a job runs as soon as its own input is there: maps and a merge in groups over
-files of which a few take long, beside the same steps with barriers between them."""
+files of which a few take long, beside the same steps with barriers between them.
+"""
 
 import asyncio
 import random
@@ -70,7 +71,8 @@ steps:
 @dataclass(frozen=True, slots=True)
 class _Passage:
     """Seconds to the end, and until the last map gave its first file; most files between maps at
-    once."""
+    once.
+    """
 
     whole: float
     first: float
@@ -79,7 +81,8 @@ class _Passage:
 
 def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
     """Seconds to the end, medians of so many rounds in which both take turns, one system, which is
-    up; the same files and times in all."""
+    up; the same files and times in all.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-flow-") as folder,
         fresh_system("--pilots", "1", "--slots", str(AT_A_TIME)) as (url, _),

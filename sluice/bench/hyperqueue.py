@@ -1,5 +1,6 @@
 """HyperQueue, a peer of the benchmarks where it is installed: tasks on the cores of one machine,
-each a program that is started anew."""
+each a program that is started anew.
+"""
 
 import importlib.util
 import json
@@ -31,7 +32,8 @@ def is_installed() -> bool:
 
 def seconds_of_hyperqueue(command: Sequence[str], files: Sequence[Path], folder: Path) -> float:
     """The command for each of the files, its last argument, in a folder of its own below
-    ``folder``, where its output and its log are kept. As many at a time as there are cores."""
+    ``folder``, where its output and its log are kept. As many at a time as there are cores.
+    """
     tasks = [(str(folder / str(number)), str(path)) for number, path in enumerate(files)]
     for place, _ in tasks:
         Path(place).mkdir(parents=True)

@@ -1,5 +1,6 @@
 """Real jobs: ``sha256sum`` of many small files, each output kept, then a merge; beside ``xargs``
-and ``cwltool``."""
+and ``cwltool``.
+"""
 
 import asyncio
 import subprocess
@@ -53,7 +54,8 @@ steps:
 
 def bench_jobs(files: int = 2000) -> BenchResult:
     """Jobs per second from the request to the merged output on the output storage; the system is
-    up, the data set registered. Tools run in the pilots' sandbox, and for comparison without."""
+    up, the data set registered. Tools run in the pilots' sandbox, and for comparison without.
+    """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-jobs-") as folder:
         root = Path(folder)
         inputs = make_files(root / "in", files)

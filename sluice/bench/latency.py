@@ -1,5 +1,6 @@
 """Latency of an idle system: data set closed → first job starts; a job of a step ends → that of the
-next step which reads its file starts, there being a free core for it."""
+next step which reads its file starts, there being a free core for it.
+"""
 
 import asyncio
 import tempfile
@@ -61,7 +62,8 @@ SECOND_TOOL
 def bench_latency(rounds: int = 40) -> BenchResult:
     """Median and 99th percentile over ``rounds`` data sets of four files, and half as many of one
     file for what goes from step to step, one after the other, matched by the intake. Tools say when
-    they begin."""
+    they begin.
+    """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-latency-") as folder:
         files = [Path(folder) / f"{number}.txt" for number in range(4)]
         for path in files:
@@ -91,7 +93,8 @@ async def _measure(
     url: str, files: list[Path], rounds: int, seconds: float = 0
 ) -> tuple[list[float], list[float]]:
     """Seconds from a data set's closing to its first job, and from each job to its reader.
-    ``seconds``: that the first step's jobs take."""
+    ``seconds``: that the first step's jobs take.
+    """
     kind = f"bench-latency-{seconds:g}"
     starts: list[float] = []
     steps: list[float] = []

@@ -1,5 +1,6 @@
 """Three small maps over many files, all last outputs kept: beside a single map, and beside cwltool,
-StreamFlow and Snakemake where these are installed."""
+StreamFlow and Snakemake where these are installed.
+"""
 
 import asyncio
 import hashlib
@@ -67,7 +68,8 @@ rule map{number}:
 def bench_maps(files: int = 2000) -> BenchResult:
     """Jobs per second: of Sluice, on a system that is up, from the request until the last output is
     on the output storage; of the others from the command to its end, as many jobs at a time as
-    there are cores. All have to give the same files."""
+    there are cores. All have to give the same files.
+    """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-maps-") as folder:
         root = Path(folder)
         inputs = make_files(root / "in", files)

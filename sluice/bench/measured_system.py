@@ -26,7 +26,8 @@ _MIB = 2**20
 class Measured:
     """Base URLs of the services, ``postgresql://…`` of the server's own database, and name → id of
     every process. ``pilot_token``: file with what pilots register with, where that is asked;
-    ``service_keys``: folder with the keys of services, where they sign."""
+    ``service_keys``: folder with the keys of services, where they sign.
+    """
 
     kind: str
     operator: str
@@ -54,7 +55,8 @@ class Measured:
     def peak_memory(self) -> dict[str, float]:
         """MiB of each process that runs Python, the most that it ever had. Servers of others are
         left out: what their processes share would count many times. An embedded system's pilots are
-        among them."""
+        among them.
+        """
         found = {
             **self.processes,
             **{
@@ -69,7 +71,8 @@ class Measured:
 @contextmanager
 def embedded(*, pilots: int = 0) -> Iterator[Measured]:
     """An embedded system of its own, with so many pilots. Files that are registered need not be
-    there."""
+    there.
+    """
     with _files_made_up(), fresh_system("--pilots", str(pilots)) as (url, home):
         lines = (home / "database" / "postmaster.pid").read_text().splitlines()
         system = int(json.loads((home / "system.json").read_text())["pid"])
@@ -87,7 +90,8 @@ def embedded(*, pilots: int = 0) -> Iterator[Measured]:
 @contextmanager
 def separate(folder: Path) -> Iterator[Measured]:
     """The processes of the compose file that run on this machine below ``folder``, as their
-    ``stack.json`` describes them. Raises ``NotAvailable`` where none are ready there."""
+    ``stack.json`` describes them. Raises ``NotAvailable`` where none are ready there.
+    """
     try:
         state = json.loads((folder / "stack.json").read_text())
     except FileNotFoundError:

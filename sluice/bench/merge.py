@@ -42,7 +42,8 @@ steps:
 
 def bench_merge(files: int = 5000) -> BenchResult:
     """Seconds from the request to the output on the output storage, less those of the tool by
-    itself on the same files; the system is up, the data set registered."""
+    itself on the same files; the system is up, the data set registered.
+    """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-merge-") as folder:
         root = Path(folder)
         inputs = make_files(root / "in", files)

@@ -1,5 +1,6 @@
 """Document OCR by tools that stay loaded: pages per second of two workers, beside a plain loop of
-two processes that writes the same files, and beside the same tools started anew for each page."""
+two processes that writes the same files, and beside the same tools started anew for each page.
+"""
 
 import asyncio
 import json
@@ -33,7 +34,8 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchResult:
     """Medians of so many rounds, in which both take turns; the system is up, its tools are loaded,
     and so is what the loop needs. ``started_anew``: pages to work on without ``sluice:warm``.
-    Raises ``NotAvailable`` where pero-ocr is not installed."""
+    Raises ``NotAvailable`` where pero-ocr is not installed.
+    """
     if find_spec("pero_ocr") is None:
         raise NotAvailable("pero-ocr is not installed: the extra `ocr` has it (`make ocr`)")
     with tempfile.TemporaryDirectory(prefix="sluice-bench-ocr-") as folder:

@@ -14,7 +14,8 @@ from sluice.cli.output import out
 @dataclass(frozen=True, slots=True)
 class BenchResult:
     """``target`` is what the project wants; ``peers``: name → the same quantity; ``ratio``: value
-    over one peer's."""
+    over one peer's.
+    """
 
     name: str
     value: float

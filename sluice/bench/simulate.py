@@ -24,7 +24,8 @@ NORMAL = 1.96
 @dataclass(frozen=True, slots=True)
 class Case:
     """Mean passages, one for each seed. ``bound``: no policy is below it; ``unloaded``: ours, if
-    loading cost nothing."""
+    loading cost nothing.
+    """
 
     scenario: str
     workers: int
@@ -37,7 +38,8 @@ class Case:
     @property
     def change(self) -> tuple[float, float]:
         """Of ours against the watchdog, and half of what 95 of 100 are within: seed by seed, since
-        both have the same pages."""
+        both have the same pages.
+        """
         ratios = [our / its - 1 for our, its in zip(self.ours, self.watchdog, strict=True)]
         return fmean(ratios), NORMAL * stdev(ratios) / math.sqrt(len(ratios))
 
@@ -106,7 +108,8 @@ def bound(pages: Sequence[tuple[float, float]], workers: int) -> float:
     """Below which no policy's mean passage is, of pages (when they come, how much work they are):
     the larger of their work by itself, and of what one worker as fast as all together would need
     that takes up at any moment the page with the least work left, which is the best that one worker
-    can do, and loads nothing."""
+    can do, and loads nothing.
+    """
     now, total, left = 0.0, 0.0, list[tuple[float, float]]()
     for came, work in sorted(pages):
         now, total = _work_until(came, now, total, left)

@@ -37,7 +37,8 @@ CHECKSUM = f"sha256:{hashlib.sha256(b'1').hexdigest()}"
 
 async def run_pilots(url: str, jobs: int, pilots: int, token: Path | None = None) -> int:
     """Leases and reports until ``jobs`` are done; how many that were (the last leases may bring a
-    few more). Raises ``ServiceError`` when a report is not accepted."""
+    few more). Raises ``ServiceError`` when a report is not accepted.
+    """
     share = -(-jobs // pilots)
     return sum(
         await asyncio.gather(*(_pilot(url, number, share, token) for number in range(pilots)))

@@ -1,5 +1,6 @@
 """Data sets of different sizes through two steps, with real pilots: what a file costs, and what the
-processes need for it."""
+processes need for it.
+"""
 
 import asyncio
 import tempfile
@@ -15,7 +16,8 @@ from sluice.bench.result import BenchResult
 def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None) -> BenchResult:
     """Milliseconds per job for each of ``sizes``, one after the other on the same system, from the
     request to the last output on the output storage. ``stack``: folder of the separate processes to
-    measure; without it, an embedded system of its own."""
+    measure; without it, an embedded system of its own.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-size-") as folder,
         embedded(pilots=2) if stack is None else separate(stack) as system,

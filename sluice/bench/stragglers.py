@@ -1,5 +1,6 @@
 """What second attempts bring: the same jobs on four pilots, of which one is ten times as slow, with
-and without."""
+and without.
+"""
 
 import asyncio
 import contextlib
@@ -59,7 +60,8 @@ steps:
 
 class _Pilot:
     """One job at a time, which takes ``seconds``; it runs nothing. ``token``: file with what it
-    registers with."""
+    registers with.
+    """
 
     def __init__(self, wms_url: str, token: Path, number: int, seconds: float) -> None:
         self._http = http_client(wms_url, timeout=60, auth=PilotAuth(token))
@@ -105,7 +107,8 @@ class _Pilot:
 
 def bench_stragglers(jobs: int = 400, rounds: int = 3) -> BenchResult:
     """Seconds from the first job to the end of the step, medians of so many rounds in which both
-    take turns, one system."""
+    take turns, one system.
+    """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-stragglers-") as folder:
         files = [Path(folder) / f"{number:05}.txt" for number in range(jobs)]
         for path in files:

@@ -16,7 +16,8 @@ from sluice.embedded.readiness import require_pilots
 def fresh_system(*options: str, **settings: str) -> Iterator[tuple[str, Path]]:
     """(address, home folder) of a system that is stopped and removed at the end. ``settings``:
     variables of its environment. Its tools find the programs beside this Python first. Raises
-    ``OSError`` where it does not start, or none of its pilots does."""
+    ``OSError`` where it does not start, or none of its pilots does.
+    """
     settings["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:
         home = Home(Path(folder))

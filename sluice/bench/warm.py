@@ -1,6 +1,7 @@
 """A tool that stays loaded, beside the same tool started anew for each job, by Sluice and by
 HyperQueue where that is installed: a native program that starts within milliseconds, and one in
-Python that imports what takes as long as torch."""
+Python that imports what takes as long as torch.
+"""
 
 import asyncio
 import json

@@ -34,7 +34,8 @@ class AskedTaskCalls(ServiceClient):
         self, uid: UUID, jobs: Sequence[AnsweredJob], refused: Sequence[RefusedJob] = ()
     ) -> TakenAnswers:
         """Repeating it is fine. Raises ``NotFound``; ``Unprocessable``, whose field ``jobs`` has
-        the ids of those whose files cannot be taken, with commas between: then none was."""
+        the ids of those whose files cannot be taken, with commas between: then none was.
+        """
         return await self.call(
             "POST",
             f"{API}/asked/{uid}/answers",

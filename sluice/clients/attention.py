@@ -23,7 +23,8 @@ async def acknowledge_each(
 ) -> list[NotFound | Conflict | None]:
     """``chain``, ``pilot``: of a client. Effect: the subjects say who has seen them. Gives for each
     None, or why it needs nobody any more: one does not keep the others back. Raises what else a
-    service answers; then the later ones are not asked for."""
+    service answers; then the later ones are not asked for.
+    """
 
     async def acknowledge(kind: Subject, uid: UUID) -> None:
         match kind:

@@ -1,5 +1,6 @@
 """What the clients of all services share: typed calls, errors as the service meant them, quick
-retries."""
+retries.
+"""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -155,7 +156,8 @@ class ServiceClient:
         self, path: str, *, body: Contract, answer: type[AnswerT]
     ) -> tuple[AnswerT, bool]:
         """``POST`` of what is made once: the answer, and whether it was made now (201) or is what
-        there was already."""
+        there was already.
+        """
         request = self._request(
             "POST",
             path,
@@ -184,7 +186,8 @@ class ServiceClient:
         self, path: str, *, headers: Mapping[str, str]
     ) -> AsyncIterator[httpx.Response]:
         """``GET`` of an answer that is read while it comes; what breaks off raises httpx's
-        ``TransportError``."""
+        ``TransportError``.
+        """
         request = self._request("GET", path, headers=headers)
         response = await self._sent(request, stream=True)
         try:

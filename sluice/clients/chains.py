@@ -30,7 +30,8 @@ class ChainsClient(QuotaCalls):
     async def new_dataset(self, new: NewChain) -> Chain:
         """Makes the chain; a repetition answers with the first. Raises ``Unprocessable``
         (parameters that do not fit the plan, with findings), ``Conflict`` (the data set is deleted
-        or about to be)."""
+        or about to be).
+        """
         chain, _ = await self.new_chain(new)
         return chain
 
@@ -70,7 +71,8 @@ class ChainsClient(QuotaCalls):
 
     async def chains_that_use(self, dataset: UUID, *, limit: int) -> ChainPage:
         """Newest first, those that have it as their input or as the value of a parameter (a chain
-        service of the release before gives none that have it so)."""
+        service of the release before gives none that have it so).
+        """
         page = await self.call(
             "GET", f"{API}/chains", answer=ChainPage, params={"uses": dataset, "limit": limit}
         )
@@ -83,14 +85,16 @@ class ChainsClient(QuotaCalls):
 
     async def delete_asset(self, uid: UUID) -> Dataset:
         """Deletes the data set of a version that is given to nobody any more. Raises ``NotFound``,
-        ``Conflict`` while chains need it."""
+        ``Conflict`` while chains need it.
+        """
         return await self.call(
             "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"taken_back": True}
         )
 
     async def known_chains(self, uids: Sequence[UUID]) -> list[Chain]:
         """Those of at most 100 that are known (a chain service of the release before gives those
-        among the newest)."""
+        among the newest).
+        """
         if not uids:
             return []
         page = await self.call(
@@ -103,7 +107,8 @@ class ChainsClient(QuotaCalls):
 
     async def last_ended(self, *, limit: int) -> list[Chain]:
         """The last to end first (a chain service of the release before gives those among the
-        newest)."""
+        newest).
+        """
         page = await self.call(
             "GET", f"{API}/chains", answer=ChainPage, params={"ended": True, "limit": limit}
         )
@@ -120,22 +125,26 @@ class ChainsClient(QuotaCalls):
 
     async def counts(self) -> ChainCounts:
         """Chains under way and those that need a person. Raises ``NotFound`` where a release before
-        this one answers."""
+        this one answers.
+        """
         return await self.call("GET", f"{API}/counts", answer=ChainCounts)
 
     async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
         """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or
-        where somebody else has seen it first."""
+        where somebody else has seen it first.
+        """
         return await self.call("POST", f"{API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
     async def cancel_chain(self, uid: UUID, asked: Cancel | None = None) -> Chain:
         """The chain as it is now: canceled once its running tasks have stopped. Repeating it is
-        fine. Raises ``NotFound``, ``Conflict`` (all its steps are done)."""
+        fine. Raises ``NotFound``, ``Conflict`` (all its steps are done).
+        """
         return await self.call("POST", f"{API}/chains/{uid}/cancel", body=asked, answer=Chain)
 
     async def rank_chain(self, uid: UUID, rank: float) -> Chain:
         """Added to the ranks of its steps, of running ones at once. Raises ``NotFound``;
-        ``Conflict`` where no step is to run any more; ``NotAvailable``."""
+        ``Conflict`` where no step is to run any more; ``NotAvailable``.
+        """
         return await self.call(
             "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
         )
@@ -149,7 +158,8 @@ class ChainsClient(QuotaCalls):
     async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
         """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises
         ``NotFound``; ``Conflict`` (the chain has not ended, nothing of it failed, or something
-        needed cannot be had any more); ``Unprocessable`` (step, parameters)."""
+        needed cannot be had any more); ``Unprocessable`` (step, parameters).
+        """
         return await self.create(f"{API}/chains/{uid}/rerun", body=asked, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:
@@ -175,7 +185,8 @@ class ChainsClient(QuotaCalls):
         full: bool = False,
     ) -> ChainTaskList:
         """Those of the newest chains first, with the WMS's counts where it answers; ``paged``: and
-        where the next page begins; ``full``: with how many jobs were killed."""
+        where the next page begins; ``full``: with how many jobs were killed.
+        """
         params = {
             "chain": chain,  # release 0.1.0 does not know chain_uid
             "state": state,
@@ -194,7 +205,8 @@ class ChainsClient(QuotaCalls):
 
     async def cancel_task(self, uid: UUID, asked: Cancel | None = None) -> TaskStatus:
         """Passed on to the WMS; the chain ends as canceled with its task. Raises ``NotFound``,
-        ``Conflict``."""
+        ``Conflict``.
+        """
         return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=asked, answer=TaskStatus)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
@@ -205,5 +217,6 @@ class ChainsClient(QuotaCalls):
 
     async def task_ended(self, ended: TaskEnded) -> Release:
         """The watcher's report; the answer names what is to be deleted. Repeating it is fine.
-        Raises ``NotFound``."""
+        Raises ``NotFound``.
+        """
         return await self.call("POST", f"{API}/tasks/finished", body=ended, answer=Release)

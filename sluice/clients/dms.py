@@ -71,7 +71,8 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def register_dataset(self, new: NewDataset) -> Dataset:
         """The first where the name is known and the request is the same; else raises ``Conflict``
         (field ``dataset``: its uid). Raises ``Unprocessable`` for an unknown period or run, or a
-        folder outside the storages."""
+        folder outside the storages.
+        """
         return await self.call("POST", f"{API}/datasets", body=new, answer=Dataset)
 
     async def make_dataset(self, new: NewDataset) -> tuple[Dataset, bool]:
@@ -89,12 +90,14 @@ class DmsClient(PieceCalls, QuotaCalls):
 
     async def stalled(self, *, limit: int = 100) -> StalledList:
         """Uploads and deletions that do not go on. Raises ``NotFound`` where a release before this
-        one answers."""
+        one answers.
+        """
         return await self.call("GET", f"{API}/stalled", answer=StalledList, params={"limit": limit})
 
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
         """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query
-        string)."""
+        string).
+        """
         return await self._datasets_of(uids, {})
 
     async def uploads_of(self, uids: Sequence[UUID]) -> list[Dataset]:
@@ -129,7 +132,8 @@ class DmsClient(PieceCalls, QuotaCalls):
 
     async def datasets_called(self, name: str) -> list[Dataset]:
         """The one that is registered under the name; where none is, outputs of chains that people
-        call so (a release before this one does not find these)."""
+        call so (a release before this one does not find these).
+        """
         return (
             await self.call("GET", f"{API}/datasets", answer=DatasetPage, params={"name": name})
         ).datasets
@@ -143,7 +147,8 @@ class DmsClient(PieceCalls, QuotaCalls):
         limit: int | None = None,
     ) -> DatasetPage:
         """Data sets that can be worked with, in order of closing; ``cursor`` goes into the next
-        call's ``after``."""
+        call's ``after``.
+        """
         params = {"after": after, "type": type, "timestamp": _text(timestamp), "limit": limit}
         return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
 
@@ -158,7 +163,8 @@ class DmsClient(PieceCalls, QuotaCalls):
         newest: bool = False,
     ) -> DatasetPage:
         """Data sets in these states (any), in order of registration, or the newest first. ``name``:
-        as ``datasets_called``."""
+        as ``datasets_called``.
+        """
         params = {
             "state": list(states), "name": name, "after": after, "type": type, "limit": limit,
             "newest": newest or None
@@ -184,7 +190,8 @@ class DmsClient(PieceCalls, QuotaCalls):
         self, uid: UUID, *, after: str | None = None, limit: int = MOST, released: bool = False
     ) -> FilePage:
         """One page, in order of seq, then name. ``released``: with those that are. Raises
-        ``NotFound``."""
+        ``NotFound``.
+        """
         return await self.call(
             "GET",
             f"{API}/datasets/{uid}/files",
@@ -214,7 +221,8 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def log_part(self, url: str, *, span: str) -> tuple[bytes, int]:
         """Of the log at ``url``: the bytes that ``span`` names as a ``Range`` does (``0-99``,
         ``100-``, ``-100``), and how many it has. Raises ``NotFound`` (it was deleted),
-        ``Unprocessable`` (it is on no storage for logs), ``NotAvailable``."""
+        ``Unprocessable`` (it is on no storage for logs), ``NotAvailable``.
+        """
         request = self._http.build_request(
             "GET", f"{API}/logs", params={"url": url}, headers={"Range": f"bytes={span}"}
         )
@@ -232,7 +240,8 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
         """With ``files``: closes when so many are registered; another number corrects it until
         then. Closing twice is fine. Raises ``NotFound``, ``Conflict``; ``Unprocessable`` for an
-        input without files."""
+        input without files.
+        """
         return await self.call(
             "POST", f"{API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
         )
@@ -241,7 +250,8 @@ class DmsClient(PieceCalls, QuotaCalls):
         self, uid: UUID, *, force: bool = False, taken_back: bool = False
     ) -> Dataset:
         """Raises ``NotFound``; ``Conflict`` for an output unless ``force``, and for a version of an
-        asset unless it is ``taken_back``."""
+        asset unless it is ``taken_back``.
+        """
         params = {"force": force, "taken_back": taken_back or None}
         return await self.call("DELETE", f"{API}/datasets/{uid}", answer=Dataset, params=params)
 
@@ -254,7 +264,8 @@ class DmsClient(PieceCalls, QuotaCalls):
     ) -> Collected:
         """Once, however often it is asked for. ``made_of``: the input of the chain that wrote the
         files; a query, which a release before this one passes over. Raises ``NotFound``;
-        ``Conflict`` where its files are gone, or the standing data set is of another type."""
+        ``Conflict`` where its files are gone, or the standing data set is of another type.
+        """
         path = f"{API}/datasets/{uid}/collect"
         return await self.call(
             "POST", path, body=asked, params={"made_of": made_of}, answer=Collected
@@ -264,19 +275,22 @@ class DmsClient(PieceCalls, QuotaCalls):
         self, *, uid: UUID | None = None, generations: bool = False
     ) -> list[Standing]:
         """Data sets that grow; ``uid``: this one alone. ``generations``: with these (a release
-        before this one has none). Raises ``NotFound`` where a release before that answers."""
+        before this one has none). Raises ``NotFound`` where a release before that answers.
+        """
         path, params = f"{API}/standing", {"uid": uid, "generations": generations or None}
         return (await self.call("GET", path, params=params, answer=StandingList)).standing
 
     async def cut_slice(self, uid: UUID, cut: CutSlice) -> UUID | None:
         """The slice's uid; None: nothing was cut. Raises ``NotFound``; ``Conflict`` where it does
-        not grow any more."""
+        not grow any more.
+        """
         path = f"{API}/datasets/{uid}/slices"
         return (await self.call("POST", path, body=cut, answer=CutAnswer)).dataset_uid
 
     async def register_storage(self, new: NewStorage) -> Storage:
         """Raises ``Conflict`` where its name or URL is registered differently, or it and another
-        are not apart; ``Unprocessable`` where no storage may be, or the DMS cannot use it."""
+        are not apart; ``Unprocessable`` where no storage may be, or the DMS cannot use it.
+        """
         return await self.call("POST", f"{API}/storages", body=new, answer=Storage)
 
     async def storages(
@@ -285,7 +299,8 @@ class DmsClient(PieceCalls, QuotaCalls):
         """Those that get new data sets, the one with the most free space first; none is an empty
         list. ``everything``: all there are (a release before this one does not tell disabled ones).
         ``measured``: with what is free, and how many data sets lie on each (a release before this
-        one tells neither)."""
+        one tells neither).
+        """
         params = {"type": type, "all": everything or None, "measured": measured or None}
         return (await self.call("GET", f"{API}/storages", answer=_Storages, params=params)).root
 
@@ -295,7 +310,8 @@ class DmsClient(PieceCalls, QuotaCalls):
 
     async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
         """Sets its water marks. Raises ``NotFound``, ``Unprocessable`` where it cannot have
-        these."""
+        these.
+        """
         return await self.call(
             "PUT", f"{API}/storages/{quote(name)}/marks", body=marks, answer=Storage
         )
@@ -306,7 +322,8 @@ class DmsClient(PieceCalls, QuotaCalls):
 
     async def need_room(self, name: str, needed: int | None) -> StorageRoom:
         """Say that jobs wait for room on a storage; None: none waits any more. Answers with what is
-        free there now. Raises ``NotFound``."""
+        free there now. Raises ``NotFound``.
+        """
         return await self.call(
             "PUT",
             f"{API}/storages/{quote(name)}/needed",
@@ -348,7 +365,8 @@ class DmsClient(PieceCalls, QuotaCalls):
 
     async def register_run(self, new: NewRun) -> Run:
         """Raises ``Conflict`` where it is registered differently, ``Unprocessable`` for an unknown
-        period."""
+        period.
+        """
         return await self.call("POST", f"{API}/runs", body=new, answer=Run)
 
     async def runs(self, *, period: str | None = None) -> list[Run]:
@@ -360,7 +378,8 @@ class DmsClient(PieceCalls, QuotaCalls):
 
     async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> Registered:
         """Raises ``NotFound`` for an unknown run, ``Conflict`` for a frame registered
-        differently."""
+        differently.
+        """
         return await self.call(
             "POST",
             f"{API}/runs/{run}/frames",

@@ -12,7 +12,8 @@ JOINING = 600.0
 class PieceCalls(ServiceClient):
     async def send_piece(self, uid: UUID, data: bytes, *, file: str, offset: int) -> None:
         """At most ``PIECE`` bytes. Raises ``NotFound``, ``Conflict`` (it is closed),
-        ``Unprocessable``."""
+        ``Unprocessable``.
+        """
         await self.send(_path(uid), data, params={"file": file, "offset": offset})
 
     async def pieces(self, uid: UUID) -> list[PieceAt]:
@@ -21,7 +22,8 @@ class PieceCalls(ServiceClient):
 
     async def join_pieces(self, uid: UUID, wanted: JoinPieces) -> JoinedFile:
         """Raises ``Conflict`` where pieces are missing, ``Unprocessable`` where the content is not
-        what was announced; else as ``send_piece``."""
+        what was announced; else as ``send_piece``.
+        """
         return await self.call(
             "POST", f"{_path(uid)}/join", body=wanted, answer=JoinedFile, seconds=JOINING
         )

@@ -27,20 +27,23 @@ class IntakeClient(ServiceClient):
 
     async def why_chain_waits(self, dataset: UUID) -> str | None:
         """None: no chain of it does. Raises ``NotFound`` where a release before this one
-        answers."""
+        answers.
+        """
         path, params = f"{API}/handovers", {"dataset_uid": dataset}
         return (await self.call("GET", path, params=params, answer=WaitingHandover)).reason
 
     async def schedule(self, template: str) -> ScheduleState | None:
         """None: it has none, or has not been looked at yet. Raises ``NotFound`` where a release
-        before this one answers."""
+        before this one answers.
+        """
         path, params = f"{API}/schedules", {"template": template}
         found = (await self.call("GET", path, params=params, answer=ScheduleList)).schedules
         return found[0] if found else None
 
     async def generations(self) -> int:
         """How many chains of a ring of templates begin by themselves one after the other. Raises
-        ``NotFound`` where a release before this one answers."""
+        ``NotFound`` where a release before this one answers.
+        """
         return (await self.call("GET", f"{API}/generations", answer=Generations)).most
 
     async def ties(self) -> TieList:
@@ -49,7 +52,8 @@ class IntakeClient(ServiceClient):
 
     async def dismiss(self, dataset: UUID) -> None:
         """The data set is not listed as unmatched any more. Raises ``NotFound`` where it was
-        not."""
+        not.
+        """
         await self.call("DELETE", f"{API}/unmatched/{dataset}")
 
     async def dismiss_all(self, *, until: datetime) -> Dismissed:
@@ -67,7 +71,8 @@ class IntakeClient(ServiceClient):
 
     async def rematch(self, dataset: UUID) -> Rematched:
         """Raises ``NotFound`` where the data set is not among the unmatched, ``Conflict`` where it
-        was deleted."""
+        was deleted.
+        """
         return await self.call(
             "POST", f"{API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched
         )

@@ -1,5 +1,6 @@
 """What the WMS is asked about tasks and their jobs, and the operator service in the same way: it
-passes these requests on."""
+passes these requests on.
+"""
 
 from collections.abc import AsyncIterator
 from uuid import UUID
@@ -25,12 +26,14 @@ class JobCalls(ServiceClient):
 
     async def cancel_task(self, uid: UUID, asked: Cancel | None = None) -> TaskStatus:
         """Repeating it is fine. Raises ``NotFound``; ``Conflict`` where the task has ended
-        otherwise."""
+        otherwise.
+        """
         return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=asked, answer=TaskStatus)
 
     async def retry_task(self, uid: UUID) -> TaskStatus:
         """Gives the task's failed and held jobs another round. Raises ``NotFound``,
-        ``Conflict``."""
+        ``Conflict``.
+        """
         return await self.call("POST", f"{API}/tasks/{uid}/retry", answer=TaskStatus)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
@@ -67,7 +70,8 @@ class JobCalls(ServiceClient):
     ) -> JobPage:
         """Jobs of a task by number, or as ``sort`` says; ``full``: with what is known of their last
         attempts. Raises ``NotFound``, ``Unprocessable`` (jobs that have not ended have no other
-        order)."""
+        order).
+        """
         params = {
             "state": state,
             "sort": sort,

@@ -22,5 +22,6 @@ class WatcherClient(ServiceClient):
 
     async def release(self, release: Release) -> None:
         """Has data sets deleted; when it returns, that is the watcher's duty. Each is deleted once,
-        however often it is named."""
+        however often it is named.
+        """
         await self.call("POST", f"{API}/releases", body=release)

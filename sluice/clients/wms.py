@@ -69,7 +69,8 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
     ) -> TaskStatusList:
         """Those of ``uids`` that the WMS knows; without any, the latest; ``troubled``: of those
         that have not ended the ones with jobs that failed for good or are held (a WMS of the
-        release before gives the latest). ``full``: as in ``task``."""
+        release before gives the latest). ``full``: as in ``task``.
+        """
         params = {
             "uid": list(uids),
             "state": state,
@@ -81,25 +82,29 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
 
     async def counts(self, *, troubled: bool = False) -> WorkCounts:
         """Of one moment. ``troubled``: with how many tasks are (a WMS of the release before leaves
-        that out). Raises ``NotFound`` where a release before this one answers."""
+        that out). Raises ``NotFound`` where a release before this one answers.
+        """
         return await self.call(
             "GET", f"{API}/counts", answer=WorkCounts, params={"troubled": troubled or None}
         )
 
     async def unschedulable(self, *, limit: int | None = None) -> UnschedulableList:
         """Tasks whose jobs fit no node. Raises ``NotFound`` where a release before this one
-        answers."""
+        answers.
+        """
         path, params = f"{API}/unschedulable", {"limit": limit}
         return await self.call("GET", path, answer=UnschedulableList, params=params)
 
     async def room_waits(self) -> RoomWaitList:
         """Storages that jobs wait for. Raises ``NotFound`` where a release before this one
-        answers."""
+        answers.
+        """
         return await self.call("GET", f"{API}/room-waits", answer=RoomWaitList)
 
     async def boost(self, wanted: Boosts) -> Boosted:
         """The tasks that are ranked higher for now, all of them. Raises ``NotFound`` where the WMS
-        is of the release before."""
+        is of the release before.
+        """
         return await self.call("PUT", f"{API}/boosts", body=wanted, answer=Boosted)
 
     async def retry_job(self, job_id: int) -> Job:
@@ -109,7 +114,8 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
     async def pilots(self, *, attention: bool = False, limit: int | None = None) -> PilotList:
         """Those that are there come first. ``attention``: lost ones that nobody has acknowledged
         and that did not start again. A WMS of the release before knows neither and gives all,
-        without ``total``."""
+        without ``total``.
+        """
         params = {"attention": attention or None, "limit": limit}
         return await self.call("GET", f"{API}/pilots", answer=PilotList, params=params)
 
@@ -119,7 +125,8 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
 
     async def stop_pilot(self, uid: UUID) -> None:
         """Asks it to hand back what it has, and to end. Raises ``NotFound``; ``Conflict`` where it
-        has ended."""
+        has ended.
+        """
         await self.call("POST", f"{API}/pilots/{uid}/stop")
 
     async def load_tool(self, uid: UUID, asked: LoadTool) -> None:
@@ -132,12 +139,14 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
 
     async def drain_pilot(self, uid: UUID) -> None:
         """Asks the pilot, with its next heartbeat, to finish what it has and end. Raises
-        ``NotFound``."""
+        ``NotFound``.
+        """
         await self.call("POST", f"{API}/pilots/{uid}/drain")
 
     async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
         """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or
-        where somebody else has seen it first."""
+        where somebody else has seen it first.
+        """
         await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
 
     async def steps(self) -> StepList:
@@ -186,7 +195,8 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         since: datetime | None = None,
     ) -> WorkTimes:
         """Of chains; without any, of tasks (of a template) that began since then. Raises
-        ``NotFound`` where a release before this one answers."""
+        ``NotFound`` where a release before this one answers.
+        """
         params = {
             "chain_uid": list(chains),
             "template": template,
@@ -209,7 +219,8 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
 
     async def lease(self, uid: UUID, request: LeaseRequest) -> Lease:
         """Never repeated by itself: leases count from the moment the request was sent. Raises
-        ``NotFound``."""
+        ``NotFound``.
+        """
         return await self.call(
             "POST",
             f"{API}/pilots/{uid}/lease",
@@ -237,14 +248,16 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
 
     async def storages(self, uid: UUID) -> StorageUrls:
         """Where what an attempt wrote may be removed. Raises ``NotFound`` for an unknown pilot,
-        ``NotAvailable`` where the DMS does not answer."""
+        ``NotAvailable`` where the DMS does not answer.
+        """
         return await self.call(
             "GET", f"{API}/pilots/{uid}/storages", answer=StorageUrls, retry=False
         )
 
     async def secrets(self, uid: UUID, job: JobToken) -> SecretValues:
         """For the job's tool. Raises ``NotFound`` for an unknown pilot; ``Conflict`` where the job
-        is not its own, or a secret cannot be had; ``NotAvailable``."""
+        is not its own, or a secret cannot be had; ``NotAvailable``.
+        """
         return await self.call(
             "POST", f"{API}/pilots/{uid}/secrets", body=job, answer=SecretValues, retry=False
         )

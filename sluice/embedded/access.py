@@ -20,7 +20,8 @@ from sluice.servicekit.access.tokens import FixedTokens
 
 class Access:
     """Component, once it is known ``at`` which address the system answers: until it stops, those of
-    this user who ask there find the token."""
+    this user who ask there find the token.
+    """
 
     def __init__(self, home: Home) -> None:
         """Makes the tokens where there are none. Raises ``OSError``."""

@@ -37,7 +37,8 @@ def require_hidden(home: Path) -> None:
 @dataclass(frozen=True, slots=True)
 class StoragePlaces:
     """``hidden``: folders of storages that pilots hide from tools. ``excluded``: real folders that
-    tools see, where no storage may be added while the system runs."""
+    tools see, where no storage may be added while the system runs.
+    """
 
     hidden: list[Path] = field(default_factory=list)
     excluded: list[str] = field(default_factory=list)

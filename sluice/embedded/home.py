@@ -1,5 +1,6 @@
 """The one folder of an embedded system: its database, storages, pilots' work, logs, and who is
-running it."""
+running it.
+"""
 
 import fcntl
 import json
@@ -145,7 +146,8 @@ class Home:
 
     def running(self) -> RunningSystem | None:
         """The system that is up and ready in this folder, if there is one. Whoever asks it from
-        this process from now on knows its token."""
+        this process from now on knows its token.
+        """
         owner = self.owner()
         if owner is None or not owner.url:
             return None
@@ -158,7 +160,8 @@ class Home:
 
     def _is_taken(self) -> bool:
         """A killed system's state stays, and its id may be another process's by now; its lock has
-        gone with it."""
+        gone with it.
+        """
         if self._lock.is_locked:
             return True
         try:

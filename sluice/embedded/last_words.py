@@ -13,7 +13,8 @@ _SPEAKER = "sluice-pilot: "
 
 def last_words(log: Path, begin: int, code: int) -> str:
     """Its own last sentence in what it has written since byte ``begin``, else how it ended.
-    ``code``: exit code, negative for a signal."""
+    ``code``: exit code, negative for a signal.
+    """
     if code < 0:
         return f"it was killed by {signal.Signals(-code).name}"
     with log.open("rb") as file:

@@ -29,7 +29,8 @@ REFUSALS = 2
 class _Run:
     """The last start of a pilot. ``failure``: why it, or the one before it, has ended.
     ``refusals``: how often in a row it has ended by itself without having been at work; ``said``:
-    its last words then."""
+    its last words then.
+    """
 
     started: datetime
     process: asyncio.subprocess.Process
@@ -52,7 +53,8 @@ class PilotProcesses:
     """Component: ``count`` pilots with ``cores`` each, talking to the WMS at ``wms_url``, which
     share this machine, and whose tools see nothing of ``home`` and the ``storages``. They end by
     themselves where this process is killed. ``tell``: called with a sentence when one does not run,
-    for another reason than before."""
+    for another reason than before.
+    """
 
     def __init__(
         self,
@@ -93,7 +95,8 @@ class PilotProcesses:
 
     async def stop(self) -> None:
         """Drains all pilots together: the jobs that they run are waited for, unless ``hurry`` says
-        otherwise."""
+        otherwise.
+        """
         for task in self._tasks:
             await cancel_and_wait(task)
         self._tasks = []
@@ -103,7 +106,8 @@ class PilotProcesses:
 
     def hurry(self) -> None:
         """A stop, this one or the next, has the pilots hand back what they run. What does not end
-        in time then is killed; its jobs return when their leases end."""
+        in time then is killed; its jobs return when their leases end.
+        """
         self._hurried.set()
 
     async def states(self, wms: WmsClient) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The embedded PostgreSQL server: from a wheel, in the home folder, on a unix socket that only this
-machine reaches."""
+machine reaches.
+"""
 
 import asyncio
 import os
@@ -50,7 +51,8 @@ _LONGEST_SOCKET = 107
 class EmbeddedPostgres:
     """Component: first start about 2 s, later ones 0.2 s. A server that dies is started again; what
     had committed is there. It ends with this process, also when that is killed. Precondition: no
-    other runs in ``folder``, and nobody else starts one. ``before_start`` is called each time."""
+    other runs in ``folder``, and nobody else starts one. ``before_start`` is called each time.
+    """
 
     def __init__(
         self,
@@ -162,7 +164,8 @@ class EmbeddedPostgres:
 
     async def _end_server(self) -> None:
         """Fast: clients are cut off, nothing is lost. Then by force, which costs the next start
-        some time."""
+        some time.
+        """
         server, self._server = self._server, None
         if server is None:
             return

@@ -14,7 +14,8 @@ _READY = "ready"
 
 def postmaster_of(data: Path) -> int | None:
     """Id of the server that works in the folder; None: none does. Its lock file may have outlived
-    it, and its id may be another process's by now."""
+    it, and its id may be another process's by now.
+    """
     pid = _noted(data)[0]
     return pid if pid is not None and lives(pid) and _works_in(pid, data) else None
 
@@ -58,7 +59,8 @@ def stop_postmaster(data: Path, *, at_once: bool = False) -> bool:
 def forget_dead_postmaster(data: Path) -> None:
     """The lock files of a server that has been killed go, that of its socket too: PostgreSQL takes
     any process that has got its id since for the server, and one that nobody has waited for.
-    Precondition: nobody else starts one here."""
+    Precondition: nobody else starts one here.
+    """
     if postmaster_of(data) is None:
         for left in (data / "postmaster.pid", *data.glob(".s.PGSQL.*")):
             left.unlink(missing_ok=True)

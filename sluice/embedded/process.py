@@ -210,7 +210,8 @@ def _goes_on(pid: int) -> bool:
 
 def _reason(log: Path, begin: int) -> str:
     """Why a system did not start: its own sentence in what it has written since ``begin``, else the
-    end of that."""
+    end of that.
+    """
     with log.open(errors="replace") as file:
         file.seek(begin)
         said = file.read().splitlines()

@@ -94,7 +94,8 @@ def read_refusal(url: str) -> str | None:
 
 def read_pilots_down(url: str) -> list[str]:
     """A sentence for each pilot of an embedded system that does not run; none where no such system
-    answers at ``url``."""
+    answers at ``url``.
+    """
     try:
         return read_readiness(url).pilots_down
     except (httpx.HTTPError, OSError, ValueError):

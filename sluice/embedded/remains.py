@@ -65,7 +65,8 @@ def _wait_for(pilots: Sequence[Process], seconds: float) -> None:
 
 def _pilots(folder: Path) -> Iterator[Process]:
     """Found by what they were told at their start: a note of their ids would miss one that was
-    started just before the end."""
+    started just before the end.
+    """
     for process in psutil.process_iter(["environ"]):
         work = Path((process.info["environ"] or {}).get(WORK_DIR, "/"))
         if work.parent == folder and _leads(process.pid) and lives(process.pid):

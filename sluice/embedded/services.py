@@ -1,5 +1,6 @@
 """The services of an embedded system: their databases, and their settings where those differ from
-the defaults."""
+the defaults.
+"""
 
 import importlib
 import secrets
@@ -23,7 +24,8 @@ from sluice.servicekit.transport.base import Transport
 @dataclass(frozen=True, slots=True)
 class ServicePart:
     """What a service needs of an embedded system: its database, and the class of its settings in
-    ``<service>.settings``."""
+    ``<service>.settings``.
+    """
 
     database: str
     settings: str
@@ -58,7 +60,8 @@ def build_service(
 ) -> Service:
     """The service as its own ``wiring`` builds it; the transport and the links are this process's.
     ``storage_roots``: where storages may lie besides the home folder and what the DMS's own setting
-    says."""
+    says.
+    """
     own = _own(name, home, pilots)
     settings = _settings(name, database_url=database_url, broker_url=database_url, **own)
     if name == "dms":
@@ -118,7 +121,8 @@ def _encryption_key(home: Home) -> str:
 
 def kept(path: Path, new: str) -> str:
     """What is in the file, which is made with ``new`` in it, for this user alone, where there is
-    none, or nothing in it. Raises ``OSError``."""
+    none, or nothing in it. Raises ``OSError``.
+    """
     if not path.exists() or not path.read_text().strip():
         write_private(path, new)
     return path.read_text().strip()

@@ -1,5 +1,6 @@
 """Every service in one process, on an embedded PostgreSQL, behind one port; pilots beside it as
-processes."""
+processes.
+"""
 
 import asyncio
 import importlib
@@ -70,7 +71,8 @@ class SystemOptions:
 class Conduct:
     """How a system is run as a process. ``on_ready``: called with its address; ``on_wait``: with
     the number of jobs that the end waits for, when that changes. ``drain_timeout``: seconds, None:
-    as long as they take. ``while_used``: the system stops when nobody uses it any more."""
+    as long as they take. ``while_used``: the system stops when nobody uses it any more.
+    """
 
     on_ready: Callable[[str], None]
     on_wait: Callable[[int], None]
@@ -81,7 +83,8 @@ class Conduct:
 
 class _HttpSettings(HttpSettings):
     """All services stand behind one port; the largest bodies are pilots' reports, which carry many
-    jobs."""
+    jobs.
+    """
 
     largest_body: int = Field(default=64 * 1024 * 1024, ge=64 * 1024)
 
@@ -95,7 +98,8 @@ def _http_settings() -> _HttpSettings:
 
 class EmbeddedSystem:
     """Component: everything of one home folder. ``start`` returns when it can be worked with, and
-    ``url`` says where. ``tell``: called with a sentence when a pilot does not run."""
+    ``url`` says where. ``tell``: called with a sentence when a pilot does not run.
+    """
 
     def __init__(
         self, home: Home, options: SystemOptions, *, tell: Callable[[str], None] | None = None
@@ -137,7 +141,8 @@ class EmbeddedSystem:
 
     async def stop(self) -> None:
         """Pilots are drained first, which takes as long as the jobs that they run; then the
-        services end, the database last."""
+        services end, the database last.
+        """
         started, self._started = self._started, []
         await stop_all(started)
         self.home.close()
@@ -307,7 +312,8 @@ def _one_port(
 
 class _PeoplesPages:
     """ASGI application: the operator's pages, and those on which people answer, which have the same
-    addresses as where their service is alone."""
+    addresses as where their service is alone.
+    """
 
     def __init__(self, operator: ASGIApp, ask: ASGIApp) -> None:
         self._operator, self._ask = operator, ask
@@ -332,7 +338,8 @@ async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
     """Run the system until SIGTERM or SIGINT, and then until the jobs that run have ended.
 
     Another signal or the drain timeout: jobs are handed back. So are they when nobody uses the
-    system any more, or when its home folder has gone. Raises as ``EmbeddedSystem.start``."""
+    system any more, or when its home folder has gone. Raises as ``EmbeddedSystem.start``.
+    """
     configure_logging("sluice", level=conduct.log_level)
     stop = StopAsked()
     stop.listen()

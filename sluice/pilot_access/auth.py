@@ -17,7 +17,8 @@ class PilotAuth(httpx.Auth):
     """It registers with the token of ``file``, which is read each time, and shows that it has its
     ``key``; then it is given a token of its own, a new one with each heartbeat. Where the WMS gives
     none, the first one is all there is; without a ``file``, its requests say nothing until it is
-    given one."""
+    given one.
+    """
 
     def __init__(
         self,

@@ -27,7 +27,8 @@ class PilotKey:
     @classmethod
     def kept_in(cls, path: Path) -> "PilotKey":
         """The one in the file, which is made where there is none, or none that can be read. Raises
-        ``OSError``."""
+        ``OSError``.
+        """
         try:
             key = OKPKey.import_key(path.read_bytes())
             if not key.is_private or key.curve_name != _CURVE:
@@ -41,7 +42,8 @@ class PilotKey:
     def proof(self, now: float) -> str:
         """That whoever sends it has the key, ``now`` by the clock of who is asked: a JWT with the
         public key in its header, as DPoP has it (RFC 9449); of no address, which gateways
-        change."""
+        change.
+        """
         header = {
             "typ": PILOT_PROOF,
             "alg": PILOT_PROOF_ALGORITHM,

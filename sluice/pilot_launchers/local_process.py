@@ -34,7 +34,8 @@ class LocalPilot:
     """``cores``: that its jobs may take; None: as its settings say otherwise. ``work_dir``: its own
     folder. ``log``: file that its output is appended to. ``part``: of this machine, as in ``1/2``.
     ``token``: file with what it registers with. ``hidden``: folders of which its tools see nothing,
-    besides those that its settings name."""
+    besides those that its settings name.
+    """
 
     name: str
     wms_url: str
@@ -65,7 +66,8 @@ class LocalPilot:
 
     def _hidden(self) -> str | None:
         """Return what is hidden by its settings and by ``hidden``; None: by its settings alone,
-        also where these are wrong, which the pilot says."""
+        also where these are wrong, which the pilot says.
+        """
         try:
             told = json.loads(os.environ.get(HIDDEN, "[]"))
         except ValueError:
@@ -79,7 +81,8 @@ async def launch_pilot(
     pilot: LocalPilot, settings: Mapping[str, str] = MappingProxyType({})
 ) -> asyncio.subprocess.Process:
     """It ends by itself where this process is killed. ``settings``: further variables. Raises
-    ``OSError``."""
+    ``OSError``.
+    """
     with pilot.log.open("ab") as output:
         return await asyncio.create_subprocess_exec(
             *_COMMAND,
@@ -93,7 +96,8 @@ async def launch_pilot(
 
 async def end_pilot(process: asyncio.subprocess.Process, hurried: asyncio.Event) -> None:
     """Waits for the jobs that it runs until ``hurried``, then has it hand them back. What does not
-    end in time then is killed; its jobs return when their leases end."""
+    end in time then is killed; its jobs return when their leases end.
+    """
     ended = asyncio.create_task(process.wait())
     hurry = asyncio.create_task(hurried.wait())
     _send(process, signal.SIGTERM)

@@ -1,0 +1,1 @@
+"""Building blocks that all services of Sluice share."""

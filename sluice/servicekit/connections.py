@@ -1,11 +1,9 @@
-"""Connections that take their time: uvicorn waits for a request's head, and for a reader of its
-answers, without an end.
+"""Timeouts and a connection limit for uvicorn, which has no timeout for slow clients.
 
-A new connection above the limit takes the place of another one. Two kinds of connections can give
-way: those that wait for a request or for the rest of one, and those whose client has not yet read
-an answer. The kind with more connections does, and of it the oldest connection of the address that
-has most. So nobody is kept out by an address that sends half of many requests, that leaves many
-connections idle, or that reads many answers slowly.
+A new connection above the limit replaces another one. Two kinds of connections can be closed: those
+that wait for a request, or for the rest of one, and those whose client is slow to read a response.
+Of the kind with more connections, the oldest one of the address with most connections is closed. So
+no address can lock out others with half-sent requests, idle connections or slow reading.
 """
 
 import asyncio
@@ -16,40 +14,51 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from sluice.servicekit.refused_requests import Refusals
 
-#: Seconds from a connection's start, or the first byte of a further request, until the head of the
-#: request is there.
+#: Seconds from the start of a connection, or from the first byte of a further request, until the
+#: head of the request is complete.
 HEAD_SECONDS = 10.0
-#: Seconds for which a connection stays open without a request. Much longer than clients keep theirs
-#: (httpx: 5 s): a client that sends a request just when the server closes gets no answer.
+#: Seconds for which an idle connection stays open. Clients close theirs much earlier (httpx: 5 s),
+#: because a request that is sent just when the server closes gets no response.
 IDLE_SECONDS = 20
-#: Bytes of a request's head.
+#: The maximum size of a request's head in bytes.
 MOST_HEAD = 64 * 1024
-#: Seconds in which somebody takes a piece of an answer.
+#: Seconds within which a client must read a piece of a response.
 READ_SECONDS = 60.0
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """Ends what takes too long, and what is one connection too many."""
+    """HTTP protocol of uvicorn that closes slow connections and surplus ones."""
 
     head_seconds = HEAD_SECONDS
     read_seconds = READ_SECONDS
 
     def __init__(self, *uvicorns: Any, most: int, refusals: Refusals, **by_name: Any) -> None:
-        """``most``: connections at the same time. uvicorn's own limit refuses every request once
-        there are as many, also on those that were there before. ``refusals``: told of each."""
+        """Set up the protocol of one connection.
+
+        uvicorn's own limit refuses every request above it, also on connections that were there
+        before.
+
+        Args:
+            *uvicorns: Arguments of the base class.
+            most: The maximum number of connections at the same time.
+            refusals: Counts refused requests.
+            **by_name: Keyword arguments of the base class.
+        """
         super().__init__(*uvicorns, **by_name)
         self._most = most
         self._refusals = refusals
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in the base class
+        """Start the timeout for the head and, above the limit, close another connection."""
         super().connection_made(transport)
         self._waits_for_head = True
-        #: Since when it waits for a request or for the rest of one; None: it answers one.
+        #: The time since which it waits for a request or the rest of one. None: it answers a
+        #: request.
         self._waiting_since: float | None = self.loop.time()
-        #: Since when its client reads an answer more slowly than it is sent; None: it does not.
+        #: The time since which its client reads a response too slowly. None: it does not.
         self._unread_since: float | None = None
-        # Whatever the system does not take at once counts as unread, and is given up after
-        # ``read_seconds``, also where the connection is about to be closed.
+        # Data that the kernel does not take at once counts as unread. It is dropped after
+        # ``read_seconds``, also when the connection is about to be closed.
         transport.set_write_buffer_limits(high=0)
         self._heads = 0
         self._head_bytes = 0
@@ -61,11 +70,13 @@ class PatientProtocol(HttpToolsProtocol):
             self._first_to_give_way()._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timeouts."""
         self._stop("_head")
         self._stop("_reading")
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Parse received data and limit the size and the duration of a request's head."""
         if self.transport.is_closing():
             return
         waited, heads = self._waits_for_head, self._heads
@@ -81,6 +92,7 @@ class PatientProtocol(HttpToolsProtocol):
                 self._refuse("431 Request Header Fields Too Large", message)
 
     def on_headers_complete(self) -> None:
+        """Note that the head of a request is complete."""
         self._waits_for_head = False
         self._heads += 1
         self._head_bytes = 0
@@ -88,17 +100,20 @@ class PatientProtocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
+        """Note that a request is complete and that the next head may come."""
         super().on_message_complete()
         self._waits_for_head = True
         self._waiting_since = self.loop.time() if self._answered else None
 
     def on_response_complete(self) -> None:
+        """Note that the response has been read."""
         super().on_response_complete()
         self._unread_since = None
         if self._waits_for_head:
             self._waiting_since = self.loop.time()
 
     def pause_writing(self) -> None:
+        """Start the timeout for a client that does not read."""
         super().pause_writing()
         if self._unread_since is None and not self._answered:
             self._unread_since = self.loop.time()
@@ -106,11 +121,12 @@ class PatientProtocol(HttpToolsProtocol):
             self._reading = self.loop.call_later(self.read_seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
+        """Stop the timeout for a client that does not read."""
         self._stop("_reading")
         super().resume_writing()
 
     def _first_to_give_way(self) -> "PatientProtocol":
-        """Return the connection that makes room for a new one."""
+        """Return the connection that is closed to make room for a new one."""
         waiting, unread = dict[PatientProtocol, float](), dict[PatientProtocol, float]()
         for each in self.connections:
             if not isinstance(each, PatientProtocol):
@@ -135,7 +151,7 @@ class PatientProtocol(HttpToolsProtocol):
         self._waiting_since = self._unread_since = None
         if (
             self._answered and self._waits_for_head and self._head is None
-        ):  # idle: nothing of a request has come
+        ):  # idle: no byte of a request has arrived
             self.transport.close()
             return
         self._refuse("503 Service Unavailable", "too many connections at once; try again")
@@ -151,8 +167,11 @@ class PatientProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _refuse(self, status: str, detail: str) -> None:
-        """By hand: there is no request yet that an application could answer. The answer to one
-        before it is not spoiled."""
+        """Refuse an incomplete request with a hand-written response.
+
+        The application cannot answer, because there is no request yet. If an earlier response is
+        still being sent, the connection is only closed.
+        """
         number, _, title = status.partition(" ")
         self._refusals.add(int(number), detail, peer=self._address)
         if not self._answered:

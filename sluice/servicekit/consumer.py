@@ -1,5 +1,6 @@
-"""Consumers: messages from a queue, each applied once, in its effect's transaction, acknowledged
-after commit (invariant 2)."""
+"""Consumers of queues.
+
+Each message is applied once and acknowledged after the commit (invariant 2)."""
 
 import asyncio
 import time
@@ -26,14 +27,15 @@ from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
-#: Seconds between two tries while the database is away: the first, doubled up to the longest.
+#: Seconds between two attempts while the database is unavailable: the first pause, which doubles up
+#: to the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
-#: What is wrong with a message is said of so many of its places.
+#: The maximum number of faults that the reason for a rejection lists.
 MOST_FAULTS = 5
-#: Messages in a batch.
+#: The maximum number of messages in a batch.
 MAX_BATCH = 64
-#: Seconds after which a transaction takes no further message of its batch: other requests wait for
-#: the rows that it has locked.
+#: Seconds after which a transaction takes no further message of its batch, because it holds locks
+#: on rows that other requests wait for.
 MAX_TRANSACTION_SECONDS = 2.0
 
 Handler = Callable[[Transaction, Any], Awaitable[None]]
@@ -47,7 +49,7 @@ class _Parsed:
 
 
 class _Consumer(ABC):
-    """Component: gives ``_take`` what arrives at ``queue``, until it is stopped."""
+    """Component that passes the messages of ``queue`` to ``_take`` until it is stopped."""
 
     def __init__(
         self, transport: Transport, queue: str, *, metrics: ServiceMetrics, prefetch: int
@@ -62,9 +64,11 @@ class _Consumer(ABC):
     async def _take(self, deliveries: Sequence[Delivery]) -> None: ...
 
     async def start(self) -> None:
+        """Start to receive messages."""
         self._task = asyncio.create_task(self._run(), name=f"consumer {self.queue}")
 
     async def stop(self) -> None:
+        """Stop to receive messages."""
         task, self._task = self._task, None
         await cancel_and_wait(task)
 
@@ -76,21 +80,24 @@ class _Consumer(ABC):
                     async for deliveries in stream:
                         await self._take(deliveries)
                 return
-            except Exception:  # process boundary: a consumer goes on until it is stopped
+            except Exception:  # process boundary: a consumer runs until it is stopped
                 self._metrics.consumer_failures.labels(self.queue).inc()
                 log.exception("consumer.failed", queue=self.queue)
                 await asyncio.sleep(1.0)
 
 
 class QueueConsumer(_Consumer):
-    """Applies messages of ``queue``. ``handlers``: message type → what to do with its data, inside
-    the open transaction.
+    """Consumer that applies the messages of a queue to the database.
+
+    ``handlers`` maps a message type to a function that handles the data inside the open
+    transaction.
 
     A batch is applied in one transaction, or in several if it takes longer than
     ``transaction_seconds``. If a transaction fails, the rest of the batch is applied one by one, so
-    that a bad message harms no other. A handler that raises ``Unprocessable`` refuses the message
-    for good; a lost database makes it wait; anything else is tried again up to the queue's delivery
-    limit. ``on_applied`` is called after each commit (to wake a loop).
+    that a bad message harms no other. A handler that raises ``Unprocessable`` rejects the message.
+    While the database is unavailable the message waits. After any other error the message is
+    retried up to the queue's delivery limit. ``on_applied`` is called after each commit, to wake a
+    loop.
     """
 
     def __init__(
@@ -111,8 +118,10 @@ class QueueConsumer(_Consumer):
         self._on_applied = on_applied
 
     async def _take(self, deliveries: Sequence[Delivery]) -> None:
-        """Apply the messages in the order of their subjects, whose rows they lock; those of one
-        subject as they came."""
+        """Apply the messages sorted by subject, because each locks the rows of its subject.
+
+        Messages of one subject keep their order.
+        """
         batch = [
             parsed for delivery in deliveries if (parsed := await self._parse(delivery)) is not None
         ]
@@ -122,7 +131,7 @@ class QueueConsumer(_Consumer):
                 count = await self._until_database(batch)
             except (
                 Exception
-            ) as error:  # process boundary: a message that fails is refused, the others go on
+            ) as error:  # process boundary: a failed message is refused, the others continue
                 if len(batch) == 1:
                     await self._refuse(batch[0], error)
                     return
@@ -137,14 +146,16 @@ class QueueConsumer(_Consumer):
             await self._until_database([parsed])
         except (
             Exception
-        ) as error:  # process boundary: a message that fails is refused, the others go on
+        ) as error:  # process boundary: a failed message is refused, the others continue
             await self._refuse(parsed, error)
             return
         await self._done([parsed])
 
     async def _until_database(self, batch: Sequence[_Parsed]) -> int:
-        """Apply the first messages of the batch, at least one, and return how many. While the
-        database is away, or others stand in the way, wait with the messages in hand."""
+        """Apply the first messages of the batch, at least one, and return their number.
+
+        The messages wait while the database is unavailable or other transactions are in the way.
+        """
         failures = 0
         while True:
             try:
@@ -156,7 +167,7 @@ class QueueConsumer(_Consumer):
                 await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
 
     async def _apply(self, transaction: Transaction, batch: Sequence[_Parsed]) -> int:
-        """Apply messages until the transaction's time is over, and return how many."""
+        """Apply messages until the transaction's time is over, and return their number."""
         end = time.monotonic() + self._transaction_seconds
         new = await transaction.first_time(self.queue, [parsed.event.id for parsed in batch])
         for count, parsed in enumerate(batch):
@@ -218,8 +229,10 @@ class QueueConsumer(_Consumer):
 
 
 def _fault_text(subject: str, error: pydantic.ValidationError) -> str:
-    """``subject``, and what is wrong where: not the message itself, which is kept beside the
-    reason."""
+    """Return ``subject`` with the faults and their places.
+
+    The message itself is not repeated, because it is stored beside the reason.
+    """
     faults = error.errors(include_url=False, include_context=False, include_input=False)
     places = [
         f"{'.'.join(map(str, fault['loc'])) or 'the whole'}: {sentence_of(fault)}"
@@ -230,8 +243,10 @@ def _fault_text(subject: str, error: pydantic.ValidationError) -> str:
 
 
 class WakeConsumer(_Consumer):
-    """Receives events that only wake a poller; nothing is stored, and a lost one costs a polling
-    period."""
+    """Consumer of events that only wake a poller.
+
+    Nothing is stored. A lost event costs one polling period.
+    """
 
     def __init__(
         self, *, transport: Transport, metrics: ServiceMetrics, queue: str, wake: Callable[[], None]

@@ -1,5 +1,8 @@
-"""Who may change something: programs, and our own pages. A page from elsewhere, open in somebody's
-browser, may not."""
+"""Protection against cross-site request forgery.
+
+Programs and pages of this system may change data. Pages of other sites in a person's browser may
+not.
+"""
 
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -8,14 +11,18 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Headers(Protocol):
-    """By name, in whatever case: as every framework has them."""
+    """The headers of a request, by name in any case."""
 
-    def get(self, key: str, /) -> str | None: ...
+    def get(self, key: str, /) -> str | None:
+        """Return the value of a header, or None."""
 
 
 def comes_from_elsewhere(method: str, headers: Headers) -> bool:
-    """Browsers name the sending page's origin with every request that is not safe (Fetch standard,
-    ``Origin`` and ``Sec-Fetch-Site``); programs name none."""
+    """Return whether a page of another site sent a request that may change something.
+
+    Browsers name the origin of the page in every unsafe request (Fetch standard, ``Origin`` and
+    ``Sec-Fetch-Site``). Programs send neither header.
+    """
     if method in _SAFE:
         return False
     origin = headers.get("origin")

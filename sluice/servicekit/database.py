@@ -1,9 +1,10 @@
-"""A service's own PostgreSQL database: a pool, and transactions whose messages commit with them
-(invariant 2).
+"""A service's own PostgreSQL database: a connection pool, and transactions with an outbox.
 
-The lock rule of all services: a statement that changes or locks several rows does so in the order
-of their key, and a transaction that locks several rows one after the other, too; what may be left
-to others is taken with SKIP LOCKED. So two transactions never wait for each other.
+Messages commit with the transaction that sends them (invariant 2).
+
+All services follow one lock order. A statement, or a transaction, that locks several rows does so
+in the order of their keys. Rows that others may handle are taken with SKIP LOCKED. So two
+transactions never wait for each other.
 """
 
 import asyncio
@@ -30,52 +31,49 @@ if TYPE_CHECKING:
 
     Connection = PoolConnectionProxy[asyncpg.Record]
 else:
-    Connection = object  # the class is generic for the type checker only
+    Connection = object  # the class is generic only for the type checker
 
-#: What asyncpg raises when the server is gone, shutting down or starting, or the link broke.
+#: The errors of asyncpg when the server is gone, stops or starts, or the connection is lost.
 LOST_CONNECTION = (
     OSError,
     TimeoutError,
     asyncpg.PostgresConnectionError,
     asyncpg.InterfaceError,
-    # What is said on a connection between the server's last words and its end ("cannot switch to
-    # state …").
+    # asyncpg raises this while the server closes the connection ("cannot switch to state …").
     asyncpg.InternalClientError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
-    # This process stood still, and was taken for dead (``SESSION``).
+    # The server ended the session of this process because it stood still (``SESSION``).
     asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.IdleSessionTimeoutError,
     asyncpg.InsufficientResourcesError,
-    # The login or the database is not there (yet, or while it is restored), or has another password
-    # now.
+    # The login or the database does not exist (yet, or while it is restored), or the password has
+    # changed.
     asyncpg.InvalidAuthorizationSpecificationError,
     asyncpg.InvalidCatalogNameError,
 )
 
-#: What asyncpg raises when nothing is wrong with what was asked: the same is tried again. Rows are
-#: locked in one order everywhere (see below), so that a deadlock is rare; PostgreSQL ends one of
-#: its transactions, and the other goes on. A table that has just got another column makes what a
-#: connection had prepared for it invalid, once.
+#: The transient errors of asyncpg: the same statement may succeed later. Deadlocks are rare,
+#: because rows are locked in one order everywhere. PostgreSQL ends one of the transactions. A
+#: prepared statement becomes invalid once when its table gets a new column.
 PASSING = (
     *LOST_CONNECTION,
     asyncpg.DeadlockDetectedError,
     asyncpg.InvalidCachedStatementError,
 )
-#: What asyncpg raises for a value that is right in form, and nothing that PostgreSQL holds.
+#: The error of asyncpg for a well-formed value that PostgreSQL cannot store.
 UNSTORABLE = asyncpg.DataError
 
-#: What asyncpg raises when there is no way into the database now.
+#: The errors of asyncpg when no connection can be opened.
 CANNOT_CONNECT = (*LOST_CONNECTION, asyncpg.InsufficientPrivilegeError)
 
-#: Seconds that a new connection may take, and that the pool gets to end.
+#: Seconds to open a connection, and seconds to close the pool.
 CONNECT_TIMEOUT = 10.0
 CLOSE_TIMEOUT = 5.0
 
-#: How a session is kept from holding up the others: PostgreSQL ends one whose process stands still
-#: within a transaction (it is frozen, swapped out, in a debugger), with its locks, and one whose
-#: machine is gone.
+#: Parameters that keep a session from blocking the others. PostgreSQL ends a session, with its
+#: locks, when its process stands still within a transaction or when its machine is gone.
 SESSION: Mapping[str, str] = {
     "idle_in_transaction_session_timeout": "15s",
     "tcp_keepalives_idle": "30s",
@@ -101,14 +99,13 @@ DELETE_INBOX = """
 DELETE FROM inbox WHERE queue = $1 AND message_id = ANY($2::text[])
 """
 
-#: How a service's database is made. Text is compared byte by byte: names sort as in C, comparing
-#: them is fast, and an index stays right when the operating system's rules for sorting change.
+#: The options of a service's new database. Text is compared byte by byte: this is fast, and indexes
+#: stay valid when the operating system's collation rules change.
 CREATE_OPTIONS = "TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER libc LC_COLLATE 'C'"
 
 
 class Transaction:
-    """An open transaction. ``send`` promises a message: it leaves if, and only if, the transaction
-    commits."""
+    """An open transaction. Messages that ``send`` takes leave if and only if it commits."""
 
     def __init__(self, connection: Connection, *, source: str, clock: Clock) -> None:
         self.connection = connection
@@ -117,9 +114,18 @@ class Transaction:
         self._messages: list[tuple[str, str, bytes]] = []
 
     def send(self, destination: str, data: Contract, *, subject: Any = None, **ids: Any) -> None:
-        """``ids`` (chain, task, dataset …) become CloudEvents attributes, which the receiver's logs
-        carry on. Fields that have their default are left out: a receiver of the release before may
-        not know them."""
+        """Queue a message for sending after the commit.
+
+        Fields with their default value are left out, because a receiver of the previous release may
+        not know them.
+
+        Args:
+            destination: The message type, which is also the name of a queue or an event.
+            data: The payload.
+            subject: The CloudEvents subject.
+            **ids: Ids (chain, task, dataset …) that become CloudEvents attributes and appear in the
+            receiver's logs.
+        """
         event = CloudEvent(
             id=str(uuid4()),
             source=f"urn:sluice:{self._source}",
@@ -132,14 +138,14 @@ class Transaction:
         self._messages.append((event.id, destination, event.model_dump_json().encode()))
 
     async def first_time(self, queue: str, message_ids: Sequence[str]) -> set[str]:
-        """Marks messages as applied, in this transaction; gives those that were not before."""
+        """Mark messages as applied and return the ids of those that were not applied before."""
         return {
             row["message_id"]
             for row in await self.connection.fetch(INSERT_INBOX, queue, message_ids)
         }
 
     async def leave_for_later(self, queue: str, message_ids: Collection[str]) -> None:
-        """Take back that these messages, new in this transaction, were applied."""
+        """Undo the mark that these messages, new in this transaction, were applied."""
         await self.connection.execute(DELETE_INBOX, queue, list(message_ids))
 
     async def _write_outbox(self) -> bool:
@@ -152,14 +158,14 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Connections:
+    """The number of connections in use, and the maximum."""
+
     used: int
     limit: int
 
 
 class Database:
-    """``source`` names the service in the messages it sends. ``on_send`` is called after a commit
-    that left messages behind. ``settings``: PostgreSQL's run-time parameters for its connections,
-    besides ``SESSION``. ``audited``: what transactions change for people is noted with them."""
+    """The database of a service."""
 
     def __init__(
         self,
@@ -171,6 +177,17 @@ class Database:
         settings: Mapping[str, str] | None = None,
         audited: bool = False,
     ) -> None:
+        """Set up the database without connecting.
+
+        Args:
+            url: The address of the database.
+            source: The name of the service in the messages that it sends.
+            clock: The clock. None: the system's.
+            max_connections: The size of the connection pool.
+            settings: PostgreSQL's run-time parameters for the connections, besides ``SESSION``.
+            audited: Whether each transaction records an audit event of the changes made for a
+                person.
+        """
         self.url = url
         self.source = source
         self.clock = clock or SystemClock()
@@ -181,7 +198,11 @@ class Database:
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
 
     async def start(self) -> None:
-        """Raises ``NotAvailable`` when the server does not answer."""
+        """Open the connection pool.
+
+        Raises:
+            NotAvailable: The server does not answer.
+        """
         try:
             self._pool = await asyncpg.create_pool(
                 self.url,
@@ -200,6 +221,7 @@ class Database:
             ) from error
 
     async def stop(self) -> None:
+        """Close the connection pool."""
         pool, self._pool = self._pool, None
         if pool is None:
             return
@@ -211,7 +233,7 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """A connection for single statements (each its own transaction)."""
+        """Yield a connection for single statements, each of which is its own transaction."""
         if self._pool is None:
             raise NotAvailable(f"the database of {self.source} is not open", service=self.source)
         async with self._pool.acquire() as connection:
@@ -219,8 +241,10 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
-        """Commits at the end of the block, with the messages sent in it; rolls both back when it
-        raises."""
+        """Yield a transaction that commits, with its messages, at the end of the block.
+
+        It is rolled back if the block raises.
+        """
         async with self.connection() as connection, connection.transaction():
             transaction = Transaction(connection, source=self.source, clock=self.clock)
             yield transaction
@@ -231,21 +255,26 @@ class Database:
             self.on_send()
 
     def connections(self) -> Connections:
-        """How many of the pool's connections are in use at this moment."""
+        """Return how many connections of the pool are in use now."""
         pool = self._pool
         return Connections(
             0 if pool is None else pool.get_size() - pool.get_idle_size(), self._max_connections
         )
 
     async def ping(self) -> None:
+        """Check that the database answers."""
         async with self.connection() as connection:
             await connection.fetchval("SELECT 1")
 
 
 async def listen(url: str, channel: str, *, on_notify: Callable[[], None]) -> None:
-    """Calls ``on_notify`` for each NOTIFY on the channel, and once when it begins to listen, for
-    what came before; on a connection of its own. Returns when that is lost; may raise one of
-    ``LOST_CONNECTION``."""
+    """Call ``on_notify`` for each NOTIFY on the channel until the connection is lost.
+
+    ``on_notify`` is also called once at the start, for notifications that came before.
+
+    Raises:
+        LOST_CONNECTION: The connection cannot be opened, or is lost in an unclean way.
+    """
     closed = asyncio.Event()
     connection = await asyncpg.connect(url, server_settings=session_settings(url))
     try:
@@ -258,7 +287,7 @@ async def listen(url: str, channel: str, *, on_notify: Callable[[], None]) -> No
 
 
 def unstorable() -> Unprocessable:
-    """What a request is answered that met ``UNSTORABLE``."""
+    """Return the error for a request whose value cannot be stored (``UNSTORABLE``)."""
     what = (
         "a text with a NUL character, a number beyond 64 bits (or 32, of a version), or a time that"
         " no calendar has"
@@ -266,7 +295,7 @@ def unstorable() -> Unprocessable:
     return Unprocessable(f"a value of the request cannot be stored: {what}")
 
 
-#: What a service meets on its own machine, and no connection raises.
+#: Errors of the service's own machine, which no connection raises.
 _MACHINE_ERRORS = {
     errno.EDQUOT,
     errno.EIO,
@@ -279,8 +308,10 @@ _MACHINE_ERRORS = {
 
 
 def not_now(error: Exception) -> NotAvailable:
-    """What a request is answered that met one of ``PASSING``; the clients of all services try again
-    by themselves."""
+    """Return the error for a request that met a transient error (``PASSING``).
+
+    The clients of all services retry on this error.
+    """
     if isinstance(error, asyncpg.DeadlockDetectedError):
         return NotAvailable("another request changes the same things at this moment; try again")
     if isinstance(error, asyncpg.InvalidCachedStatementError):
@@ -299,8 +330,11 @@ def not_now(error: Exception) -> NotAvailable:
 
 
 def session_settings(url: str, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Run-time parameters for connections to ``url``: ``SESSION`` and ``extra``, but for those that
-    the URL sets itself (``…/database?idle_in_transaction_session_timeout=60s``)."""
+    """Return the run-time parameters for connections to ``url``: ``SESSION`` and ``extra``.
+
+    Parameters that the URL sets itself are left out
+    (``…/database?idle_in_transaction_session_timeout=60s``).
+    """
     given = parse_qs(urlsplit(url).query)
     return {
         name: value for name, value in {**SESSION, **(extra or {})}.items() if name not in given
@@ -308,17 +342,19 @@ def session_settings(url: str, extra: Mapping[str, str] | None = None) -> dict[s
 
 
 def error_text(error: BaseException) -> str:
-    """What an error says; its class where it says nothing (a connection that timed out)."""
+    """Return the message of an error, or its class if the message is empty (as after a timeout)."""
     return str(error) or type(error).__name__
 
 
 async def _keep_session(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    """Nothing to undo before the next use: transactions end in their own blocks, and nobody changes
-    a session's state. asyncpg's own reset would cost a round trip for each use."""
+    """Do nothing instead of resetting the session, which would cost a round trip for each use.
+
+    Transactions end in their own blocks, and no code changes the state of a session.
+    """
 
 
 async def _use_json(connection: "Connection | asyncpg.Connection[asyncpg.Record]") -> None:
-    """jsonb columns hold and give Python values."""
+    """Convert jsonb columns from and to Python values."""
     await connection.set_type_codec(
         "jsonb",
         schema="pg_catalog",

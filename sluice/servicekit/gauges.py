@@ -1,5 +1,4 @@
-"""Gauges that tell how a service stands: read from its tables now and then, for dashboards and
-alerts."""
+"""Gauges of the state of a service for dashboards and alerts, read from its tables periodically."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -11,12 +10,12 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
 
-#: Seconds between two readings; Prometheus asks about as often.
+#: Seconds between two readings. Prometheus scrapes about as often.
 PERIOD = 15.0
 
-#: What the service needs → "ok", or the reason why not (``http.Health.report``).
+#: Returns what the service needs → "ok" or the reason for the failure (``http.Health.report``).
 Report = Callable[[], Awaitable[dict[str, str]]]
-#: A row for each set of labels: their values, then the number.
+#: One row for each set of labels: the values of the labels, then the number.
 Rows = Sequence[Sequence[Any]]
 
 OLDEST_OUTBOX = """
@@ -26,8 +25,7 @@ SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0) FROM outbox WHER
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One gauge and where its numbers come from. Labels that a reading does not name any more are
-    no longer shown."""
+    """One gauge and the source of its numbers. Labels that a reading omits disappear."""
 
     name: str
     meaning: str
@@ -36,7 +34,7 @@ class Measurement:
 
 
 def rows_of(statement: str) -> Callable[[Database], Awaitable[Rows]]:
-    """What a statement gives: columns for the labels, then the number."""
+    """Return a reader of a statement whose columns are the labels and then the number."""
 
     async def read(database: Database) -> Rows:
         async with database.connection() as connection:
@@ -53,8 +51,11 @@ OUTBOX_AGE = Measurement(
 
 
 class Gauges:
-    """Component. Several instances of a service give the same numbers of their common tables: take
-    the highest, not the sum."""
+    """Component that updates the gauges of a service.
+
+    Several instances of a service report the same numbers of their common tables: use the maximum,
+    not the sum.
+    """
 
     def __init__(
         self,
@@ -97,13 +98,15 @@ class Gauges:
         self._loop = Loop("gauges", self._tick, period=period, metrics=metrics)
 
     async def start(self) -> None:
+        """Start the loop."""
         await self._loop.start()
 
     async def stop(self) -> None:
+        """Stop the loop."""
         await self._loop.stop()
 
     async def read(self) -> None:
-        """Reads everything once."""
+        """Read all measurements once."""
         for name, answer in (await self._health()).items():
             self._answers.labels(name).set(answer == "ok")
         for measurement in self.measurements:

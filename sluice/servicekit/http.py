@@ -1,5 +1,4 @@
-"""The HTTP side of a service: problem details, health, readiness, metrics, and timing of every
-route."""
+"""The HTTP part of a service: problem details, health, readiness, metrics and request timing."""
 
 import asyncio
 import time
@@ -48,18 +47,18 @@ log = structlog.get_logger(__name__)
 
 Check = Callable[[], Awaitable[None]]
 
-#: Seconds that a check may take: who asks for readiness does not wait long.
+#: Seconds that a readiness check may take.
 CHECK_LIMIT = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``checks``: what must answer for the service to be ready; each raises when it does not."""
+    """The readiness checks of a service. Each check raises if the service cannot work."""
 
     checks: dict[str, Check]
 
     async def report(self) -> dict[str, str]:
-        """Name of the check → "ok" or the reason why not."""
+        """Return for each check "ok" or the reason for its failure."""
         answers = await asyncio.gather(*(_answer(check) for check in self.checks.values()))
         return dict(zip(self.checks, answers, strict=True))
 
@@ -70,21 +69,25 @@ async def _answer(check: Check) -> str:
             await check()
     except TimeoutError:
         return f"no answer within {CHECK_LIMIT:g} s"
-    except Exception as error:  # process boundary: whatever a check raises is the report
+    except Exception as error:  # process boundary: the report contains whatever a check raises
         return f"{type(error).__name__}: {error}"
     return "ok"
 
 
 def errors(*classes: type[ServiceError]) -> dict[int | str, dict[str, Any]]:
-    """Declares a route's error answers: ``@router.get(…, responses=errors(NotFound,
-    Conflict))``."""
+    """Return the OpenAPI declaration of a route's error responses.
+
+    Use it as ``@router.get(…, responses=errors(NotFound, Conflict))``.
+    """
     return {error.status: {"model": Problem, "description": error.title} for error in classes}
 
 
 def api_router(prefix: str = "", *, tags: Sequence[str] = ()) -> APIRouter:
-    """For routes of a service. Any can meet a request of the wrong form, of nobody known, or of
-    somebody who may not ask, or a database that does not answer, and says so in its
-    documentation."""
+    """Return a router for the routes of a service.
+
+    It declares the errors that every route can answer: a malformed request, a missing credential, a
+    missing permission and an unavailable database.
+    """
     answers = errors(Unauthenticated, Forbidden, Unprocessable, NotAvailable)
     return APIRouter(prefix=prefix, tags=list(tags), responses=answers)
 
@@ -98,11 +101,22 @@ def create_app(
     owners: OwnersGuard | None = None,
     audit: Database | None = None,
 ) -> FastAPI:
-    """An application with the routers (of ``api_router``), ``/healthz``, ``/readyz`` and
-    ``/metrics``; every error is a problem (RFC 9457). Each route stands behind its policy, and
-    behind ``owners`` where it names something that is somebody's. ``audit``: where people's
-    requests are noted that change something. Raises ``NoPolicy``. ``state.policies``: who may ask
-    for what."""
+    """Return an application with the routers, ``/healthz``, ``/readyz`` and ``/metrics``.
+
+    Every error is a problem (RFC 9457). Each route enforces its policy. ``state.policies`` of the
+    application maps each route to its policy.
+
+    Args:
+        name: The name of the service.
+        routers: Routers from ``api_router``.
+        health: The readiness checks.
+        metrics: The metrics of the service.
+        owners: Checks the ownership of objects that paths name.
+        audit: The database of the audit log. None: people's requests are not recorded.
+
+    Raises:
+        NoPolicy: A route declares no policy.
+    """
     app = FastAPI(
         title=f"Sluice {name}",
         version="1",
@@ -111,8 +125,8 @@ def create_app(
         openapi_url="/api/openapi.json",
     )
     for router in [*routers, _health_router(health, metrics)]:
-        # As they are: ``include_router`` matches each request with them twice (measured: a third of
-        # what a short request takes).
+        # The routes are added directly, because ``include_router`` matches each request twice
+        # (measured: a third of the time of a short request).
         app.router.routes.extend(_behind_policy(route, owners) for route in router.routes)
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(RequestValidationError, _invalid_request)
@@ -131,7 +145,11 @@ def create_app(
 
 
 def _behind_policy(route: BaseRoute, owners: OwnersGuard | None) -> BaseRoute:
-    """Raises ``NoPolicy``."""
+    """Put the policy of a route in front of it.
+
+    Raises:
+        NoPolicy: The route declares no policy.
+    """
     if not isinstance(route, Route):
         raise TypeError(f"{route!r} is no route that a policy could stand before")
     declared = policy_of(route.endpoint, route=_name_of(route))
@@ -141,7 +159,7 @@ def _behind_policy(route: BaseRoute, owners: OwnersGuard | None) -> BaseRoute:
 
 
 def _policies(app: FastAPI) -> dict[str, RoutePolicy]:
-    """By method and address. The document of all routes is for everybody."""
+    """Return the policies by method and path. The OpenAPI document is open to everybody."""
     checked = [route for route in app.routes if isinstance(route, Route)]
     return {
         f"{method} {route.path}": policy(Other.EVERYBODY)
@@ -162,7 +180,7 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
     @router.get("/healthz")
     @allow(Other.EVERYBODY)
     async def healthz() -> dict[str, str]:
-        """Says that the process lives."""
+        """Report that the process lives."""
         return {"status": "ok"}
 
     @router.get(
@@ -171,7 +189,7 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
     )
     @allow(Other.EVERYBODY)
     async def readyz(response: Response) -> dict[str, str]:
-        """Says that it can work: what it needs answers. 503 with the reasons otherwise."""
+        """Report whether the service can work. If not, the answer is 503 with the reasons."""
         report = await health.report()
         if any(answer != "ok" for answer in report.values()):
             response.status_code = 503
@@ -184,15 +202,17 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
     )
     @allow(Role.VIEWER, Other.SCRAPER)
     async def prometheus() -> Response:
-        """Gives the service's metrics in the text format of Prometheus."""
+        """Return the service's metrics in the text format of Prometheus."""
         return Response(metrics.render(), media_type="text/plain; version=0.0.4")
 
     return router
 
 
 class Timing:
-    """Times every request by its route's template (never by its path: that would be a metric per
-    id)."""
+    """ASGI middleware that times every request by the template of its route.
+
+    The path itself would create a time series for each id.
+    """
 
     def __init__(self, app: ASGIApp, metrics: ServiceMetrics) -> None:
         self.app = app
@@ -221,6 +241,7 @@ class Timing:
 
 
 def problem_response(problem: Problem) -> JSONResponse:
+    """Return the response for a problem."""
     headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else {}
     if problem.status == 429 and "seconds" in problem.fields:
         headers["Retry-After"] = str(problem.fields["seconds"])
@@ -232,12 +253,12 @@ def problem_response(problem: Problem) -> JSONResponse:
     )
 
 
-#: What is raised before an application, and answered by who stands there.
+#: The errors that middleware raises and turns into a response itself.
 ANSWERABLE = (ServiceError, *PASSING)
 
 
 def answer_to(error: Exception) -> JSONResponse:
-    """``error``: one of ``ANSWERABLE``."""
+    """Return the response for an error of ``ANSWERABLE``."""
     meant = error if isinstance(error, ServiceError) else not_now(error)
     return problem_response(meant.problem())
 
@@ -273,13 +294,13 @@ async def _http_error(request: Request, error: Exception) -> Response:
     if error.status_code in {
         404,
         405,
-    }:  # the framework's own: what a route does not find is a ServiceError
+    }:  # raised by the framework: a missing object is a ServiceError
         allowed = methods_at(request.scope)
         answer = problem_response(unserved(request.method, request.url.path, allowed))
         if allowed:
             answer.headers["Allow"] = ", ".join(sorted(allowed))
         return answer
-    if error.status_code == 400:  # the framework's own for what is no JSON and no mistake in it
+    if error.status_code == 400:  # raised by the framework for a body that it cannot parse at all
         return _wrong_form(
             Finding(
                 message="body: it is not valid UTF-8, or has lists and objects too deep in others"

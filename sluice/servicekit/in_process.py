@@ -1,8 +1,7 @@
-"""An application of this process as an HTTP client sees it over a network: its answer is read while
-it is made.
+"""Transport to an application in this process that streams responses.
 
-httpx's own transport for this gathers the whole answer first: quicker for small answers, and as
-much memory as a large one has.
+httpx's own transport first collects the whole response. This is faster for small responses, but
+takes as much memory as a large one has.
 """
 
 import asyncio
@@ -17,13 +16,17 @@ log = structlog.get_logger(__name__)
 
 
 class StreamingTransport(httpx.AsyncBaseTransport):
+    """httpx transport that calls an ASGI application and streams its response."""
+
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer's head; its body comes as it is read, and the application waits for its
-        reader. An application that fails after that breaks the answer off
-        (``httpx.RemoteProtocolError``)."""
+        """Return the head of the response. Its body is produced as it is read.
+
+        The application waits for its reader. If it fails after the head, reading raises
+        ``httpx.RemoteProtocolError``.
+        """
         exchange = _Exchange(await request.aread())
         exchange.begin(self._app, _scope_of(request))
         try:
@@ -35,7 +38,7 @@ class StreamingTransport(httpx.AsyncBaseTransport):
 
 
 class _Exchange(httpx.AsyncByteStream):
-    """One request and its answer, between the task of the application and its reader."""
+    """One request and its response, shared by the application's task and the reader."""
 
     def __init__(self, body: bytes) -> None:
         self.head: asyncio.Future[tuple[int, Any]] = asyncio.get_running_loop().create_future()
@@ -46,6 +49,7 @@ class _Exchange(httpx.AsyncByteStream):
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, app: ASGIApp, scope: Scope) -> None:
+        """Start the application."""
         self._task = asyncio.create_task(self._run(app, scope))
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -55,7 +59,7 @@ class _Exchange(httpx.AsyncByteStream):
             raise httpx.RemoteProtocolError("the answer broke off before its end")
 
     async def aclose(self) -> None:
-        """Nobody reads on: the application is stopped, as when a connection is cut."""
+        """Stop the application, as when a connection is closed by the client."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -65,7 +69,7 @@ class _Exchange(httpx.AsyncByteStream):
             await app(scope, self._receive, self._send)
         except (
             Exception
-        ) as error:  # process boundary: what the network would have taken for a broken connection
+        ) as error:  # process boundary: over a network this would be a broken connection
             log.warning("http.broken_off", path=scope["path"], reason=str(error))
         if not self.head.done():
             self.head.set_result((500, []))
@@ -73,7 +77,7 @@ class _Exchange(httpx.AsyncByteStream):
 
     async def _receive(self) -> Message:
         if self._asked:
-            await asyncio.Event().wait()  # who goes away cancels the task
+            await asyncio.Event().wait()  # a client that disconnects cancels the task
         self._asked = True
         return {"type": "http.request", "body": self._body, "more_body": False}
 

@@ -1,8 +1,7 @@
-"""Refuses JSON bodies with numbers that JSON does not know: NaN, Infinity, and those that are too
-large for the numbers that computers have (1e400).
+"""Rejection of JSON bodies with numbers outside JSON: NaN, Infinity and overflows (1e400).
 
-What reads JSON here would take them, and what writes it would make them null, which is another
-value: a parameter would take its default.
+Python's parser would accept such a number, and its serializer would write null. A parameter would
+silently take its default.
 """
 
 import json
@@ -17,20 +16,22 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sluice.contracts.bounds import shown_number
 from sluice.contracts.problems import Finding, Unprocessable
 
-#: Most bodies have none of these, and are not read here.
+#: Most bodies do not match and are not parsed here.
 _SUSPICIOUS = re.compile(rb"NaN|Infinity|[0-9][eE]\+?[0-9]{3}|[0-9]{200}")
-#: Of bodies that are no JSON, whatever stands in them.
+#: Media types of bodies that are not JSON.
 _OTHER_MEDIA = ("multipart/", "application/octet-stream", "application/x-www-form-urlencoded")
-#: Places named.
+#: The maximum number of places that the error names.
 _MOST = 20
 
 
 class NotJson(Unprocessable):
+    """The body contains a number that JSON does not know."""
+
     slug, title = "invalid-request", "The request does not have the right form"
 
 
 class JsonNumbers:
-    """ASGI application around another. ``refuse``: the answer to an error."""
+    """ASGI middleware that rejects such bodies. ``refuse`` makes the response to an error."""
 
     def __init__(self, app: ASGIApp, refuse: Callable[[Exception], ASGIApp]) -> None:
         self._app = app
@@ -62,7 +63,10 @@ def _may_be_json(headers: Headers) -> bool:
 
 
 def _findings(body: bytes) -> list[Finding]:
-    """Return where there are such numbers; none where the body is no JSON: others say that."""
+    """Return the places of such numbers, or nothing if the body is not JSON.
+
+    Invalid JSON is reported elsewhere.
+    """
     try:
         found = _not_finite(json.loads(body), "body")
         return [

@@ -1,4 +1,4 @@
-"""Refuses requests with query parameters that a route does not have."""
+"""Rejection of query parameters that a route does not have."""
 
 from collections.abc import Collection, Iterable
 from urllib.parse import parse_qsl
@@ -19,6 +19,8 @@ from sluice.servicekit.access.principal import (
 
 
 class UnknownQuery(Unprocessable):
+    """The request has a query parameter that the route does not know."""
+
     slug, title = "invalid-request", "The request does not have the right form"
 
     def __init__(self, unknown: Iterable[str], known: Collection[str]) -> None:
@@ -33,19 +35,20 @@ class UnknownQuery(Unprocessable):
 def require_known_query(
     principal: Principal | None, given: Iterable[str], known: Collection[str]
 ) -> None:
-    """Raise an error where a request has a query parameter that its route does not have.
+    """Check that the route knows all query parameters of a request.
 
-    Requests of other services, and of this process, pass: during an upgrade a service of the next
-    release may send a parameter that this release does not know yet, and reads an answer without it
-    (ADR 5).
+    Requests of other services, and of this process, pass. During an upgrade, a service of the next
+    release may send a parameter that this release does not know yet. It then reads an answer
+    without the parameter (ADR 5).
 
     Args:
-        principal: Who sends the request.
-        given: Names in the query of the request.
-        known: Names that the route reads.
+        principal: The sender of the request.
+        given: The names in the query of the request.
+        known: The names that the route reads.
 
     Raises:
-        UnknownQuery: a misspelt parameter is an error, or its default would answer.
+        UnknownQuery: There is an unknown parameter. Ignoring a misspelt one would give wrong
+            answers.
     """
     unknown = set(given).difference(known)
     is_service = isinstance(principal, ServiceCaller) or principal is THIS_PROCESS
@@ -54,7 +57,7 @@ def require_known_query(
 
 
 def query_parameters(route: BaseRoute) -> frozenset[str]:
-    """Return the names of the query parameters that a route reads and its document has."""
+    """Return the names of the query parameters that a route reads."""
     if not isinstance(route, APIRoute):
         return frozenset()
     return frozenset(
@@ -65,7 +68,7 @@ def query_parameters(route: BaseRoute) -> frozenset[str]:
 
 
 class KnownQuery:
-    """ASGI application of one route, which answers requests with known query parameters alone."""
+    """ASGI application of one route that rejects requests with unknown query parameters."""
 
     def __init__(self, app: ASGIApp, known: Collection[str]) -> None:
         self._app = app

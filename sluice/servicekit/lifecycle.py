@@ -1,5 +1,7 @@
-"""The one contract of everything that runs in the background: start, stop, and stopping twice is
-fine."""
+"""The contract of everything that runs in the background: it can be started and stopped.
+
+A second stop has no effect.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -12,13 +14,17 @@ log = structlog.get_logger(__name__)
 
 
 class Component(Protocol):
-    async def start(self) -> None: ...
-    async def stop(self) -> None: ...
+    """Something that can be started and stopped."""
+
+    async def start(self) -> None:
+        """Start the component."""
+
+    async def stop(self) -> None:
+        """Stop the component. A second call has no effect."""
 
 
 async def stop_all(components: Sequence[Component]) -> None:
-    """Stops in reverse order of starting; one that fails to stop does not keep the others
-    running."""
+    """Stop components in reverse order. A failure does not keep the others running."""
     for component in reversed(components):
         try:
             await component.stop()
@@ -27,7 +33,7 @@ async def stop_all(components: Sequence[Component]) -> None:
 
 
 async def start_all(components: Sequence[Component]) -> None:
-    """Starts in order; when one fails, those started are stopped and its error is raised."""
+    """Start components in order. If one fails, stop those that were started and raise its error."""
     started: list[Component] = []
     try:
         for component in components:
@@ -40,6 +46,7 @@ async def start_all(components: Sequence[Component]) -> None:
 
 @asynccontextmanager
 async def running(*components: Component) -> AsyncIterator[None]:
+    """Run components for the duration of the block."""
     await start_all(components)
     try:
         yield
@@ -48,8 +55,7 @@ async def running(*components: Component) -> AsyncIterator[None]:
 
 
 async def cancel_and_wait(task: "asyncio.Task[None] | None") -> None:
-    """Cancels a background task and waits until it has ended; whatever it raises on the way out is
-    dropped."""
+    """Cancel a background task and wait for its end. Its errors are dropped."""
     if task is None:
         return
     task.cancel()

@@ -1,5 +1,4 @@
-"""Structured logs: one JSON object a line on stderr, with the ids of chain, task, job and data set
-wherever they are known."""
+"""Structured logs: one JSON object a line on stderr, with the ids of the objects concerned."""
 
 import logging
 import sys
@@ -11,8 +10,10 @@ import structlog
 
 
 def configure_logging(service: str, *, level: str = "INFO") -> None:
-    """Sets up structlog and the standard library's logging (of libraries) to write the same JSON
-    lines. Call once a process."""
+    """Make structlog and the standard library's logging write the same JSON lines.
+
+    Call this once in a process.
+    """
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -54,9 +55,11 @@ def configure_logging(service: str, *, level: str = "INFO") -> None:
 
 @contextmanager
 def log_ids(**ids: Any) -> Iterator[None]:
-    """Binds ids to every log line written inside: ``chain``, ``task``, ``job``, ``attempt``,
-    ``dataset``, ``pilot``, ``message``. These names are the same everywhere, so that one search
-    finds a job's whole story."""
+    """Bind ids to every log line that is written in the block.
+
+    The names ``chain``, ``task``, ``job``, ``attempt``, ``dataset``, ``pilot`` and ``message`` are
+    the same everywhere, so that one search finds everything about a job.
+    """
     known = {key: str(value) for key, value in ids.items() if value is not None}
     with structlog.contextvars.bound_contextvars(**known):
         yield

@@ -1,5 +1,7 @@
-"""Periodic work: a tick every so often, sooner when woken. The poll is the truth; a wake only saves
-the waiting."""
+"""Periodic work: a function that runs at an interval, or earlier when it is woken.
+
+Correctness rests on the polling. A wake only saves waiting time.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,15 +17,18 @@ from sluice.servicekit.metrics import ServiceMetrics
 
 log = structlog.get_logger(__name__)
 
-#: Seconds of rest after ticks that failed one after the other: the first, and the longest.
+#: Seconds between ticks after successive failures: the first pause and the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
-#: Seconds that the tick under way gets to end at a stop.
+#: Seconds that the current tick may take to end when the loop is stopped.
 STOP_PATIENCE = 2.0
 
 
 class Loop:
-    """Calls ``tick`` again and again: at once while it returns True (there is more), else after
-    ``period`` seconds or a wake."""
+    """Runner of a periodic function.
+
+    It calls ``tick`` again at once while ``tick`` returns True, because there is more work.
+    Otherwise it waits ``period`` seconds or for a wake.
+    """
 
     def __init__(
         self,
@@ -39,7 +44,7 @@ class Loop:
         self._metrics = metrics
         metrics.loop_failures.labels(
             name
-        )  # from 0 on: what begins with 1 is no increase to Prometheus
+        )  # creates the series at 0, so that Prometheus sees the first increase
         self._wake = asyncio.Event()
         self._stopping = asyncio.Event()
         self._waiting = False
@@ -47,19 +52,20 @@ class Loop:
 
     @property
     def idle(self) -> bool:
-        """Waits for its next tick, and nobody has woken it."""
+        """Return whether the loop waits for its next tick and has not been woken."""
         return self._waiting and not self._wake.is_set()
 
     def wake(self) -> None:
+        """Make the loop tick now."""
         self._wake.set()
 
     async def start(self) -> None:
+        """Start the loop."""
         self._stopping.clear()
         self._task = asyncio.create_task(self._run(), name=f"loop {self.name}")
 
     async def stop(self) -> None:
-        """The tick under way is finished where it does not take long: what it has claimed is not
-        left to run out."""
+        """Stop the loop, if possible after the current tick, so that no claim is left to expire."""
         task, self._task = self._task, None
         if task is None:
             return
@@ -79,7 +85,7 @@ class Loop:
                 failures += 1
                 more = False
                 log.warning("loop.waiting", loop=self.name, failures=failures, reason=str(error))
-            except Exception:  # process boundary: one failed tick must not end the loop
+            except Exception:  # process boundary: a failed tick must not end the loop
                 failures += 1
                 more = False
                 self._metrics.loop_failures.labels(self.name).inc()
@@ -111,9 +117,12 @@ def sharing_loops(
     period: float,
     metrics: ServiceMetrics,
 ) -> list[Loop]:
-    """Several that take from the same work; ``wake_idle`` wakes one. ``tick`` is given what to call
-    when it has found some: there may be more, and the next loop looks too. (Never one before it:
-    two could wake each other for ever, over work that has to wait.)"""
+    """Return several loops that share the same work.
+
+    ``tick`` receives a function to call when it has found work: there may be more, and the next
+    loop looks too. It never wakes an earlier loop, because two loops could wake each other for ever
+    over work that has to wait. Wake one of the loops from outside with ``wake_idle``.
+    """
     loops: list[Loop] = []
 
     def help_with(number: int) -> Callable[[], None]:
@@ -127,9 +136,11 @@ def sharing_loops(
 
 
 def wake_idle(loops: Sequence[Loop]) -> None:
-    """Wakes the first that waits, and has those at work look again when they are done: one of them
-    may have what has changed in its hands, where the others do not see it, and have looked at it
-    too early."""
+    """Wake the first idle loop, and make busy loops look again when their tick ends.
+
+    A busy loop may hold the changed object, which the others cannot see, and may have read it too
+    early.
+    """
     idle = [loop for loop in loops if loop.idle]
     for loop in loops:
         if loop not in idle[1:]:
@@ -137,4 +148,4 @@ def wake_idle(loops: Sequence[Loop]) -> None:
 
 
 def no_help() -> None:
-    """What a tick calls where there is no other loop to wake."""
+    """Do nothing: a tick without other loops calls this to wake them."""

@@ -1,12 +1,13 @@
-"""Metrics that every service has; each service owns a registry, so that several can live in one
-process."""
+"""Metrics that every service has. Each service has a registry, so one process can run several."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 
 class ServiceMetrics:
-    """Prometheus metrics of one service, all named ``sluice_*``; the address they are read from
-    tells of which."""
+    """Prometheus metrics of one service, all named ``sluice_*``.
+
+    The metrics do not name the service; the address that they are read from does.
+    """
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -49,5 +50,5 @@ class ServiceMetrics:
         )
 
     def render(self) -> bytes:
-        """The text format that Prometheus scrapes."""
+        """Return the metrics in the text format that Prometheus scrapes."""
         return generate_latest(self.registry)

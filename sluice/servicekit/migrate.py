@@ -1,9 +1,8 @@
-"""Migrations: each service brings its database up to date when it starts; of instances that start
-together one does it.
+"""Migrations: each service upgrades its database when it starts.
 
-An empty database gets the whole schema at once, from ``schema.sql`` beside the package of the
-revisions, which is made from them (``make docs``); only one with an older schema goes through the
-revisions.
+Of several instances that start together, one does it. An empty database gets the whole schema at
+once, from ``schema.sql`` beside the package of the revisions, which is generated from them (``make
+docs``). Only a database with an older schema goes through the revisions.
 """
 
 import asyncio
@@ -22,27 +21,27 @@ from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, error_te
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 else:
-    Connection = object  # the class is generic for the type checker only
+    Connection = object  # the class is generic only for the type checker
 
 log = structlog.get_logger(__name__)
 
 _REVISION = re.compile(r'^revision = "(?P<name>\w+)"$', re.MULTILINE)
 _BEFORE = re.compile(r'^down_revision = "(?P<name>\w+)"$', re.MULTILINE)
 
-#: The lock under which one instance migrates is its session's: one that stands still between two
-#: statements must not keep it.
+#: The session holds the lock under which one instance migrates. A session that stands still between
+#: two statements must lose it.
 MIGRATING = {"idle_session_timeout": "60s"}
 
-#: Seconds between two looks whether another instance is done.
+#: Seconds between two checks whether another instance has finished.
 LOOK_AGAIN = 0.1
 
 
 class Migrator:
-    """Component: upgrades the database at ``url`` with the revisions in package ``versions``
-    (``dms.db.migrations`` …).
+    """Component that upgrades the database at ``url`` with the revisions in a package.
 
-    Others may be at work on the database meanwhile: a migration never waits long for a lock (see
-    ``upgrade``), because every statement that comes after it would wait too.
+    ``versions`` names the package (``dms.db.migrations`` …). Others may use the database at the
+    same time: a migration never waits long for a lock (see ``upgrade``), because every later
+    statement would wait too.
     """
 
     def __init__(self, url: str, versions: str) -> None:
@@ -50,8 +49,12 @@ class Migrator:
         self._versions = versions
 
     async def start(self) -> None:
-        """Raises ``NotAvailable`` when the database does not answer, or others hold what a
-        migration needs: to be tried again."""
+        """Upgrade the database if it is out of date.
+
+        Raises:
+            NotAvailable: The database does not answer, or others hold a lock that a migration
+                needs. Retry.
+        """
         revisions = revisions_of(self._versions)
         try:
             connection = await asyncpg.connect(
@@ -75,14 +78,15 @@ class Migrator:
             await connection.close(timeout=CONNECT_TIMEOUT)
 
     async def stop(self) -> None:
+        """Do nothing."""
         return None
 
     async def _upgrade(self, connection: Connection, revisions: "Revisions") -> None:
-        """An empty database gets the schema as a whole, which spares the loading of Alembic.
+        """Upgrade the database under a lock that ends with the session.
 
-        The lock ends with the session. It is asked for again and again: a session that waits for it
-        would hold a snapshot, for which ``CREATE INDEX CONCURRENTLY`` of the instance that migrates
-        would wait in turn.
+        An empty database gets the whole schema, which avoids the import of Alembic. The lock is
+        polled: a session that waits for it would hold a snapshot, and ``CREATE INDEX CONCURRENTLY``
+        of the migrating instance would wait for that session.
         """
         lock = zlib.crc32(self._versions.encode())
         while not await connection.fetchval("SELECT pg_try_advisory_lock($1)", lock):  # noqa: ASYNC110 - others hold it
@@ -95,7 +99,7 @@ class Migrator:
                 await connection.execute(schema.read_text())
             log.info("database.made", versions=self._versions, revision=revisions.newest)
             return
-        from sluice.servicekit.upgrade import (  # noqa: PLC0415 - takes two seconds, and most starts find nothing to do
+        from sluice.servicekit.upgrade import (  # takes two seconds, and most starts do not need it
             upgrade,
         )
 
@@ -114,13 +118,18 @@ class Migrator:
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
+    """The names of all revisions and of the newest one."""
+
     known: frozenset[str]
     newest: str
 
 
 def revisions_of(versions: str) -> Revisions:
-    """``newest`` is the one that none follows. Raises ``ValueError`` unless there is exactly
-    one."""
+    """Return the revisions in a package. The newest one is the one without a successor.
+
+    Raises:
+        ValueError: There is not exactly one newest revision.
+    """
     texts = [
         file.read_text()
         for file in resources.files(versions).iterdir()

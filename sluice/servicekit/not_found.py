@@ -1,4 +1,4 @@
-"""What a server says where nothing is served at an address, or not by the method that was used."""
+"""Responses where a path, or the method at a path, is not served."""
 
 from collections.abc import Iterable
 
@@ -8,17 +8,19 @@ from starlette.types import Scope
 from sluice.contracts.problems import PROBLEM_TYPE, Problem
 from sluice.visible_text import quoted
 
-#: Characters of an address that are repeated to who sent it.
+#: The number of characters of a path that the response repeats.
 _SHOWN = 200
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
-#: What a part of an address is the plural of, where it is no plain one.
+#: The singular of a part of a path, where it is irregular.
 _NOUNS = {"datasets": "data set", "unmatched": "unmatched data set"}
 _LIST = "/api/openapi.json lists what there is"
 
 
 def methods_at(scope: Scope) -> set[str]:
-    """Those by which the application itself serves this address: what is mounted in it answers for
-    itself."""
+    """Return the methods by which the application serves a path.
+
+    Mounted applications answer for themselves and are ignored.
+    """
     routes = [route for route in scope["app"].routes if not isinstance(route, Mount)]
     asked = {method: {**scope, "method": method} for method in _METHODS}
     return {
@@ -29,7 +31,10 @@ def methods_at(scope: Scope) -> set[str]:
 
 
 def unserved(method: str, path: str, allowed: Iterable[str] = ()) -> Problem:
-    """``allowed``: methods by which the address is served; none: it is not at all."""
+    """Return the problem of a path that is not served by a method.
+
+    ``allowed`` are the methods by which it is served; without any, the path does not exist.
+    """
     shown = path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…"
     if methods := ", ".join(sorted(allowed)):
         detail = f"{method} is not possible at {shown}: use {methods} ({_LIST})"
@@ -43,12 +48,12 @@ def unserved(method: str, path: str, allowed: Iterable[str] = ()) -> Problem:
 
 
 def not_an_id(kind: str, given: str, wanted: str) -> Problem:
-    """Return what is said of an address that holds something else where an id belongs.
+    """Return the problem of a path with a malformed id.
 
     Args:
-        kind: The part of the address before it, as in ``chains``.
-        given: What the address holds.
-        wanted: What an id of this kind is, in words.
+        kind: The part of the path before the id, as in ``chains``.
+        given: The malformed id.
+        wanted: A description of an id of this kind.
     """
     noun = _NOUNS.get(kind) or kind.removesuffix("s").replace("-", " ")
     return _not_found(f"there is no {noun} {quoted(given)}: give {wanted}")

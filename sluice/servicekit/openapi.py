@@ -1,9 +1,8 @@
-"""The OpenAPI document as FastAPI makes it, put right where it knows less than the code.
+"""Corrections of the OpenAPI document that FastAPI makes.
 
-It documents error answers as what routes answer with, where they are problems (RFC 9457). The
-schema of a body that a route reads by itself is a document of its own, whose definitions belong to
-the components here. And a schema stays where it was only made for another: of what is nested in
-code and flat on the wire (``sluice.contracts.wire``), nothing refers to it.
+Error responses get the media type of problems (RFC 9457). The definitions in the schema of a body
+that a route parses itself move to the components. Schemas that nothing refers to are removed: they
+remain when objects are nested in code and flat on the wire (``sluice.contracts.wire``).
 """
 
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ _PROBLEM = {"$ref": f"{_COMPONENTS}Problem"}
 
 
 def complete_document(app: FastAPI) -> None:
-    """Makes the application's OpenAPI document say what it answers and takes."""
+    """Correct the OpenAPI document of an application."""
     made = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -37,7 +36,7 @@ def complete_document(app: FastAPI) -> None:
 
 
 def remove_unused_schemas(document: dict[str, Any]) -> None:
-    """From the components of an OpenAPI or AsyncAPI document those that nothing in it leads to."""
+    """Remove schemas that nothing in an OpenAPI or AsyncAPI document refers to."""
     schemas = document["components"]["schemas"]
     beside = {name: part for name, part in document["components"].items() if name != "schemas"}
     found: set[str] = set()
@@ -52,7 +51,7 @@ def remove_unused_schemas(document: dict[str, Any]) -> None:
 
 
 def _named_schemas(part: Any) -> Iterator[str]:
-    """Names of the components' schemas that are referred to in ``part``."""
+    """Yield the names of the component schemas that ``part`` refers to."""
     if isinstance(part, dict):
         reference = part.get("$ref")
         if isinstance(reference, str) and reference.startswith(_COMPONENTS):
@@ -68,7 +67,7 @@ def _name_problem(content: dict[str, Any]) -> None:
 
 
 def _lift_definitions(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
-    """The schema without ``$defs``, which go to the components."""
+    """Return the schema without ``$defs``, which move to the components."""
     for name, definition in schema.get("$defs", {}).items():
         components.setdefault(name, _refer(definition))
     lifted: dict[str, Any] = _refer({key: value for key, value in schema.items() if key != "$defs"})

@@ -1,8 +1,10 @@
-"""The relay: the only place from which messages leave a service. What committed is sent at least
-once, in order of commit as far as possible; receivers drop what comes twice by its id.
+"""The outbox relay: the only place from which messages leave a service.
 
-What was sent stays for a while: a broker that lost what it held, or databases that were restored to
-a moment before it was applied, get it once more (``SEND_AGAIN``).
+A committed message is sent at least once, in the order of commits as far as possible. Receivers
+drop duplicates by id.
+
+Sent messages are kept for a while. ``SEND_AGAIN`` sends them once more after a broker has lost its
+messages, or after databases have been restored to an earlier moment.
 """
 
 import time
@@ -23,11 +25,11 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Messages sent in one go, and how long a relay that died may keep them from the others (one that
-#: only is slow has them sent twice, which receivers do not notice).
+#: The number of messages sent at once, and the time for which a relay claims them. A slow relay
+#: only causes duplicates, which receivers drop.
 BATCH = 200
 CLAIM = timedelta(seconds=10)
-#: Seconds until a destination that refused is tried again.
+#: Seconds until messages to a destination that refused are sent again.
 REFUSED_PAUSE = 1.0
 
 CLAIM_OUTBOX = """
@@ -74,17 +76,20 @@ DELETE FROM inbox WHERE ctid = ANY(ARRAY(
     SELECT ctid FROM inbox WHERE applied_at < now() - $1::interval FOR UPDATE SKIP LOCKED))
 """
 
-#: A message cannot come again after so long: brokers and outboxes hold nothing that old.
+#: The longest time after which a message can come again. No broker or outbox keeps it longer.
 INBOX_MEMORY = timedelta(days=14)
-#: Sent messages forgotten in one statement, and seconds between two rounds.
+#: The number of sent messages deleted by one statement, and the seconds between two rounds.
 PRUNE_BATCH = 5000
 PRUNE_PERIOD = 60.0
 
 
 class OutboxRelay:
-    """Sends committed messages: at once when the database says so, and every ``period`` seconds in
-    any case. ``keep``: how long those sent stay; zero where the transport cannot lose what the
-    database does not lose too."""
+    """Component that sends committed messages.
+
+    It sends at once after a commit of this process, and every ``period`` seconds. ``keep`` is the
+    time for which sent messages are kept. It is zero for a transport that loses nothing unless the
+    database loses it, too.
+    """
 
     def __init__(
         self,
@@ -105,11 +110,13 @@ class OutboxRelay:
         self._prune = Loop("messages.prune", self._forget, period=PRUNE_PERIOD, metrics=metrics)
 
     async def start(self) -> None:
+        """Start the loops."""
         self._database.on_send = self._loop.wake
         await self._loop.start()
         await self._prune.start()
 
     async def stop(self) -> None:
+        """Stop the loops."""
         self._database.on_send = None
         await self._prune.stop()
         await self._loop.stop()
@@ -145,7 +152,7 @@ class OutboxRelay:
         return True
 
     async def _note(self, rows: Sequence["asyncpg.Record"], stored: Set[str]) -> None:
-        """Settles what is stored and releases the rest."""
+        """Settle the stored messages and release the rest."""
         done = [row["id"] for row in rows if row["message_id"] in stored]
         left = [row["id"] for row in rows if row["message_id"] not in stored]
         async with self._database.connection() as connection:

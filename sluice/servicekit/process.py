@@ -1,5 +1,8 @@
-"""A service as a process: HTTP first, then everything else as soon as its database and broker let
-it; ends at SIGTERM."""
+"""A service as a process.
+
+HTTP starts first. Everything else starts as soon as the database and the broker are available. The
+process ends at SIGTERM.
+"""
 
 import asyncio
 import os
@@ -43,13 +46,13 @@ from sluice.servicekit.transport.open import UnknownTransport, open_transport
 
 log = structlog.get_logger(__name__)
 
-#: Seconds for all components to stop; what they had in hand then comes again, as after a crash.
+#: Seconds for all components to stop. Unfinished work is repeated later, as after a crash.
 STOP_LIMIT = 15.0
-#: Seconds that threads get to end by themselves after everything has stopped: one that hangs on a
-#: storage never does.
+#: Seconds that threads may take to end after everything has stopped. A thread that hangs on a
+#: storage never ends.
 THREADS_LIMIT = 2.0
 
-#: Where people are known.
+#: The service that keeps the accounts of people.
 PEOPLE_SERVICE = "wfms.operator"
 
 _KEYS_FIRST = (
@@ -62,13 +65,16 @@ Parts = tuple[type[SettingsT], Build[SettingsT]]
 
 
 def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
-    """Runs a service until SIGTERM or SIGINT, and ends the process: with 0 then, 1 when it could
-    not start or stop, 2 when its settings are wrong. ``load`` imports the service's settings class
-    and ``build``: that takes a second, in which a signal is heeded already."""
+    """Run a service until SIGTERM or SIGINT, then end the process.
+
+    The exit status is 0 after a signal, 1 if the service could not start or stop, and 2 for wrong
+    settings. ``load`` imports the settings class and ``build`` of the service. The import takes a
+    second, in which signals already work.
+    """
     stop = StopRequest()
     look_for_none()
     settings_class, build = load()
-    keep_what_is_loaded()  # not later: what is to come may wait for its database for days
+    keep_what_is_loaded()  # not later: the service may wait for its database for days
     keys: ServiceKeys | None = None
     try:
         settings = load_settings(settings_class)
@@ -122,7 +128,7 @@ class _Process(Generic[SettingsT]):
         self._started: list[Component] = []
 
     async def run(self, stop: StopRequest) -> int:
-        """Status of the process."""
+        """Run until a stop is requested and return the exit status."""
         stop.listen()
         try:
             await self._server.start()
@@ -161,10 +167,10 @@ class _Process(Generic[SettingsT]):
         log.info("service.ready", port=self._server.port)
 
     def _guarded(self, service: Service, links: NetworkLinks) -> ASGIApp:
-        """Its application, behind who may ask for it."""
+        """Return the application of the service behind authentication."""
         if self._keys is None:
             return open_to_anybody(service.app)
-        # Pilots ask most, and what is theirs is known quickly.
+        # Pilots send most requests, and their tokens are the fastest to check.
         known: list[Authenticator] = (
             [] if service.authenticator is None else [service.authenticator]
         )
@@ -183,7 +189,7 @@ class _Process(Generic[SettingsT]):
         return knowing_people(service.app, known, service.reception)
 
     async def _stop(self) -> bool:
-        """False when it took too long."""
+        """Stop everything, and return False if it takes too long."""
         if self._service is not None and self._service.end_waiting is not None:
             self._service.end_waiting()
         await self._server.stop()
@@ -197,7 +203,7 @@ class _Process(Generic[SettingsT]):
         return True
 
     def _need(self, component: Component) -> str:
-        """What a start of ``component`` waits for, under the names that ``/readyz`` has later."""
+        """Return the name of what a component waits for, as ``/readyz`` shows it."""
         if component is self._transport:
             return "transport"
         return (
@@ -212,7 +218,7 @@ def _complain(sentences: Sequence[str]) -> int:
 
 
 def _let_go_of_threads(code: int) -> None:
-    """The interpreter waits for its threads, without a limit."""
+    """End the process if threads do not end; the interpreter would wait for them for ever."""
 
     def end() -> None:
         log.warning(

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 def lives(pid: int) -> bool:
     """A zombie is dead: its parent has yet to notice, and some never do. Where zombies cannot be
-    told, they live."""
+    told, they live.
+    """
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

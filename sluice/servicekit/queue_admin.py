@@ -49,7 +49,8 @@ class MessagesUnknown(NotFound):
 
 class QueueDesk:
     """Every method raises ``NotAvailable`` while the broker is out of reach, and
-    ``QueueUnknown``."""
+    ``QueueUnknown``.
+    """
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -58,7 +59,8 @@ class QueueDesk:
     @property
     def dead_lately(self) -> Mapping[str, int]:
         """Queue → its dead messages when ``queues`` was asked last, as a loop does: nobody waits
-        for the broker."""
+        for the broker.
+        """
         return self._dead
 
     async def queues(self) -> QueueList:
@@ -77,7 +79,8 @@ class QueueDesk:
 
     async def body(self, queue: str, message: str) -> bytes:
         """All that a dead message says. Raises ``MessagesUnknown`` where it is not among the oldest
-        that lists show."""
+        that lists show.
+        """
         with _plainly():
             letters = await self._transport.dead_letters(_known(queue), limit=_MOST)
         found = next((letter.body for letter in letters if letter.id == message), None)

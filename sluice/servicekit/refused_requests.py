@@ -17,7 +17,8 @@ PAUSE = 10.0
 
 class Refusals:
     """Counted by status; of each, one line in the log at a time, which says how many there were
-    without one."""
+    without one.
+    """
 
     def __init__(self, *, pause: float = PAUSE) -> None:
         self.pause = pause

@@ -1,5 +1,6 @@
 """Room for the bodies of requests that are held at the same time, and who leaves where there is no
-more."""
+more.
+"""
 
 import asyncio
 
@@ -17,7 +18,8 @@ class NoRoom(Exception):
 
 class HeldBody:
     """One body. ``arriving``: what ends the wait for the rest of it; None once it is complete.
-    ``dismissed``: it has to leave."""
+    ``dismissed``: it has to leave.
+    """
 
     def __init__(self) -> None:
         self.size = 0
@@ -27,7 +29,8 @@ class HeldBody:
 
 class BodyRoom:
     """Where it is used up, the largest body that still arrives leaves, whoever sends at that
-    moment: a few that never end must not keep the smaller ones of others out."""
+    moment: a few that never end must not keep the smaller ones of others out.
+    """
 
     def __init__(self, largest: int) -> None:
         """``largest``: bytes that one body may have."""
@@ -55,7 +58,8 @@ class BodyRoom:
 
     def until_answered(self, body: HeldBody, send: Send) -> Send:
         """A body whose answer begins has been read, and is needed no longer, however slowly the
-        answer is taken."""
+        answer is taken.
+        """
         if body not in self._held:
             return send
 

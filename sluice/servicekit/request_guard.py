@@ -94,7 +94,8 @@ class Guard:
     def _check_host(self, given: list[bytes], scope: Scope) -> None:
         """A name that leads here by somebody else's word is how a page of theirs would speak to us
         from a person's browser. The address that was connected to is no such name. Raises
-        ``_Refused``."""
+        ``_Refused``.
+        """
         host = host_of(given[0].decode("latin-1")) if len(given) == 1 else ""
         if host in self._names or "*" in self._names or (host and host == _address(scope)):
             return
@@ -115,7 +116,8 @@ class Guard:
         self, receive: Receive, body: bytearray, held: HeldBody, *, announced: list[bytes]
     ) -> None:
         """The whole body, before anybody else sees the request: who sends slowly keeps no thread
-        busy, and what is too large is never held. Raises ``_Refused``, ``_Gone``."""
+        busy, and what is too large is never held. Raises ``_Refused``, ``_Gone``.
+        """
         if announced and (not announced[0].isdigit() or int(announced[0]) > self._limits.body):
             raise self._too_large()
         try:
@@ -182,7 +184,8 @@ def host_of(header: str) -> str:
 
 def _address(scope: Scope) -> str:
     """That was connected to. A server on IPv6 that takes IPv4, too, gives such addresses in the
-    form of its own."""
+    form of its own.
+    """
     address: str = (scope.get("server") or ("",))[0]
     return address.lower().removeprefix("::ffff:")
 

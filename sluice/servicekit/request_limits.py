@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Limits:
     """``hosts``: names, besides the machine's own, under which requests may come. ``body``: bytes
     of a request's body; ``body_seconds``: for all of it to arrive. ``settings``: what the settings
-    of these begin with."""
+    of these begin with.
+    """
 
     hosts: frozenset[str] = frozenset()
     body: int = 16 * 1024 * 1024

@@ -34,7 +34,8 @@ class NoKey(Conflict):
 
 class Unsealable(Conflict):
     """It was sealed with another key, as something else, too long ago, or was changed. ``what``:
-    the subject of the sentence."""
+    the subject of the sentence.
+    """
 
     def __init__(self, what: str) -> None:
         super().__init__(
@@ -57,7 +58,8 @@ class Sealer:
 
     def open(self, sealed: bytes, *, what: str, seconds: int | None = None) -> str:
         """``seconds``: since when it may be sealed at the earliest. Raises ``NoKey``,
-        ``Unsealable``."""
+        ``Unsealable``.
+        """
         try:
             found, text = json.loads(self._required.decrypt(sealed, ttl=seconds))
         except InvalidToken:

@@ -78,7 +78,7 @@ class HttpServer:
             await asyncio.gather(task, return_exceptions=True)
 
     def _listen(self) -> socket.socket:
-        """uvicorn ends the process where it cannot; this raises."""
+        """Uvicorn ends the process where it cannot; this raises."""
         try:
             if ":" in self._host:
                 both = socket.has_dualstack_ipv6()

@@ -23,7 +23,8 @@ class Service:
     waited for. ``metrics``: where its server counts, too. ``authenticator``: of tokens that this
     service gives. ``reception``: of people, where it keeps their accounts. ``for_people``:
     they ask it, and where people have no accounts they need no credential: whoever gives none is a
-    person who may do everything that people may."""
+    person who may do everything that people may.
+    """
 
     name: str
     app: ASGIApp

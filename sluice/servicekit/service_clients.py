@@ -1,5 +1,6 @@
 """How a service reaches another one: by address, or within one process over the same client (the
-transport is the seam)."""
+transport is the seam).
+"""
 
 from collections.abc import Generator, Mapping, MutableMapping
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ class Links(Protocol):
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
         """A client whose relative URLs lead to ``service`` (``dms``, ``wms``, ``wfms.chains`` …).
         ``streams``: for answers that are read while they are made, and may be larger than the
-        memory."""
+        memory.
+        """
         ...
 
     async def stop(self) -> None: ...
@@ -53,7 +55,8 @@ class _Clients:
 
 class CredentialRefused(httpx.TransportError):
     """Another service does not know this one: clocks differ, or keys are being changed. It is as if
-    it could not be reached: no request is refused for that."""
+    it could not be reached: no request is refused for that.
+    """
 
 
 class SignedRequests(httpx.Auth):
@@ -80,7 +83,8 @@ class SignedRequests(httpx.Auth):
 
 class NetworkLinks(_Clients):
     """``addresses``: service → base URL. ``signer``: of the service that asks, None: it does not
-    say who it is."""
+    say who it is.
+    """
 
     def __init__(
         self,
@@ -107,7 +111,8 @@ class NetworkLinks(_Clients):
 
 class ProcessLinks(_Clients):
     """All services in this process: requests go straight to the other's ASGI application, which may
-    be registered later, and say who sends them."""
+    be registered later, and say who sends them.
+    """
 
     def __init__(self) -> None:
         super().__init__()

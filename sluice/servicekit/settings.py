@@ -61,14 +61,16 @@ class HttpSettings(LayeredSettings):
 
     def limits(self, *, settings: str, name: str = "") -> Limits:
         """``settings``: what their variables begin with. ``name``: under which other services know
-        it."""
+        it.
+        """
         names = {host.strip().lower() for host in (*self.hosts.split(","), name)}
         return Limits(frozenset(names - {""}), self.largest_body, self.body_seconds, settings)
 
 
 class ServiceSettings(HttpSettings):
     """``SLUICE_<SERVICE>_…``, from the places in ``settings_sources``; nested names are joined by
-    two underscores (``SLUICE_DMS_ADDRESSES__WMS``)."""
+    two underscores (``SLUICE_DMS_ADDRESSES__WMS``).
+    """
 
     SHARED: ClassVar[frozenset[str]] = frozenset(
         {

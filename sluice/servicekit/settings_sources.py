@@ -38,7 +38,8 @@ SHARED_PREFIX = "SLUICE_"
 
 class WrongSettings(ValueError):
     """What is wrong, one sentence each, with the name of the variable and the place where it was
-    found."""
+    found.
+    """
 
     def __init__(self, sentences: list[str]) -> None:
         super().__init__("\n".join(sentences))
@@ -92,7 +93,8 @@ SettingsT = TypeVar("SettingsT", bound=LayeredSettings)
 
 def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> SettingsT:
     """The settings from all places; ``prefix`` of the variables where it is not the class's own.
-    Raises ``WrongSettings``."""
+    Raises ``WrongSettings``.
+    """
     own = str(owner.model_config.get("env_prefix", "")) if prefix is None else prefix
     try:
         return owner(_env_prefix=own)
@@ -112,7 +114,8 @@ def unknown_variables(owner: type[LayeredSettings]) -> list[str]:
 
 def unknown_among(names: Iterable[str], owner: type[BaseSettings]) -> list[str]:
     """Of variables those with the prefix of ``owner`` that name none of its fields: likely
-    misspelt."""
+    misspelt.
+    """
     prefix = str(owner.model_config["env_prefix"]).upper()
     fields = {f"{prefix}{field}".upper() for field in owner.model_fields}
     return sorted(
@@ -124,7 +127,8 @@ def unknown_among(names: Iterable[str], owner: type[BaseSettings]) -> list[str]:
 
 def places() -> list[SettingsPlace]:
     """In order of precedence. Raises ``WrongSettings`` when one that the environment names cannot
-    be read."""
+    be read.
+    """
     environment = {
         name.lower(): value
         for name, value in os.environ.items()

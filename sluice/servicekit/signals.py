@@ -11,7 +11,8 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 class StopRequest:
     """From the moment it is made, a signal ends the process with status 0: there is nothing in
     hand. After ``listen`` it only ends ``wait``. Later signals change nothing, but for a second
-    SIGINT, which ends the process in the middle of its stop."""
+    SIGINT, which ends the process in the middle of its stop.
+    """
 
     def __init__(self) -> None:
         self._received: asyncio.Future[str] | None = None
@@ -40,7 +41,8 @@ class StopRequest:
 
 class StopAsked:
     """``asked``: by the first signal, to end well, however long that takes; ``at_once``: by the
-    next one."""
+    next one.
+    """
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()

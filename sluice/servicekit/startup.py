@@ -1,5 +1,6 @@
 """Starting a component whose database or broker may not be there yet: tried until it goes, saying
-what it waits for."""
+what it waits for.
+"""
 
 import asyncio
 import re
@@ -29,7 +30,8 @@ async def start_when_possible(
     component: Component, *, what: str, tell: Callable[[str, str], None]
 ) -> None:
     """``tell`` is called with ``what`` and the reason at each failed try. Raises what is no matter
-    of waiting."""
+    of waiting.
+    """
     failures = 0
     logged: set[str] = set()
     while True:

@@ -10,7 +10,8 @@ from sluice.servicekit.http import problem_response
 
 class Gate:
     """Application: ``/healthz`` says that the process lives; ``/readyz`` what it waits for;
-    everything else is answered 503. Once it is open, it hands every request on."""
+    everything else is answered 503. Once it is open, it hands every request on.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name

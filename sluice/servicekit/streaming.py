@@ -1,5 +1,6 @@
 """Answers that are sent while they are made: never whole in memory, and given up when nobody reads
-them any more."""
+them any more.
+"""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol
@@ -26,7 +27,8 @@ class Body(Protocol):
 
 class Streamed(StreamingResponse):
     """``body`` is closed in any case: at its end, when the reader goes away, and where nothing of
-    it was asked for."""
+    it was asked for.
+    """
 
     def __init__(self, body: Body, *, status: int = 200, headers: Mapping[str, str]) -> None:
         super().__init__(body, status_code=status, headers=dict(headers), media_type=None)
@@ -41,7 +43,8 @@ class Streamed(StreamingResponse):
 
 def attachment(name: str) -> str:
     """``Content-Disposition`` (RFC 6266) of something to be saved under ``name``, whatever is in
-    it."""
+    it.
+    """
     plain = "".join(
         letter if " " <= letter <= "~" and letter not in '"\\%' else "_" for letter in name
     )

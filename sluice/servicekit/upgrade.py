@@ -1,5 +1,6 @@
 """Running migrations with Alembic; imported only where there is one to run: Alembic and SQLAlchemy
-take two seconds to load."""
+take two seconds to load.
+"""
 
 import asyncio
 import io
@@ -36,7 +37,8 @@ _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 
 class MigrationTooSlow(Exception):
     """A statement of a migration took longer than ``STATEMENT_TIMEOUT``: it may not hold up the
-    services for so long."""
+    services for so long.
+    """
 
     def __init__(self, versions: str, revision: str) -> None:
         super().__init__(
@@ -71,7 +73,8 @@ async def upgrade(session: Session, versions: str) -> None:
 
 def schema_sql(versions: str) -> str:
     """The whole schema as one SQL script: what all revisions make of an empty database. Needs no
-    database."""
+    database.
+    """
     config = _config(versions)
     config.output_buffer = written = io.StringIO()
     command.upgrade(config, "head", sql=True)
@@ -80,7 +83,8 @@ def schema_sql(versions: str) -> str:
 
 def _one_at_a_time() -> asyncio.Lock:
     """Alembic keeps the migration under way in module globals: services that share a process and a
-    loop take turns."""
+    loop take turns.
+    """
     return _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
 
 

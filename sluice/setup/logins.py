@@ -16,7 +16,8 @@ SERVICES = tuple(Addresses().by_service())
 
 class SetupSettings(LayeredSettings):
     """``SLUICE_SETUP_…``: where an administrator reaches the servers; the command's options go
-    before."""
+    before.
+    """
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_SETUP_")
 
@@ -80,7 +81,8 @@ def backup_login() -> ServiceLogin | None:
 
 def broker_logins() -> list[ServiceLogin]:
     """Services may share a login. Raises ``WrongSettings``: one missing, two passwords of a login,
-    different virtual hosts."""
+    different virtual hosts.
+    """
     logins = _logins(
         "BROKER_URL",
         lambda prefix: load_settings(_BrokerUrl, prefix=prefix).broker_url,

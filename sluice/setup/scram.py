@@ -1,5 +1,6 @@
 """Passwords as PostgreSQL keeps them (RFC 5802, SCRAM-SHA-256), so that a server, and its log,
-never see them in clear text."""
+never see them in clear text.
+"""
 
 import hashlib
 import hmac
@@ -14,7 +15,8 @@ def scram_verifier(
     password: str, *, salt: bytes | None = None, iterations: int = ITERATIONS
 ) -> str:
     """What PostgreSQL takes for ``PASSWORD``. ``password`` is ASCII: others would have to be
-    normalised first."""
+    normalised first.
+    """
     salt = secrets.token_bytes(16) if salt is None else salt
     salted = hashlib.pbkdf2_hmac("sha256", password.encode("ascii"), salt, iterations)
     stored_key = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()

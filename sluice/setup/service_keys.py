@@ -56,7 +56,8 @@ def _make(folder: Path) -> list[str]:
 @_alone
 def rotate_keys(folder: Path) -> list[str]:
     """A new key for each service; the public one of before stays beside its own. Raises
-    ``OSError``, ``BadKeys`` (then nothing has changed)."""
+    ``OSError``, ``BadKeys`` (then nothing has changed).
+    """
     changes = _make(folder)
     for service in SERVICES:
         private, public = key_files(folder, service)
@@ -71,7 +72,8 @@ def rotate_keys(folder: Path) -> list[str]:
 @_alone
 def forget_old_keys(folder: Path) -> list[str]:
     """Of each service only the public key that goes with its private one stays. Raises
-    ``OSError``, ``BadKeys``."""
+    ``OSError``, ``BadKeys``.
+    """
     changes = []
     for service in SERVICES:
         private, public = key_files(folder, service)

@@ -1,5 +1,6 @@
 """What whoever watches steps that ask people wants to know and change: at the operator service, or
-at the service that asks, at the same paths."""
+at the service that asks, at the same paths.
+"""
 
 from contextlib import AbstractAsyncContextManager
 from typing import NamedTuple
@@ -40,7 +41,8 @@ class AskWatchCalls(ServiceClient):
     async def make_ask_link(self, of: AskingOf, new: NewLink) -> AskLink:
         """With its address, which is not told again; without a scheme it is one of the operator
         service. Never repeated by itself. Raises ``NotFound``; ``Conflict`` where the template
-        allows none, or none for so long."""
+        allows none, or none for so long.
+        """
         return await self.call("POST", f"{of.path}/links", body=new, answer=AskLink, retry=False)
 
     async def ask_links(self, of: AskingOf) -> AskLinks:
@@ -62,5 +64,6 @@ class AskWatchCalls(ServiceClient):
 
     def all_answers(self, of: AskingOf) -> AbstractAsyncContextManager[httpx.Response]:
         """As JSON Lines, read while they come. Raises ``NotFound``, ``NotAvailable``, httpx's
-        ``TransportError``."""
+        ``TransportError``.
+        """
         return self.stream(f"{of.path}/answers", headers={})

@@ -7,7 +7,8 @@ from sluice.contracts.audit import AuditPage, AuditVerdicts
 class AuditCalls(ServiceClient):
     async def audit(self, **filters: object) -> AuditPage:
         """The newest first. ``filters``: ``who``, ``what``, ``object``, ``since``, ``until``,
-        ``after``, ``limit``."""
+        ``after``, ``limit``.
+        """
         return await self.call("GET", f"{API}/audit", answer=AuditPage, params=filters)
 
     async def audit_verdicts(self) -> AuditVerdicts:

@@ -32,7 +32,8 @@ class ChainCalls(ServiceClient):
     ) -> Chain:
         """``dataset`` None: the template takes none. ``run_template``: one that
         ``store_run_template`` gave. A repetition gives the first. Raises ``NotFound``, ``Conflict``
-        (the data set cannot be used), ``Unprocessable`` (parameters)."""
+        (the data set cannot be used), ``Unprocessable`` (parameters).
+        """
         chain, _ = await self.request_new_chain(
             dataset, template, run_template=run_template, params=params, rank=rank
         )
@@ -87,7 +88,8 @@ class ChainCalls(ServiceClient):
 
     async def rank_chain(self, uid: UUID, rank: float) -> Chain:
         """Added to the ranks of its steps, of running ones at once. Raises ``NotFound``;
-        ``Conflict`` where no step is to run any more; ``NotAvailable``."""
+        ``Conflict`` where no step is to run any more; ``NotAvailable``.
+        """
         return await self.call(
             "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
         )
@@ -109,7 +111,8 @@ class ChainCalls(ServiceClient):
     async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
         """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises
         ``NotFound``; ``Conflict`` (the chain has not ended, nothing of it failed, or something
-        needed cannot be had any more); ``Unprocessable`` (step, parameters)."""
+        needed cannot be had any more); ``Unprocessable`` (step, parameters).
+        """
         return await self.create(f"{API}/chains/{uid}/rerun", body=asked, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:

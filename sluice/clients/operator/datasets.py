@@ -99,7 +99,8 @@ class DatasetCalls(ServiceClient):
     def content(self, file: File, *, start: int = 0) -> AbstractAsyncContextManager[httpx.Response]:
         """What is in the file, from byte ``start`` on, read while it comes; all of it where that is
         another file's by now. Raises ``NotFound``, ``NotAvailable``, httpx's ``TransportError``
-        where it breaks off."""
+        where it breaks off.
+        """
         ranged = {"Range": f"bytes={start}-", "If-Range": f'"{file.checksum}"'} if start else {}
         return self.stream(
             f"{API}/datasets/{file.dataset_uid}/files/{file.id}/content", headers=ranged
@@ -122,7 +123,8 @@ class DatasetCalls(ServiceClient):
         self, *, template: str | None = None, limit: int | None = None
     ) -> UnmatchedList:
         """Data sets that fitted no template, newest first; ``template``: those that it would take
-        now."""
+        now.
+        """
         return await self.call(
             "GET",
             f"{API}/unmatched",
@@ -146,7 +148,8 @@ class DatasetCalls(ServiceClient):
 
     async def rematch(self, dataset: UUID) -> Rematched:
         """Raises ``NotFound`` where it is not among the unmatched, ``Conflict`` where it was
-        deleted."""
+        deleted.
+        """
         return await self.call(
             "POST", f"{API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched
         )

@@ -1,5 +1,6 @@
 """What the operator service is asked about the system itself: what needs a person, pilots,
-queues."""
+queues.
+"""
 
 from urllib.parse import quote
 from uuid import UUID
@@ -29,12 +30,14 @@ class OperationCalls(ServiceClient):
 
     async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
         """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or
-        where somebody else has seen it first."""
+        where somebody else has seen it first.
+        """
         return await self.call("POST", f"{API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
     async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
         """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or
-        where somebody else has seen it first."""
+        where somebody else has seen it first.
+        """
         await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
 
     async def pilots(self, *, after: str | None = None, limit: int | None = None) -> PilotList:
@@ -49,7 +52,8 @@ class OperationCalls(ServiceClient):
 
     async def stop_pilot(self, uid: UUID) -> None:
         """Asks it to hand back what it has, and to end. Raises ``NotFound``; ``Conflict`` where it
-        has ended."""
+        has ended.
+        """
         await self.call("POST", f"{API}/pilots/{uid}/stop")
 
     async def load_tool(self, uid: UUID, asked: LoadTool) -> None:

@@ -42,7 +42,8 @@ class PeopleCalls(ServiceClient):
 
     async def person_quotas(self, name: str | None = None) -> PersonQuotas:
         """None: of who asks. Raises ``NotFound``; ``Forbidden`` where an administrator does not
-        ask."""
+        ask.
+        """
         whose = (await self.me()).name if name is None else name
         path = f"{API}/people/{quote(whose, safe='')}/quotas"
         return await self.call("GET", path, answer=PersonQuotas)
@@ -72,7 +73,8 @@ class PeopleCalls(ServiceClient):
 
     async def give_token(self, new: NewToken) -> GivenToken:
         """Never repeated by itself: each one makes a token. Raises ``Forbidden``, ``NotFound``;
-        ``Conflict`` where the person has too many."""
+        ``Conflict`` where the person has too many.
+        """
         return await self.call("POST", f"{API}/tokens", body=new, answer=GivenToken, retry=False)
 
     async def revoke_token(self, token: UUID) -> Token:
@@ -90,7 +92,8 @@ class PeopleCalls(ServiceClient):
 
     async def device_login(self, question: DeviceQuestion) -> DeviceAnswer:
         """What has become of it. Raises ``Forbidden`` where it was refused, ``NotFound`` where it
-        has ended."""
+        has ended.
+        """
         path = f"{API}/device-logins/answers"
         return await self.call("POST", path, body=question, answer=DeviceAnswer)
 

@@ -25,7 +25,8 @@ class SecretCalls(ServiceClient):
 
     async def set_secret(self, new: NewSecret) -> Secret:
         """Never repeated by itself: each one makes a version. Raises ``Unprocessable``;
-        ``Conflict`` where the service has no key."""
+        ``Conflict`` where the service has no key.
+        """
         return await self.call("POST", f"{API}/secrets", body=new, answer=Secret, retry=False)
 
     async def remove_secret(self, name: str, *, version: int | None = None) -> None:

@@ -27,7 +27,8 @@ class TaskCalls(JobCalls):
         full: bool = False,
     ) -> ChainTaskList:
         """Those of the newest chains first; ``paged``: and where the next page begins; ``full``:
-        with how many jobs of each were killed."""
+        with how many jobs of each were killed.
+        """
         params = {
             "chain": chain,  # release 0.1.0 does not know chain_uid
             "state": state,
@@ -63,7 +64,8 @@ class TaskCalls(JobCalls):
         self, job_id: int, *, attempt: int | None = None
     ) -> AbstractAsyncContextManager[httpx.Response]:
         """All of its log, read while it comes. Raises ``NotFound``, ``NotAvailable``, httpx's
-        ``TransportError``."""
+        ``TransportError``.
+        """
         return self.stream(
             f"{API}/jobs/{job_id}/log/content" + ("" if attempt is None else f"?attempt={attempt}"),
             headers={},

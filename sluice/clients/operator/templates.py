@@ -24,12 +24,14 @@ class TemplateCalls(ServiceClient):
 
     async def store_template(self, template: NewTemplate) -> Template:
         """The same text again gives the version that is there. Raises ``Unprocessable`` with every
-        finding; ``Conflict`` where it is to replace another version than the latest."""
+        finding; ``Conflict`` where it is to replace another version than the latest.
+        """
         return await self.call("POST", f"{API}/templates", body=template, answer=Template)
 
     async def store_template_file(self, path: Path, *, name: str | None = None) -> Template:
         """As ``store_template``; findings name the file. ``name``: by default the file's, without
-        its ending."""
+        its ending.
+        """
         file = {"cwl": (path.name, await asyncio.to_thread(path.read_bytes), "application/yaml")}
         request = self._http.build_request(
             "POST", f"{API}/templates", files=file, data={} if name is None else {"name": name}
@@ -59,7 +61,8 @@ class TemplateCalls(ServiceClient):
         self, *, every_version: bool = False, disabled: bool = False
     ) -> TemplateList:
         """The latest version of each that data sets may go through, with ``disabled`` also of the
-        others; or all versions."""
+        others; or all versions.
+        """
         return await self.read_more(
             f"{API}/templates",
             answer=TemplateList,
@@ -79,7 +82,8 @@ class TemplateCalls(ServiceClient):
 
     async def restore_template(self, name: str, *, version: int) -> Template:
         """The files of ``version`` as the latest. Raises ``NotFound``, and ``Unprocessable`` where
-        today's checks refuse them."""
+        today's checks refuse them.
+        """
         path = f"{API}/templates/{quote(name)}/restore"
         return await self.call("POST", path, body=RestoreTemplate(version=version), answer=Template)
 
@@ -97,14 +101,16 @@ class TemplateCalls(ServiceClient):
 
     async def store_run_template(self, template: NewTemplate) -> Template:
         """For ``request_chain`` alone: nothing is matched with it. The same files again give what
-        is there. Raises ``Unprocessable`` with every finding."""
+        is there. Raises ``Unprocessable`` with every finding.
+        """
         return await self.call("POST", f"{API}/run-templates", body=template, answer=Template)
 
     async def run_templates(
         self, *, limit: int | None = None, after: UUID | None = None, paged: bool = False
     ) -> TemplateList:
         """Those that came with runs, the last one run first; with ``paged`` says where the next
-        page begins. Raises ``NotFound`` where there never was ``after``."""
+        page begins. Raises ``NotFound`` where there never was ``after``.
+        """
         params = {"limit": limit, "after": after, "paged": paged or None}
         return await self.call("GET", f"{API}/run-templates", answer=TemplateList, params=params)
 

@@ -29,7 +29,8 @@ class ToolCalls(ServiceClient):
 
     async def compose(self, asked: ComposeTools) -> Composition:
         """Raises ``NotFound`` for a tool, with those that fit; ``Unprocessable`` with every reason
-        why they do not fit."""
+        why they do not fit.
+        """
         return await self.call("POST", f"{API}/pipelines/compose", body=asked, answer=Composition)
 
 

@@ -1,1 +1,1 @@
-"""Who may do what: principals, the policies of routes, and where both meet."""
+"""Authentication and authorization: principals, route policies and their enforcement."""

@@ -1,4 +1,4 @@
-"""Who asks, as a parameter of FastAPI's routes."""
+"""FastAPI dependencies that give a route its principal."""
 
 from typing import Annotated
 
@@ -16,7 +16,7 @@ def _person(request: Request) -> Person | None:
     return person_of(principal_of(request.scope))
 
 
-#: What whoever asks sees.
+#: The visibility of the principal that sends the request.
 Seen = Annotated[Sight, Depends(_sight)]
-#: The person that asks, himself or by a service; None: a service for itself.
+#: The person who sends the request, directly or by delegation. None: a service acts for itself.
 Asking = Annotated[Person | None, Depends(_person)]

@@ -1,4 +1,4 @@
-"""Where requests come in from the network: from a credential to a principal."""
+"""Authentication of network requests: from a credential to a principal."""
 
 from contextlib import ExitStack
 from typing import Protocol
@@ -24,15 +24,23 @@ _SCHEME = "bearer"
 
 
 class Authenticator(Protocol):
+    """A resolver of credentials to principals."""
+
     async def principal(self, token: str) -> Principal | None:
-        """Whose token it is; None: nobody's. Raises ``Unauthenticated`` with the reason where there
-        is more to say."""
+        """Return the principal that the token belongs to, or None for an unknown token.
+
+        Raises:
+            Unauthenticated: The token is refused for a reason that the caller should know.
+        """
         ...
 
 
 class Authentication:
-    """ASGI application around another. A request without a credential is nobody's, and one with a
-    wrong token is refused; a browser whose session is over is nobody's, too."""
+    """ASGI middleware that authenticates requests.
+
+    A request without a credential has no principal. A request with a wrong token is refused. A
+    browser whose session has ended counts as a request without a credential.
+    """
 
     def __init__(
         self,
@@ -43,9 +51,16 @@ class Authentication:
         without: Principal | None = None,
         most: int = 0,
     ) -> None:
-        """``authenticator``: None: whoever reaches the server may do everything. ``sessions``: of
-        people, where there are pages. ``without``: who asks where no credential is given, or none
-        that anybody knows. ``most``: requests of a person in a minute; 0: any number."""
+        """Set up the authentication of an application.
+
+        Args:
+            app: The ASGI application that is protected.
+            authenticator: Resolves bearer tokens. None: everybody who reaches the server may do
+                everything.
+            sessions: The browser sessions, where the service has pages for people.
+            without: The principal of requests without a credential or with an unknown one.
+            most: Requests that one person may send in a minute. 0: no limit.
+        """
         self._rate = RequestRate(most)
         self._at_once = RequestsAtOnce()
         self._app = app
@@ -76,7 +91,12 @@ class Authentication:
             await self._app(scope, receive, send)
 
     async def _find(self, scope: Scope) -> Principal | None:
-        """Raises ``Unauthenticated``; ``NotAvailable`` where nobody can say now who it is."""
+        """Return the principal of a request.
+
+        Raises:
+            Unauthenticated: The request has an unknown or invalid token.
+            NotAvailable: The service that knows the tokens cannot be asked now.
+        """
         if self._authenticator is None:
             return ANYBODY
         headers = Headers(scope=scope)
@@ -100,7 +120,9 @@ class Authentication:
 
 
 def _is_of_release_before(scope: Scope) -> bool:
-    """Return whether a client of release 0.1.0 may ask: it has no token, and says only that it is
-    httpx."""
+    """Return whether the request may come from a client of release 0.1.0.
+
+    Such a client sends no token and only the default user agent of httpx.
+    """
     agent = Headers(scope=scope).get("user-agent", "") if scope["type"] == "http" else ""
     return principal_of(scope) is ANYBODY and agent.startswith("python-httpx")

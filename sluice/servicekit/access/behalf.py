@@ -1,7 +1,7 @@
-"""For whom a service asks another one: the person whose request it answers.
+"""Delegation: the person for whom a service calls another service.
 
-The service that people ask says so with each of its requests, and the other one shows it what that
-person sees, and nothing else. Others ask for themselves: what they do is no person's request.
+The operator service names the person in each of its requests. The called service then shows what
+that person may see, and nothing else. Other services act only for themselves.
 """
 
 from dataclasses import replace
@@ -18,19 +18,19 @@ from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person, Principal, ServiceCaller, person_of
 from sluice.servicekit.audit.request import PersonRequest, action_line, request_now
 
-#: Who may ask for a person.
+#: The services that may act for a person.
 _CARRIES = frozenset({CallingService.OPERATOR})
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def address_of(scope: Scope) -> str:
-    """That a request came from, or of the proxy before us."""
+    """Return the address of the client or of the proxy in front of this service."""
     address, _ = scope.get("client") or ("", 0)
     return str(address)
 
 
 def request_of(principal: Principal | None, scope: Scope) -> PersonRequest | None:
-    """What ``principal`` asks: as a person, or as a service for one. None: it is no person's."""
+    """Return the request of the person that ``principal`` is or acts for, or None."""
     person = person_of(principal)
     if person is None or scope["type"] != "http":
         return None
@@ -45,19 +45,22 @@ def request_of(principal: Principal | None, scope: Scope) -> PersonRequest | Non
 
 
 def person_asking() -> Person | None:
-    """Whose request is answered here; None: nobody's that is known."""
+    """Return the person whose request is being answered, or None if there is none."""
     request = request_now()
     return None if request is None else request.person
 
 
 def sight_now() -> Sight:
-    """What whoever's request is answered here sees; all where it is nobody's."""
+    """Return the visibility of the current request: that of its person, or everything."""
     person = person_asking()
     return ALL if person is None else person.sight
 
 
 def acting(caller: Principal) -> Principal:
-    """``caller``: a service of this process that asks another one, now for whom it does."""
+    """Return ``caller`` with the person and the request for which it acts now.
+
+    A service that may not act for people, and any other principal, is returned unchanged.
+    """
     request = request_now()
     if isinstance(caller, ServiceCaller) and caller.service in _CARRIES and request is not None:
         return replace(caller, behalf=request.person, request=request.uid)
@@ -65,7 +68,7 @@ def acting(caller: Principal) -> Principal:
 
 
 def header_of(service: str) -> str | None:
-    """What a request of the ``service`` says over a network; None: it asks for itself."""
+    """Return the delegation header that ``service`` sends now, or None if it acts for itself."""
     request = request_now()
     if request is None or service not in _CARRIES:
         return None
@@ -77,8 +80,11 @@ def header_of(service: str) -> str | None:
 
 
 def asked_for(principal: Principal | None, scope: Scope) -> Principal | None:
-    """The ``principal`` of a request that came by a network, with the person that it names. Raises
-    ``Unauthenticated`` where that cannot be read."""
+    """Return the principal of a network request with the person that its delegation header names.
+
+    Raises:
+        Unauthenticated: The header is unreadable, or the service may not act for people.
+    """
     said = Headers(scope=scope).get(ON_BEHALF_HEADER)
     if said is None or not isinstance(principal, ServiceCaller):
         return principal

@@ -1,5 +1,4 @@
-"""Where a principal and a policy meet: each route of an ASGI application behind its policy, and the
-question itself for others."""
+"""Enforcement of route policies."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol, assert_never
@@ -25,7 +24,17 @@ _READS = frozenset({"GET", "HEAD"})
 
 
 def require(declared: RoutePolicy, principal: Principal | None, path: Mapping[str, Any]) -> None:
-    """``path``: parts of the address by name. Raises ``Unauthenticated``, ``Forbidden``."""
+    """Check that a policy admits a principal.
+
+    Args:
+        declared: The policy of the route.
+        principal: The principal of the request. None: the request has no credential.
+        path: The path parameters of the request by name.
+
+    Raises:
+        Unauthenticated: The request has no credential, and the route needs one.
+        Forbidden: The policy does not admit the principal.
+    """
     if Other.EVERYBODY in declared.others:
         return
     if Other.LINK in declared.others and (principal is None or isinstance(principal, Person)):
@@ -47,7 +56,10 @@ def _needed(declared: RoutePolicy, principal: Principal) -> str:
 
 
 def only_own(declared: RoutePolicy, principal: Principal | None) -> bool:
-    """Precondition: he may, as of ``require``. Is it with his own alone?"""
+    """Return whether the policy admits the principal only for objects that it owns.
+
+    Call this after ``require``, which checks that the policy admits the principal.
+    """
     return (
         isinstance(principal, Person)
         and declared.role is not None
@@ -75,25 +87,42 @@ def _may(declared: RoutePolicy, principal: Principal, path: Mapping[str, Any]) -
 
 
 class OwnersGuard(Protocol):
-    """Of a service whose objects are somebody's."""
+    """The check of a service whose objects belong to people and groups."""
 
     async def require(
         self, sight: Sight, address: str, path: Mapping[str, str], *, changes: bool
     ) -> None:
-        """For whom ``sight`` is limited. ``address``: of the route, with the names of its parts;
-        ``path``: what they are. ``changes``: the request is to change what it names. Raises what
-        the service says of an object that is not there; ``Forbidden`` for what may be seen, and
-        not changed."""
+        """Check that a principal of limited visibility may access the object that a path names.
+
+        The service's own "not found" error is raised for objects that the principal may not see.
+
+        Args:
+            sight: The visibility of the principal.
+            address: The path template of the route.
+            path: The path parameters by name.
+            changes: Whether the request changes the object.
+
+        Raises:
+            Forbidden: The principal may see the object but not change it.
+        """
         ...
 
 
 class GuardedRoute:
-    """ASGI application of one route, behind its policy. ``address``: with the names of its parts.
-    ``owners``: None: what its service has is nobody's."""
+    """ASGI application of one route that enforces the route's policy."""
 
     def __init__(
         self, app: ASGIApp, declared: RoutePolicy, address: str, owners: OwnersGuard | None
     ) -> None:
+        """Protect the application of a route.
+
+        Args:
+            app: The ASGI application of the route.
+            declared: The policy of the route.
+            address: The path template of the route.
+            owners: Checks the ownership of objects. None: the objects of the service have no
+                owners.
+        """
         if declared.own:
             raise TypeError(f"nobody looks here whose it is that {address} names")
         self._app = app

@@ -1,5 +1,4 @@
-"""What stands before the application of a service that is a process of its own: who may come in,
-and as whom."""
+"""Authentication setups for services that run as processes of their own."""
 
 from collections.abc import Sequence
 
@@ -13,31 +12,43 @@ from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.reception import Reception
 from sluice.servicekit.access.tokens import AnyOf
 
-#: Whoever gives no credential to a service that people ask, where they have no accounts: what is
-#: for services stays closed.
+#: The principal of requests without a credential where people have no accounts. Routes that are
+#: only for services stay closed to it.
 _ANYONE = Person("somebody", Role.ADMIN)
-#: Of the cookie that says whose session it is.
+#: The name of the session cookie.
 _COOKIE = "sluice_person"
 
 
 def open_to_anybody(app: ASGIApp) -> ASGIApp:
-    """Whoever reaches it may do everything."""
+    """Let everybody who reaches the application do everything."""
     return Authentication(app, None)
 
 
 def without_accounts(app: ASGIApp, known: Sequence[Authenticator], *, for_people: bool) -> ASGIApp:
-    """``known``: who is no person. ``for_people``: they ask it, and need not say who they are."""
+    """Protect an application in a system without accounts.
+
+    Args:
+        app: The application.
+        known: Authenticators of services and pilots.
+        for_people: Whether people use the application. They need no credential.
+    """
     return Authentication(app, AnyOf(known), without=_ANYONE if for_people else None)
 
 
 def asking_for_people(
     app: ASGIApp, known: Sequence[Authenticator], operator: httpx.AsyncClient, *, most: int
 ) -> ASGIApp:
-    """``operator``: leads to the service that knows people. ``most``: requests of a person in a
-    minute; 0: any number."""
+    """Protect an application that asks the operator service about the tokens of people.
+
+    Args:
+        app: The application.
+        known: Authenticators of services and pilots.
+        operator: A client of the service that keeps the accounts.
+        most: Requests that one person may send in a minute. 0: no limit.
+    """
     return Authentication(app, AnyOf([*known, AskedPeople(operator)]), most=most)
 
 
 def knowing_people(app: ASGIApp, known: Sequence[Authenticator], reception: Reception) -> ASGIApp:
-    """Of the service that knows them."""
+    """Protect the application of the service that keeps the accounts."""
     return reception.guard(app, known, cookie=_COOKIE)

@@ -1,4 +1,4 @@
-"""Whose something new is."""
+"""Owner and group of new objects."""
 
 from dataclasses import dataclass
 
@@ -9,15 +9,23 @@ from sluice.servicekit.access.principal import Person
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """``owner``: None: no person that is known."""
+    """The owner and the group of an object. ``owner`` is None if no person is known."""
 
     owner: str | None = None
     group: str = EVERYONE
 
 
 def ownership(by: Person | None, *, owner: str | None, group: str | None) -> Ownership:
-    """``by``: the person who makes it; None: a service makes it for ``owner``. ``group``: that is
-    asked for. Raises ``Forbidden``: a person gives things to nobody else, and to his own groups."""
+    """Return the ownership of a new object.
+
+    Args:
+        by: The person who creates the object. None: a service creates it for ``owner``.
+        owner: The requested owner.
+        group: The requested group.
+
+    Raises:
+        Forbidden: The person names another owner, or a group without being its member.
+    """
     if by is None:
         return Ownership(owner, group or EVERYONE)
     if owner not in {None, by.name}:
@@ -28,7 +36,11 @@ def ownership(by: Person | None, *, owner: str | None, group: str | None) -> Own
 
 
 def require_member(by: Person, group: str) -> None:
-    """Raises ``Forbidden``."""
+    """Check that a person is a member of a group.
+
+    Raises:
+        Forbidden: The person is not a member.
+    """
     if not by.sight.is_member(group):
         yours = ", ".join([*by.groups, EVERYONE])
         raise Forbidden(f"you are not in the group {group} (you are in {yours})")

@@ -1,5 +1,4 @@
-"""Where people are known: what a service that keeps their accounts does for all of them, and how
-the others ask it."""
+"""Accounts of people: the interface of the service that keeps them, and its remote client."""
 
 from typing import Protocol
 
@@ -13,45 +12,59 @@ from sluice.contracts.wording import first_fault
 from sluice.os_errors import reason_of
 from sluice.servicekit.access.principal import Person, Principal
 
-#: Seconds for which an answer about a token is taken for true: a revoked one may last so long.
+#: Seconds for which the answer about a token is cached. A revoked token stays valid that long.
 REMEMBERED = 10
-#: Tokens whose answers are remembered.
+#: The number of tokens whose answers are cached.
 _MOST = 4096
-#: Where a service asks whose a token is.
+#: The path that resolves tokens of people.
 WHOSE = "/api/v1/token-holders"
 
 
 class People(Protocol):
-    """An ``Authenticator`` of their tokens, with passwords and sessions."""
+    """An ``Authenticator`` of people's tokens that also handles passwords and sessions."""
 
-    async def principal(self, token: str) -> Principal | None: ...
+    async def principal(self, token: str) -> Principal | None:
+        """Return the principal that the token belongs to, or None for an unknown token."""
 
     async def session_with_password(self, name: str, password: str) -> str:
-        """What the person's browser says from now on. Raises ``Unauthenticated``, and
-        ``TooManyTries``."""
+        """Begin a session with a password and return the session's secret.
+
+        Raises:
+            Unauthenticated: The name or the password is wrong.
+            TooManyTries: Too many sign-ins have failed.
+        """
         ...
 
     async def begin_session(self, person: Person, *, token: str = "") -> str:
-        """The same, for whom somebody else knows. ``token``: by which he is known here; the session
-        is over when it is."""
+        """Begin a session of a person who is already authenticated and return the session's secret.
+
+        Args:
+            person: The person.
+            token: The token that authenticated the person. The session ends with it.
+        """
         ...
 
     async def in_session(self, secret: str) -> Person | None:
-        """None: nobody's session, or one that is over."""
+        """Return the person of a session, or None if it does not exist or has ended."""
         ...
 
-    async def end_session(self, secret: str) -> None: ...
+    async def end_session(self, secret: str) -> None:
+        """End a session."""
 
 
 class AskedPeople:
-    """Authenticator: tokens of people, of whom the service behind ``http`` knows."""
+    """Authenticator that asks the service behind ``http`` about tokens of people."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self._http = http
         self._known: TTLCache[str, Person | None] = TTLCache(_MOST, REMEMBERED)
 
     async def principal(self, token: str) -> Principal | None:
-        """Raises ``NotAvailable`` where nobody can be asked."""
+        """Return the person that the token belongs to, or None for an unknown token.
+
+        Raises:
+            NotAvailable: The service that keeps the accounts does not answer.
+        """
         if not token.startswith(TOKEN_PREFIX) or len(token) > MOST_CLAIMED:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Proofs by which a pilot shows that it has the key it registered with (as DPoP, RFC 9449)."""
+"""Proofs that a pilot has the key with which it registered (like DPoP, RFC 9449)."""
 
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
@@ -7,17 +7,20 @@ from joserfc.jwk import OKPKey
 from sluice.contracts.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
 from sluice.contracts.problems import Unauthenticated
 
-#: Seconds for which a proof holds, before and after its time.
+#: Seconds before and after its creation for which a proof is valid.
 FRESH = 60
-#: Seconds since 1970 that a clock may show.
+#: The greatest plausible time in seconds since 1970.
 _LATEST = 2**40
-#: What joserfc raises for what is not as it has to be.
+#: The exceptions that joserfc raises for malformed input.
 _UNREADABLE = (JoseError, ValueError, TypeError, KeyError, RecursionError)
 
 
 def proven_key(proof: str, now: float) -> str:
-    """The thumbprint (RFC 7638) of the key that whoever sent the proof has. Raises
-    ``Unauthenticated``."""
+    """Return the thumbprint (RFC 7638) of the key that signed the proof.
+
+    Raises:
+        Unauthenticated: The proof is malformed, has a wrong signature or is too old.
+    """
     try:
         header = jws.extract_compact(proof.encode()).headers()
         if header.get("typ") != PILOT_PROOF or header.get("alg") != PILOT_PROOF_ALGORITHM:

@@ -1,7 +1,6 @@
-"""Who may ask for a route: declared beside it, looked at before it runs.
+"""Policies of routes: who may call them.
 
-Nothing may be asked for by default: an application with a route that does not say who may ask for
-it is not made.
+Every route declares its policy. An application with a route without a policy is not built.
 """
 
 from collections.abc import Callable
@@ -13,17 +12,20 @@ from sluice.contracts.access import CallingService, Role
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
-#: How a policy says that submitters may, with what is their own.
+#: How a policy is written that admits submitters to their own objects.
 OWN = f"{Role.SUBMITTER}:own"
 
-#: Where a view has its policy.
+#: The attribute of a view that holds its policy.
 _MARK = "__sluice_access__"
 
 
 class Other(StrEnum):
-    """Callers that are neither people nor services. ``PILOT``: the one that the address names;
-    ``ENROLLED``: who may become a pilot; ``SCRAPER``: what reads metrics, and nothing else;
-    ``LINK``: a browser that came by a link to the step, at which the route itself looks."""
+    """Callers that are neither people nor services.
+
+    ``PILOT`` is the pilot that the path names. ``ENROLLED`` is a pilot that may register.
+    ``SCRAPER`` reads metrics only. ``LINK`` is a browser with a link to a step; the route itself
+    checks the link.
+    """
 
     EVERYBODY = "everybody"
     PILOT = "pilot:itself"
@@ -37,8 +39,11 @@ Who = Role | CallingService | Other
 
 @dataclass(frozen=True, slots=True)
 class RoutePolicy:
-    """``role``: the least that a person needs; None: no person may. ``own``: a submitter may, too,
-    with what is his own."""
+    """The principals that may call a route.
+
+    ``role`` is the lowest role that a person needs; None admits no person. ``own`` also admits
+    submitters to their own objects.
+    """
 
     role: Role | None = None
     own: bool = False
@@ -46,7 +51,7 @@ class RoutePolicy:
     others: frozenset[Other] = frozenset()
 
     def __str__(self) -> str:
-        """As the table of all routes has it."""
+        """Return the policy as the table of all routes shows it."""
         people = [] if self.role is None else [self.role.value]
         people += [OWN] if self.own else []
         services = sorted(f"service:{service}" for service in self.services)
@@ -54,16 +59,22 @@ class RoutePolicy:
 
 
 class NoPolicy(TypeError):
-    """A program error: a route does not say who may ask for it."""
+    """A programming error: a route does not declare a policy."""
 
     def __init__(self, route: str) -> None:
         super().__init__(f"{route} does not say who may ask for it: put allow(…) before its view")
 
 
 def policy(*who: Who, own: bool = False) -> RoutePolicy:
-    """Of people with a role, or one that includes it; of services; of others. ``own``: and of
-    submitters, with what is theirs. Raises ``TypeError`` for nobody, for two roles, and for ``own``
-    with a role that lets all submitters."""
+    """Return the policy that admits the given roles, services and other callers.
+
+    Args:
+        *who: At most one role, which includes higher roles, and any services and other callers.
+        own: Whether submitters are admitted to their own objects, too.
+
+    Raises:
+        TypeError: Nobody is admitted, two roles are given, or ``own`` adds nothing to the role.
+    """
     roles = [each for each in who if isinstance(each, Role)]
     if not who or len(roles) > 1:
         raise TypeError(f"a policy names somebody, and one role at most: {who}")
@@ -78,11 +89,13 @@ def policy(*who: Who, own: bool = False) -> RoutePolicy:
 
 
 def allow(*who: Who) -> Callable[[FunctionT], FunctionT]:
-    """Lets them ask for what the view below answers; as of ``policy``."""
+    """Declare who may call the decorated view, as in ``policy``."""
     return under(policy(*who))
 
 
 def under(declared: RoutePolicy) -> Callable[[FunctionT], FunctionT]:
+    """Declare the policy of the decorated view."""
+
     def mark(view: FunctionT) -> FunctionT:
         setattr(view, _MARK, declared)
         return view
@@ -91,7 +104,11 @@ def under(declared: RoutePolicy) -> Callable[[FunctionT], FunctionT]:
 
 
 def policy_of(view: Callable[..., Any], *, route: str) -> RoutePolicy:
-    """Raises ``NoPolicy``, which names the ``route``."""
+    """Return the policy of a view.
+
+    Raises:
+        NoPolicy: The view of ``route`` declares no policy.
+    """
     found: RoutePolicy | None = getattr(view, _MARK, None)
     if found is None:
         raise NoPolicy(route)

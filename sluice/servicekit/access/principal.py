@@ -1,4 +1,4 @@
-"""Whoever asks, as a credential or the process itself says."""
+"""Principals: the people, services and pilots that requests come from."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -8,13 +8,16 @@ from starlette.types import Scope
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.owners import ALL, EVERYONE, Sight, sight
 
-#: Where a request's scope has its principal. What comes by a network cannot set it.
+#: The key of the principal in the scope of a request. Network clients cannot set it.
 _KEY = "sluice.principal"
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """``groups``: that he is in, beside ``EVERYONE``; the first is whose his things are."""
+    """A person. The first of ``groups`` owns what the person creates.
+
+    Everybody is also in the group ``EVERYONE``, which ``groups`` does not list.
+    """
 
     name: str
     role: Role
@@ -25,17 +28,22 @@ class Person:
 
     @property
     def own_group(self) -> str:
+        """Return the group that owns what the person creates."""
         return next(iter(self.groups), EVERYONE)
 
     @property
     def sight(self) -> Sight:
+        """Return the visibility of the person."""
         return ALL if self.role is Role.ADMIN else sight(self.groups)
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceCaller:
-    """``behalf``: the person for whom it asks; None: it asks for itself. ``request``: of his, which
-    it answers."""
+    """A service.
+
+    ``behalf`` is the person for whom it acts; None: it acts for itself. ``request`` is the uid of
+    the person's request.
+    """
 
     service: CallingService
     behalf: Person | None = None
@@ -47,8 +55,10 @@ class ServiceCaller:
 
 @dataclass(frozen=True, slots=True)
 class PilotCaller:
-    """``uid``: of the one pilot that it may act as; None: it may become a pilot. ``site``: that it
-    comes from; None: it has the token of the system."""
+    """A pilot. ``uid`` is None until it has registered.
+
+    ``site`` is the site whose token it used; None: it used the token of the system.
+    """
 
     uid: UUID | None = None
     site: UUID | None = None
@@ -59,14 +69,18 @@ class PilotCaller:
 
 @dataclass(frozen=True, slots=True)
 class ScraperCaller:
+    """A client that reads metrics."""
+
     def __str__(self) -> str:
         return "what reads metrics"
 
 
 @dataclass(frozen=True, slots=True)
 class Unrestricted:
-    """Who may do everything: this process itself, or whoever reaches it where nobody has to say who
-    he is."""
+    """A principal that may do everything.
+
+    It is this process itself, or everybody where authentication is off.
+    """
 
     name: str
 
@@ -76,24 +90,25 @@ class Unrestricted:
 
 Principal = Person | ServiceCaller | PilotCaller | ScraperCaller | Unrestricted
 
-#: A process that asks a service which it runs itself.
+#: The principal of a process that calls a service which it runs itself.
 THIS_PROCESS = Unrestricted("this process")
-#: Whoever asks where nobody has to say who he is.
+#: The principal of all requests where authentication is off.
 ANYBODY = Unrestricted("anybody")
 
 
 def principal_of(scope: Scope) -> Principal | None:
-    """None: the request says of nobody that he sent it."""
+    """Return the principal of a request, or None if the request has none."""
     found: Principal | None = scope.get(_KEY)
     return found
 
 
 def set_principal(scope: Scope, principal: Principal) -> None:
+    """Set the principal of a request."""
     scope[_KEY] = principal
 
 
 def person_of(principal: Principal | None) -> Person | None:
-    """Who asks, himself or by a service; None: no person that is known."""
+    """Return the person that a principal is or acts for, or None if there is none."""
     match principal:
         case Person():
             return principal
@@ -104,7 +119,7 @@ def person_of(principal: Principal | None) -> Person | None:
 
 
 def sight_of(principal: Principal | None) -> Sight:
-    """What whoever asks sees of what is a group's."""
+    """Return the visibility of a principal."""
     if (person := person_of(principal)) is not None:
         return person.sight
     match principal:

@@ -1,4 +1,4 @@
-"""Signing in by somebody else who knows people: there, and back again."""
+"""Sign-in through an external identity provider."""
 
 import secrets
 from collections.abc import Mapping
@@ -19,19 +19,18 @@ from sluice.servicekit.access.sign_in import elsewhere, is_secure, local, with_q
 from sluice.servicekit.audit.request import coming_from
 from sluice.servicekit.http import ANSWERABLE, answer_to
 
-#: Where a browser is sent on to the provider, and where it comes back.
+#: The path that redirects to the provider, and the path to which the provider redirects back.
 THERE, BACK = "/sign-in/provider", "/sign-in/provider/back"
-#: Value of `signed-in` in the query of the page that somebody gets who was not let in.
+#: Value of `signed-in` in the query of the page that a refused person gets.
 REFUSED = "refused"
-#: Seconds that somebody may take at the provider.
+#: Seconds for which the provider's answer is accepted.
 _LIFE = 600
 _COOKIE = "sluice_provider"
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What a browser that is at the provider is known by when it comes back. ``next``: where it
-    wanted to go."""
+    """A sign-in that waits for the provider's answer. ``next`` is the page to return to."""
 
     state: str
     nonce: str
@@ -41,23 +40,42 @@ class Begun:
 
 
 class Provider(Protocol):
+    """An external identity provider."""
+
     async def begin(self, redirect: str, *, state: str, nonce: str, verifier: str) -> str:
-        """Where the browser is sent to. Raises ``NotAvailable``."""
+        """Return the provider's address to which the browser is redirected.
+
+        Raises:
+            NotAvailable: The provider does not answer.
+        """
         ...
 
     async def person(self, begun: Begun, answer: Mapping[str, str]) -> Person:
-        """Who came back. Raises ``Unauthenticated``, ``NotAvailable``."""
+        """Return the person that the provider's answer names.
+
+        Raises:
+            Unauthenticated: The answer is wrong, or the person is not admitted.
+            NotAvailable: The provider does not answer.
+        """
         ...
 
 
 class ProviderSignIn:
-    """ASGI application around another."""
+    """ASGI middleware that signs people in through an identity provider."""
 
     def __init__(
         self, app: ASGIApp, provider: Provider, sessions: Sessions, *, key: str, public_url: str
     ) -> None:
-        """``key``: signs what the browser keeps meanwhile. ``public_url``: under which browsers
-        know this system; empty: as they ask for it."""
+        """Set up the sign-in.
+
+        Args:
+            app: The ASGI application that handles all other requests.
+            provider: The identity provider.
+            sessions: The browser sessions.
+            key: Signs the cookie that the browser keeps during the sign-in.
+            public_url: The address by which browsers know this system. Empty: the address of the
+                request.
+        """
         self._app = app
         self._provider = provider
         self._sessions = sessions
@@ -76,7 +94,7 @@ class ProviderSignIn:
         await (answer or self._app)(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response | None:
-        """None: it is not about signing in there."""
+        """Return the response to a sign-in request, or None for any other request."""
         match request.url.path:
             case path if path == THERE:
                 return await self._there(request)
@@ -103,7 +121,11 @@ class ProviderSignIn:
         return answer
 
     async def _back(self, request: Request) -> Response:
-        """A code that comes without the cookie was asked for by somebody else, or too long ago."""
+        """Complete the sign-in.
+
+        A request without the matching cookie is refused: another browser began the sign-in, or too
+        much time has passed.
+        """
         begun = self._begun(request)
         if begun is None or not secrets.compare_digest(
             request.query_params.get("state", "").encode(), begun.state.encode()

@@ -1,4 +1,4 @@
-"""How a service that knows people lets them in."""
+"""The authentication of the service that keeps the accounts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,10 +15,17 @@ from sluice.servicekit.access.tokens import AnyOf
 
 @dataclass(frozen=True, slots=True)
 class Reception:
-    """``provider``: that knows people, too; None: there is none. ``secret_key``: signs what
-    browsers keep while they are there. ``public_url``: under which browsers know the service;
-    empty: as they ask for it. ``secure_cookies``: they send cookies by TLS alone.
-    ``most_requests``: of a person in a minute; 0: any number."""
+    """The parts and settings of the authentication of people.
+
+    Attributes:
+        people: The accounts.
+        provider: An external identity provider. None: there is none.
+        secret_key: Signs the cookie that browsers keep during a sign-in at the provider.
+        public_url: The address by which browsers know the service. Empty: the address of the
+            request.
+        secure_cookies: Whether browsers send the cookies only over TLS.
+        most_requests: Requests that one person may send in a minute. 0: no limit.
+    """
 
     people: People
     provider: Provider | None = None
@@ -35,8 +42,14 @@ class Reception:
         cookie: str,
         own: Authenticator | None = None,
     ) -> ASGIApp:
-        """``others``: who is no person. ``cookie``: its name. ``own``: tokens that people have
-        without an account, which addresses may have in them, too."""
+        """Return ``app`` behind authentication and sign-in.
+
+        Args:
+            app: The application.
+            others: Authenticators of services and pilots.
+            cookie: The name of the session cookie.
+            own: Tokens of people without an account. The address of a page may contain them.
+        """
         owners = [] if own is None else [own]
         secure = self.secure_cookies or self.public_url.startswith("https:")
         sessions = Sessions(self.people, cookie, secure=secure)

@@ -1,5 +1,4 @@
-"""Limits on the requests of one person or pilot, so that nobody's programs take the service away
-from the others."""
+"""Limits on the requests of one person or pilot, so that one client cannot starve the others."""
 
 import math
 import time
@@ -15,13 +14,15 @@ from sluice.contracts.access import Role
 from sluice.contracts.problems import ServiceError
 from sluice.servicekit.access.principal import Person, PilotCaller, Principal
 
-#: Requests of one person or pilot that are answered at the same time. An answer lasts as long as
-#: its client reads it, and a pilot waits for jobs for up to a minute. More than the 100 connections
-#: that our own clients open.
+#: The number of requests of one person or pilot that are answered at the same time. A request is
+#: open until its client has read the answer, and a pilot waits up to a minute for jobs. The limit
+#: exceeds the 100 connections that Sluice's own clients open.
 MOST_AT_ONCE = 120
 
 
 class TooManyRequests(ServiceError):
+    """A person has sent too many requests within a minute."""
+
     status, slug, title = 429, "too-many-requests", "Too many requests"
 
     def __init__(self, person: Person, most: int, seconds: int) -> None:
@@ -33,6 +34,8 @@ class TooManyRequests(ServiceError):
 
 
 class TooManyAtOnce(ServiceError):
+    """A person or pilot has too many open requests."""
+
     status, slug, title = TooManyRequests.status, TooManyRequests.slug, TooManyRequests.title
 
     def __init__(self, principal: Principal) -> None:
@@ -43,9 +46,9 @@ class TooManyAtOnce(ServiceError):
 
 
 class RequestsAtOnce:
-    """Counts the requests under way in this process, of each person and each pilot.
+    """A counter of the open requests of each person and pilot in this process.
 
-    Administrators and services are not counted, nor are pilots that register.
+    Administrators, services and pilots that register are not counted.
     """
 
     def __init__(self) -> None:
@@ -56,7 +59,7 @@ class RequestsAtOnce:
         """Count a request while it is answered.
 
         Raises:
-            TooManyAtOnce: As many as may be are under way.
+            TooManyAtOnce: The principal already has the maximum number of open requests.
         """
         match principal:
             case Person() if principal.role is not Role.ADMIN:
@@ -78,8 +81,11 @@ class RequestsAtOnce:
 
 
 class RequestRate:
-    """Counted in the memory of this process: each instance has a count of its own. ``most``: in a
-    minute, of one person; 0: any number. Administrators are not counted."""
+    """A limit on the requests that a person sends in a minute.
+
+    The count is kept in memory, so each instance of a service counts separately. Administrators are
+    not counted. ``most`` is the limit for one person; 0: no limit.
+    """
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -87,7 +93,11 @@ class RequestRate:
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
 
     async def require(self, principal: Principal | None) -> None:
-        """Raises ``TooManyRequests``."""
+        """Count a request of a principal.
+
+        Raises:
+            TooManyRequests: The person has reached the limit.
+        """
         if not self._most or not isinstance(principal, Person) or principal.role is Role.ADMIN:
             return
         if await self._limiter.hit(self._item, principal.name):

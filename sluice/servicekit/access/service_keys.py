@@ -1,6 +1,9 @@
-"""Keys by which services prove who they are (Ed25519, RFC 8037): each has a private one of its own,
-and knows the public ones of those that ask it. Files in one folder, ``NAME.key`` and ``NAME.pub``
-in PEM, read again when they change: keys are changed without a stop."""
+"""Keys with which services authenticate each other (Ed25519, RFC 8037).
+
+Each service has a private key and knows the public keys of its callers. One folder holds them as
+``NAME.key`` and ``NAME.pub`` in PEM. Changed files are read again, so keys can be changed without a
+restart.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,17 +22,21 @@ _MAKE = "`sluice setup service-keys FOLDER` makes what is missing"
 
 
 class BadKeys(ValueError):
-    """A key that cannot be used; the sentence says which, and what to do."""
+    """A key cannot be used. The message names the key and says what to do."""
 
 
 def key_files(folder: Path, service: str) -> tuple[Path, Path]:
-    """Of the private key, and of the public ones."""
+    """Return the paths of the private key and the public keys of a service."""
     name = short_name(service)
     return folder / f"{name}.key", folder / f"{name}.pub"
 
 
 def read_keys(path: Path, *, private: bool) -> list[OKPKey]:
-    """All of a file, the newest last. Raises ``BadKeys``."""
+    """Return all keys of a file, the newest last.
+
+    Raises:
+        BadKeys: The file is missing or holds anything but keys of the wanted kind.
+    """
     try:
         parts = [part for part in path.read_text().split(_END) if "BEGIN" in part]
         found = [OKPKey.import_key(f"{_from_begin(part)}{_end_of(part)}\n") for part in parts]
@@ -50,16 +57,23 @@ def _from_begin(part: str) -> str:
 
 
 def _end_of(part: str) -> str:
-    """The line that ends a part which begins like this one."""
+    """Return the END line that belongs to the BEGIN line of a PEM part."""
     kind = _from_begin(part).removeprefix("-----BEGIN").partition("-----")[0]
     return f"{_END}{kind}-----"
 
 
 class ServiceKeys:
-    """As ``service`` sees them. A public file holds several where keys are being changed."""
+    """The keys that a service knows.
+
+    A public file holds several keys while they are being changed.
+    """
 
     def __init__(self, folder: Path, service: str) -> None:
-        """Raises ``BadKeys``."""
+        """Read the keys of a folder for ``service``.
+
+        Raises:
+            BadKeys: A key is missing or cannot be used.
+        """
         self.service = CallingService(service)
         self._own = _KeyFile(key_files(folder, service)[0], private=True)
         self._public = {name: _KeyFile(key_files(folder, name)[1]) for name in CallingService}
@@ -70,11 +84,11 @@ class ServiceKeys:
         self._require_sound(folder)
 
     def own(self) -> OKPKey:
-        """The private one that signs."""
+        """Return the private key that signs."""
         return self._own.current()[-1]
 
     def known(self) -> Mapping[str, tuple[CallingService, OKPKey]]:
-        """Public ones by their thumbprints (RFC 7638). A service without a file is not known."""
+        """Return the public keys by thumbprint (RFC 7638), with the service of each."""
         return {
             key.thumbprint(): (service, key)
             for service, file in self._public.items()
@@ -107,17 +121,21 @@ class _KeyFile:
     def __init__(self, path: Path, *, private: bool = False) -> None:
         self.path = path
         self._private = private
-        #: As it was when it was last looked into.
+        #: Inode, modification time and size of the file when it was last read.
         self._stamp: tuple[int, int, int] | None = None
         self._keys: list[OKPKey] = []
 
     def require(self) -> None:
-        """Raises ``BadKeys``."""
+        """Read the file.
+
+        Raises:
+            BadKeys: The file cannot be used.
+        """
         self._stamp = self._stamp_now()
         self._keys = read_keys(self.path, private=self._private)
 
     def current(self) -> list[OKPKey]:
-        """Those of before where the file cannot be read any more, or only in part."""
+        """Return the keys of the file, or those read before if the file has become unreadable."""
         if self._stamp_now() not in {None, self._stamp}:
             try:
                 self.require()
@@ -126,7 +144,7 @@ class _KeyFile:
         return self._keys
 
     def _stamp_now(self) -> tuple[int, int, int] | None:
-        """None: it is not there."""
+        """Return the state of the file, or None if it does not exist."""
         try:
             state = self.path.stat()
         except OSError:

@@ -1,5 +1,8 @@
-"""Tokens by which a service says who it is to another one: signed by its own key, for that service
-alone, for a minute (JWT, RFC 7519, with Ed25519, RFC 9864)."""
+"""Tokens with which a service authenticates to another service.
+
+The service signs a JWT (RFC 7519) with its Ed25519 key (RFC 9864). A token is valid for one called
+service and for one minute.
+"""
 
 import time
 from collections.abc import Callable, Mapping
@@ -13,19 +16,19 @@ from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import Principal, ServiceCaller
 from sluice.servicekit.access.service_keys import ServiceKeys
 
-#: Seconds for which a token holds, and by how many the clocks of two machines may differ.
+#: Seconds for which a token is valid, and the accepted clock difference between two machines.
 LIFE, SKEW = 60, 30
 _ALGORITHM = "Ed25519"
-#: What joserfc raises for what is not as it has to be.
+#: The exceptions that joserfc raises for malformed input.
 _UNREADABLE = (JoseError, ValueError, TypeError, RecursionError)
-#: So many tokens are remembered, so that each request of the same minute is not worked out again.
+#: The number of verified tokens that are cached.
 _REMEMBERED = 256
 
 Clock = Callable[[], float]
 
 
 class ServiceSigner:
-    """Makes tokens of one service; each is used for half its life."""
+    """A source of tokens of one service. A token is reused for half its lifetime."""
 
     def __init__(self, keys: ServiceKeys, clock: Clock = time.time) -> None:
         self._keys = keys
@@ -34,10 +37,11 @@ class ServiceSigner:
 
     @property
     def service(self) -> str:
+        """Return the name of the service that signs."""
         return self._keys.service
 
     def token(self, audience: str) -> str:
-        """For ``audience``, the service that is asked."""
+        """Return a token for the service ``audience``."""
         now = self._clock()
         made, token = self._made.get(audience, (0.0, ""))
         if not token or not 0 <= now - made < LIFE / 2:
@@ -46,7 +50,7 @@ class ServiceSigner:
         return token
 
     def forget(self, audience: str) -> None:
-        """The next token is made anew, by the key of then: this one was refused."""
+        """Drop the refused token for ``audience``, so that the next call signs a new one."""
         self._made.pop(audience, None)
 
     def _new(self, audience: str, now: int) -> str:
@@ -57,7 +61,7 @@ class ServiceSigner:
 
 
 class ServiceTokens:
-    """Knows tokens that are for the service whose ``keys`` these are."""
+    """Authenticator of the tokens that are meant for one service."""
 
     def __init__(self, keys: ServiceKeys, clock: Clock = time.time) -> None:
         self._keys = keys
@@ -65,8 +69,11 @@ class ServiceTokens:
         self._seen: dict[str, tuple[CallingService, Mapping[str, Any]]] = {}
 
     async def principal(self, token: str) -> Principal | None:
-        """Raises ``Unauthenticated`` for one of a service that does not hold here: out of date, for
-        another service, signed with a key that is not known. None: it is none of a service's."""
+        """Return the service that signed the token, or None if the token is not a service token.
+
+        Raises:
+            Unauthenticated: The token has expired, is for another service, or its key is unknown.
+        """
         signed = self._seen.get(token) or self._signed(token)
         if signed is None:
             return None
@@ -106,7 +113,7 @@ class ServiceTokens:
         )
         try:
             rules.validate(dict(claims))
-            if claims["exp"] > now + LIFE + SKEW:  # whoever has a key could make one for ever
+            if claims["exp"] > now + LIFE + SKEW:  # no token may be valid for ever
                 raise ClaimError("exp", f"The token holds for longer than {LIFE} s")
         except ClaimError as error:
             raise Unauthenticated(

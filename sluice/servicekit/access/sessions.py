@@ -1,4 +1,4 @@
-"""Sessions of people in their browsers: a cookie has a random secret, and nothing else."""
+"""Browser sessions of people. The cookie holds only a random secret."""
 
 from datetime import timedelta
 from http.cookies import CookieError, SimpleCookie
@@ -6,39 +6,60 @@ from http.cookies import CookieError, SimpleCookie
 from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 
-#: How long a session lasts at most.
+#: The maximum lifetime of a session.
 LIFE = timedelta(days=7)
 
 
 class Sessions:
-    """``name``: of the cookie; systems at other ports of a host have others. ``secure``: browsers
-    are to send it by TLS alone; else where it is given by TLS."""
+    """The sessions that one cookie identifies.
+
+    Systems on other ports of the host need other cookie names.
+    """
 
     def __init__(self, people: People, name: str, *, secure: bool = False) -> None:
+        """Set up the sessions.
+
+        Args:
+            people: The accounts.
+            name: The name of the cookie.
+            secure: Whether browsers send the cookie only over TLS. A cookie that is set over TLS
+                always is.
+        """
         self._people = people
         self._name = name
         self._secure = secure
 
     async def begin(self, person: Person, cookies: str, *, secure: bool, token: str = "") -> str:
-        """A ``Set-Cookie`` header. A session that the browser has already ends. ``token``: by which
-        he is known."""
+        """Begin a session, end the browser's previous one and return a ``Set-Cookie`` header.
+
+        Args:
+            person: The person who has signed in.
+            cookies: The ``Cookie`` header of the request.
+            secure: Whether the request came over TLS.
+            token: The token that authenticated the person.
+        """
         begun = await self._people.begin_session(person, token=token)
         return await self._instead(begun, cookies, secure=secure)
 
     async def begin_with_password(
         self, name: str, password: str, cookies: str, *, secure: bool
     ) -> str:
-        """The same. Raises ``Unauthenticated``, ``TooManyTries``."""
+        """Begin a session with a password and return a ``Set-Cookie`` header.
+
+        Raises:
+            Unauthenticated: The name or the password is wrong.
+            TooManyTries: Too many sign-ins have failed.
+        """
         begun = await self._people.session_with_password(name, password)
         return await self._instead(begun, cookies, secure=secure)
 
     async def end(self, cookies: str, *, secure: bool) -> str:
-        """A ``Set-Cookie`` header that takes the session away, which is over."""
+        """End the session and return a ``Set-Cookie`` header that removes the cookie."""
         await self._end(cookies)
         return self._cookie("", timedelta(0), secure)
 
     async def person(self, cookies: str) -> Person | None:
-        """``cookies``: the ``Cookie`` header. None: nobody's session, or one that is over."""
+        """Return the person of the session in a ``Cookie`` header, or None."""
         secret = self._secret(cookies)
         return await self._people.in_session(secret) if secret else None
 
@@ -51,7 +72,7 @@ class Sessions:
             await self._people.end_session(secret)
 
     def _secret(self, cookies: str) -> str:
-        """Empty: there is none."""
+        """Return the secret of the session cookie, or an empty string without one."""
         try:
             return SimpleCookie(cookies)[self._name].value
         except (CookieError, KeyError):

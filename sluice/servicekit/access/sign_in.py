@@ -1,5 +1,4 @@
-"""Signing in by a form, with a name and a password or with a token, or by the address that
-`sluice up` prints; and out again."""
+"""Sign-in by name and password, by token, or by the address that `sluice up` prints; sign-out."""
 
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -15,19 +14,19 @@ from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.audit.request import coming_from
 from sluice.servicekit.http import ANSWERABLE, answer_to
 
-#: Of the query of an address, and of the form.
+#: The name of the token in the query of an address and in the form.
 PARAMETER = "token"
 SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
-#: Values of `signed-in` in the query of the page that somebody gets who was not signed in.
+#: Values of `signed-in` in the query of the page that follows a failed sign-in.
 WRONG, TOO_MANY = "no", "later"
 _READS = {"GET", "HEAD"}
 _TOO_MANY = 429
-#: Of the form: it has three or four.
+#: The maximum number of form fields. The real form has three or four.
 _MOST_FIELDS = 20
 
 
 class SignIn:
-    """ASGI application around another, which stands in front of its pages."""
+    """ASGI middleware that signs people in and out."""
 
     def __init__(
         self,
@@ -37,8 +36,15 @@ class SignIn:
         tokens: Authenticator,
         by_address: Authenticator | None = None,
     ) -> None:
-        """``tokens``: that the form takes. ``by_address``: that
-        addresses may have in them; None: none may."""
+        """Set up the sign-in.
+
+        Args:
+            app: The ASGI application that handles all other requests.
+            sessions: The browser sessions.
+            tokens: Resolves the tokens that the form accepts.
+            by_address: Resolves the tokens that an address may contain. None: no address may
+                contain one.
+        """
         self._app = app
         self._sessions = sessions
         self._tokens = tokens
@@ -57,7 +63,11 @@ class SignIn:
             await (answer or self._app)(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response | None:
-        """None: it is not about signing in. Raises ``NotAvailable``."""
+        """Return the response to a sign-in or sign-out request, or None for any other request.
+
+        Raises:
+            NotAvailable: The accounts cannot be asked now.
+        """
         match request.method, request.url.path:
             case ("POST", path) if path == SIGN_IN:
                 return await self._by_form(request)
@@ -69,7 +79,7 @@ class SignIn:
         return None
 
     async def _from_address(self, request: Request) -> Response | None:
-        """On to the same address without the token. None: it opens nothing, and is ignored."""
+        """Redirect to the same address without the token, or return None for an invalid token."""
         if self._by_address is None:
             return None
         left = [(k, v) for k, v in request.query_params.multi_items() if k != PARAMETER]
@@ -108,13 +118,17 @@ class SignIn:
         return elsewhere(there, cookie)
 
     async def _begun(self, request: Request, person: Person, token: str) -> str:
-        """A ``Set-Cookie`` header."""
+        """Begin a session and return its ``Set-Cookie`` header."""
         secure = is_secure(request.scope)
         return await self._sessions.begin(person, cookies_of(request), secure=secure, token=token)
 
 
 async def _holder(tokens: Authenticator, token: str) -> Person:
-    """Raises ``Unauthenticated`` for what is no person's."""
+    """Return the person that a token belongs to.
+
+    Raises:
+        Unauthenticated: The token belongs to no person.
+    """
     found = await tokens.principal(token)
     if not isinstance(found, Person):
         raise Unauthenticated("the token is nobody's")
@@ -122,11 +136,15 @@ async def _holder(tokens: Authenticator, token: str) -> Person:
 
 
 def cookies_of(request: Request) -> str:
+    """Return the ``Cookie`` header of a request."""
     return request.headers.get("cookie", "")
 
 
 def local(address: str) -> str:
-    """The address where it leads to a page of ours, else the first page."""
+    """Return the address if it leads to a page of this system, else the first page.
+
+    This prevents redirects to other sites.
+    """
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -136,10 +154,12 @@ def local(address: str) -> str:
 
 
 def with_query(address: str, query: str) -> str:
+    """Return the address with ``query`` appended."""
     return f"{address}{'&' if '?' in address else '?'}{query}"
 
 
 def elsewhere(address: str, cookie: str | None = None) -> Response:
+    """Return a redirect to ``address`` that is neither cached nor sent on as a referrer."""
     answer = RedirectResponse(address, status_code=303)
     answer.headers["Cache-Control"] = "no-store"
     answer.headers["Referrer-Policy"] = "no-referrer"
@@ -149,4 +169,5 @@ def elsewhere(address: str, cookie: str | None = None) -> Response:
 
 
 def is_secure(scope: Scope) -> bool:
+    """Return whether the request came over TLS."""
     return bool(scope.get("scheme") == "https")

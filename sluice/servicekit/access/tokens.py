@@ -1,4 +1,4 @@
-"""Tokens: fixed ones that a process was started with, and those that a WMS gives pilots."""
+"""Fixed tokens that a process was started with, and the tokens that a WMS gives to pilots."""
 
 import hashlib
 import hmac
@@ -11,18 +11,18 @@ from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import PilotCaller, Principal
 
-#: Seconds for which a pilot's token holds; each heartbeat brings a new one.
+#: Seconds for which the token of a pilot is valid. Each heartbeat brings a new token.
 PILOT_TOKEN = 3600
 
 
 class FixedTokens:
-    """An empty one is nobody's."""
+    """Authenticator of fixed tokens. Empty tokens are ignored."""
 
     def __init__(self, known: Mapping[str, Principal]) -> None:
         self._known = [(_digest(token), principal) for token, principal in known.items() if token]
 
     async def principal(self, token: str) -> Principal | None:
-        """In a time that does not depend on what is right of it."""
+        """Return the principal of the token, compared in constant time, or None."""
         digest = _digest(token)
         found = [who for known, who in self._known if hmac.compare_digest(known, digest)]
         return found[0] if found else None
@@ -33,12 +33,13 @@ def _digest(token: str) -> bytes:
 
 
 class AnyOf:
-    """Whoever knows a token first says whose it is."""
+    """Authenticator that asks several others in turn."""
 
     def __init__(self, authenticators: Iterable[Authenticator]) -> None:
         self._authenticators = list(authenticators)
 
     async def principal(self, token: str) -> Principal | None:
+        """Return the principal that the first matching authenticator names, or None."""
         for authenticator in self._authenticators:
             found = await authenticator.principal(token)
             if found is not None:
@@ -47,19 +48,25 @@ class AnyOf:
 
 
 class PilotTokens:
-    """Signed (HMAC), each for one pilot. ``keys``: the newest last, which signs; with any of the
-    others a token may still have been signed."""
+    """Authenticator and source of signed tokens (HMAC), each for one pilot.
+
+    The last of ``keys`` signs. Tokens that were signed with the other keys stay valid.
+    """
 
     def __init__(self, keys: Sequence[str]) -> None:
         self._signer = URLSafeTimedSerializer(list(keys), salt="sluice.pilot")
 
     def give(self, pilot: UUID, site: UUID | None = None) -> str:
-        """``site``: that it comes from."""
+        """Return a token for a pilot that comes from ``site``."""
         told = pilot.hex if site is None else [pilot.hex, site.hex]
         return str(self._signer.dumps(told))
 
     async def principal(self, token: str) -> Principal | None:
-        """Raises ``Unauthenticated`` for one that is out of date."""
+        """Return the pilot of a token, or None if the token is not a pilot token.
+
+        Raises:
+            Unauthenticated: The token has expired.
+        """
         try:
             told = self._signer.loads(token, max_age=PILOT_TOKEN)
             return PilotCaller(*map(UUID, told if isinstance(told, list) else [told]))

@@ -1,7 +1,6 @@
-"""What a service notes of people's requests that change something: who, what, from where, with
-which outcome.
+"""The audit log: which person changed what, from where, and with what result.
 
-Three rows of one request: one before anything is done, so that nothing is done without; one in each
-transaction that commits something for it, in whatever service; one with the answer. They are added
-and never changed, and chained by their digests afterwards, so that a change by hand is found.
+A request writes up to three kinds of rows. The first is written before the work begins, so that
+nothing happens unrecorded. Each transaction that commits a change adds one, in any service. The
+last records the response. Rows are never changed, and a chain of digests reveals manipulation.
 """

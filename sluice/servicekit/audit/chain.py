@@ -1,5 +1,7 @@
-"""The chain of digests over the audit's rows: made afterwards, so that no request waits for
-another, and looked through on request."""
+"""The chain of digests over the audit log.
+
+Digests are computed after the rows have committed, so that requests do not wait for each other.
+"""
 
 import hashlib
 import json
@@ -15,13 +17,14 @@ from sluice.servicekit.metrics import ServiceMetrics
 
 log = structlog.get_logger(__name__)
 
-#: Seconds between two looks for rows that are not chained, and rows in one transaction.
+#: Seconds between two searches for rows without a digest, and the rows of one transaction.
 PERIOD, BATCH = 5.0, 500
-#: Rows that may commit later than ones with greater ids; every so many looks all are looked at.
+#: A search looks at this many of the latest ids, because rows can commit out of order. Every
+#: ``_ALL``-th search looks at all rows.
 _LATE, _ALL = 10_000, 720
-#: What the first digest is made with.
+#: The digest before the first row.
 _BEGIN = bytes(32)
-#: Serialises those who chain.
+#: The advisory lock of the processes that extend the chain.
 _LOCK = 0x534C_4155
 
 _COLUMNS = "a.id, a.at, a.request, a.kind, a.who, a.role, a.action, a.remote, a.outcome, a.facts"
@@ -74,7 +77,10 @@ NOTE_FORGOTTEN = "INSERT INTO audit_forgotten (number) VALUES ($1)"
 
 
 def digest_of(before: bytes, row: Any) -> bytes:
-    """SHA-256 of the digest before and of the row as JSON: its columns in order, times in UTC."""
+    """Return the SHA-256 digest of the previous digest and the row.
+
+    The row is hashed as JSON with its columns in order and times in UTC.
+    """
     told = [
         row["id"],
         row["at"].astimezone(UTC).isoformat(timespec="microseconds"),
@@ -86,7 +92,7 @@ def digest_of(before: bytes, row: Any) -> bytes:
 
 
 class AuditChain:
-    """Component: chains what has been noted, and forgets what is older than ``keep``."""
+    """Component that extends the chain and deletes rows that are older than ``keep``."""
 
     def __init__(self, database: Database, metrics: ServiceMetrics, *, keep: timedelta) -> None:
         self._database = database
@@ -95,13 +101,15 @@ class AuditChain:
         self._loop = Loop("audit", self._tick, period=PERIOD, metrics=metrics)
 
     async def start(self) -> None:
+        """Start the loop."""
         await self._loop.start()
 
     async def stop(self) -> None:
+        """Stop the loop."""
         await self._loop.stop()
 
     async def _tick(self) -> bool:
-        """True: there may be more."""
+        """Extend the chain and return whether there may be more rows."""
         whole = self._looks % _ALL == 0
         self._looks += 1
         if whole:
@@ -110,8 +118,12 @@ class AuditChain:
 
 
 async def chain_more(database: Database, *, whole: bool = True) -> int:
-    """Effect: rows that are not chained are, ``BATCH`` at the most; how many. ``whole``: also those
-    that committed much later than younger ones."""
+    """Add up to ``BATCH`` rows to the chain and return their number.
+
+    Args:
+        database: The database of the service.
+        whole: Whether to include rows that committed much later than rows with higher ids.
+    """
     async with database.transaction() as transaction:
         connection = transaction.connection
         await connection.execute(LOCK, _LOCK)
@@ -127,13 +139,13 @@ async def chain_more(database: Database, *, whole: bool = True) -> int:
             digests.append(digest)
         numbers = list(range(number + 1, number + 1 + len(rows)))
         await connection.execute(ADD, numbers, [row["id"] for row in rows], digests)
-    # Elsewhere than in the database: whoever rewrites all of it does not rewrite this.
+    # The log is outside the database: who rewrites the database cannot rewrite the log.
     log.info("audit.chained", rows=len(rows), number=numbers[-1], head=digest.hex())
     return len(rows)
 
 
 async def forget(database: Database, keep: timedelta) -> None:
-    """Effect: rows that were chained longer ago than ``keep`` are gone, their digests stay."""
+    """Delete rows that are older than ``keep``. Their digests stay."""
     async with database.transaction() as transaction:
         connection = transaction.connection
         await connection.execute(LOCK, _LOCK)
@@ -147,7 +159,7 @@ async def forget(database: Database, keep: timedelta) -> None:
 
 
 async def verdict(database: Database, service: str) -> AuditVerdict:
-    """Looks through all rows; of one moment. Effect: none."""
+    """Check all rows of the audit log against the chain, in one snapshot."""
     async with database.transaction() as transaction:
         connection = transaction.connection
         await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -165,7 +177,7 @@ async def verdict(database: Database, service: str) -> AuditVerdict:
 
 
 async def _looked_through(connection: Connection, forgotten: int) -> tuple[bytes, str]:
-    """The last digest, and the first thing that is wrong."""
+    """Return the last digest, and the first fault or an empty string."""
     digest, number = _BEGIN, 0
     while rows := await connection.fetch(CHAINED, number, BATCH):
         for row in rows:

@@ -1,4 +1,4 @@
-"""Whose request is answered here, and what came of it."""
+"""The person's request that is being answered, and facts about its result."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,16 +9,23 @@ from uuid import UUID
 from sluice.servicekit.access.principal import Person
 from sluice.visible_text import visible_line
 
-#: Characters of a fact, and of an action, that are kept.
+#: The maximum number of characters of a fact and of an action.
 _MOST = 200
 _MOST_OF_ACTION = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class PersonRequest:
-    """``uid``: the same in all services that work for it. ``action``: method and address here.
-    ``remote``: the address that it came from. ``reads``: it is to change nothing. ``facts``: what
-    came of it, as it is told meanwhile."""
+    """A request of a person.
+
+    Attributes:
+        person: The person.
+        uid: The same in all services that work on the request.
+        action: Method and path in this service.
+        remote: The address that the request came from.
+        reads: Whether the request changes nothing.
+        facts: Facts about the result, collected while the request is answered.
+    """
 
     person: Person
     uid: UUID
@@ -36,7 +43,7 @@ _remote: ContextVar[str] = ContextVar("sluice_remote", default="")
 
 @contextmanager
 def coming_from(address: str) -> Iterator[None]:
-    """``address``: that the request has which is answered meanwhile."""
+    """Set the client's address of the request that is answered in the block."""
     token = _remote.set(address)
     try:
         yield
@@ -45,12 +52,13 @@ def coming_from(address: str) -> Iterator[None]:
 
 
 def remote_now() -> str:
+    """Return the client's address of the current request."""
     return _remote.get()
 
 
 @contextmanager
 def answering(request: PersonRequest | None) -> Iterator[None]:
-    """What is done meanwhile is done for it; None: for nobody."""
+    """Set the person's request for which the block works. None: it works for no known person."""
     token = _current.set(request)
     try:
         yield
@@ -59,24 +67,24 @@ def answering(request: PersonRequest | None) -> Iterator[None]:
 
 
 def request_now() -> PersonRequest | None:
-    """That which is answered here; None: what is done is done for nobody that is known."""
+    """Return the current request of a person, or None if there is none."""
     return _current.get()
 
 
 def tell(**facts: object) -> None:
-    """Notes with the request of now what came of it. Never a secret."""
+    """Add facts about the result to the current request. Never pass a secret."""
     request = _current.get()
     if request is not None:
         request.facts.update(in_words(facts))
 
 
 def in_words(facts: Mapping[str, object]) -> dict[str, str]:
-    """What is None is left out."""
+    """Return the facts as text, without those that are None."""
     return {name: _line(str(value), _MOST) for name, value in facts.items() if value is not None}
 
 
 def action_line(method: str, address: str) -> str:
-    """A request in words, whatever characters its address has, and however its uids are written."""
+    """Return a request as one printable line, with uids in their standard form."""
     return _line(f"{method} {'/'.join(map(_plain, address.split('/')))}", _MOST_OF_ACTION)
 
 
@@ -88,5 +96,5 @@ def _plain(part: str) -> str:
 
 
 def _line(text: str, most: int) -> str:
-    """As a database takes it: with neither NUL nor half of a character."""
+    """Return one line that PostgreSQL can store: without NUL and without broken characters."""
     return visible_line(text[:most]).encode(errors="replace").decode()

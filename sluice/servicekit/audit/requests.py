@@ -1,4 +1,4 @@
-"""Requests of people that change something, noted before and after."""
+"""ASGI middleware that writes audit events before and after people's changing requests."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -17,17 +17,20 @@ from sluice.servicekit.database import PASSING, Database, error_text
 
 log = structlog.get_logger(__name__)
 
-#: Of an answer, what says what came of the request; nothing else of it is kept.
+#: The fields of a response that are recorded as facts. Nothing else of it is kept.
 _TELLING = (
     "uid", "id", "name", "version", "role", "groups", "group", "shared_with", "person", "label",
     "state", "dataset_uid", "dataset_name", "template",
 )  # fmt: skip
-#: Bytes of an answer that are looked at.
+#: The maximum number of bytes of a response that are parsed.
 _MOST = 64 * 1024
 
 
 class AuditedRequests:
-    """ASGI application around another. ``refuse``: the answer where nothing can be noted."""
+    """ASGI middleware that writes audit events.
+
+    ``refuse`` makes the response when the audit log cannot be written.
+    """
 
     def __init__(
         self, app: ASGIApp, database: Database, refuse: Callable[[Exception], ASGIApp]
@@ -44,7 +47,7 @@ class AuditedRequests:
         try:
             async with self._database.connection() as connection:
                 await note(connection, request, AuditKind.BEGUN)
-        except (ServiceError, *PASSING) as error:  # nothing is done that nobody knows of
+        except (ServiceError, *PASSING) as error:  # nothing is done that is not recorded
             await self._refuse(error)(scope, receive, send)
             return
         answer = _Answer(send)
@@ -55,7 +58,7 @@ class AuditedRequests:
             await self._note_end(request, answer.status)
 
     async def _note_end(self, request: PersonRequest, status: int) -> None:
-        """It has been answered, whether that can be noted or not."""
+        """Record the result, and only log a failure, because the response has been sent."""
         try:
             async with self._database.connection() as connection:
                 await note(connection, request, AuditKind.ENDED, outcome=status)
@@ -64,7 +67,7 @@ class AuditedRequests:
 
 
 class _Answer:
-    """Looks at an answer as it goes out. ``status``: 500 where there was none."""
+    """Observer of a response on its way out. ``status`` is 500 if no response was sent."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -88,12 +91,12 @@ class _Answer:
         if not message.get("more_body", False):
             try:
                 self.facts |= _facts(json.loads(bytes(self._body)))
-            except (ValueError, RecursionError):  # it is longer than that
+            except (ValueError, RecursionError):  # the body is longer than ``_MOST``
                 return
 
 
 def _facts(answer: Any) -> dict[str, str]:
-    """Of an object, or of one in it."""
+    """Return the facts of a JSON object and of the objects directly in it."""
     if not isinstance(answer, Mapping):
         return {}
     found: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Routes by which a service tells what it has noted."""
+"""Routes that give access to a service's audit log."""
 
 from typing import Annotated
 from uuid import UUID
@@ -24,14 +24,17 @@ class _Asked(AuditSearch):
 
 
 def audit_router(database: Database) -> APIRouter:
+    """Return the routes of the audit log."""
     router = api_router("/api/v1/audit", tags=["audit"])
 
     @router.get("", responses=errors(Unprocessable, NotAvailable))
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def rows(asked: Annotated[_Asked, Query()]) -> AuditRows:
-        """Lists what this service has noted of people's requests: the rows that entries begin
-        with, the newest first. `what`: stands in the action. `object`: uid or name of what was
-        acted on. `after`: the `after` of the page before."""
+        """List audit events of this service: the first row of each request, newest first.
+
+        `what` filters by a part of the action. `object` filters by uid or name of the object that
+        was acted on. `after` is the `after` value of the previous page.
+        """
         async with database.connection() as connection:
             found = (
                 await rows_of(connection, asked.request)
@@ -43,7 +46,7 @@ def audit_router(database: Database) -> APIRouter:
     @router.get("/verdict", responses=errors(NotAvailable))
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def check() -> AuditVerdict:
-        """Looks through all rows: whether they are those that were chained."""
+        """Check all audit rows against their chain of digests."""
         return await verdict(database, database.source)
 
     return router

@@ -1,4 +1,4 @@
-"""Statements on the audit's rows."""
+"""SQL statements on the audit log."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from sluice.servicekit.audit.request import PersonRequest, remote_now
 if TYPE_CHECKING:
     from sluice.servicekit.database import Connection
 else:
-    Connection = object  # the database notes changes itself
+    Connection = object  # the database module imports this one
 
 INSERT = """
 INSERT INTO audit (request, kind, who, role, action, remote, outcome, facts)
@@ -41,7 +41,11 @@ SELECT_REQUESTS = f"SELECT {_COLUMNS} FROM audit WHERE request = ANY($1::uuid[])
 
 
 def place_of(filters: AuditFilter) -> tuple[datetime, UUID] | None:
-    """Where the page before ended: time and request of its last entry. Raises ``WrongCursor``."""
+    """Return time and request of the last entry on the previous page.
+
+    Raises:
+        WrongCursor: The cursor cannot be read.
+    """
     if filters.after is None:
         return None
     at, _, request = filters.after.partition("/")
@@ -54,6 +58,7 @@ def place_of(filters: AuditFilter) -> tuple[datetime, UUID] | None:
 async def note(
     connection: Connection, request: PersonRequest, kind: AuditKind, *, outcome: int | None = None
 ) -> None:
+    """Write an audit event of a request."""
     await connection.execute(
         INSERT,
         request.uid,
@@ -70,19 +75,23 @@ async def note(
 async def note_told(
     connection: Connection, who: str, action: str, *, role: str = "", outcome: int = 200
 ) -> None:
-    """What is no request of a person who is known already. ``action``: in words."""
+    """Write an audit event of a request that has no authenticated person yet."""
     uid, where = uuid4(), remote_now()
     await connection.execute(INSERT, uid, AuditKind.TOLD, who, role, action, where, outcome, {})
 
 
 async def note_change(connection: Connection, request: PersonRequest) -> None:
-    """With the transaction of ``connection``, where it has written anything."""
+    """Write an audit event if the transaction of ``connection`` has changed data."""
     if await connection.fetchval(HAS_WRITTEN):
         await note(connection, request, AuditKind.CHANGED)
 
 
 async def first_rows(connection: Connection, query: AuditSearch) -> list[AuditRow]:
-    """Those that entries begin with, the newest first. Raises ``WrongCursor``."""
+    """Return the first row of each matching request, newest first.
+
+    Raises:
+        WrongCursor: The cursor of the page cannot be read.
+    """
     rows = await connection.fetch(
         SELECT_FIRST,
         query.who,
@@ -97,8 +106,10 @@ async def first_rows(connection: Connection, query: AuditSearch) -> list[AuditRo
 
 
 async def rows_of(connection: Connection, requests: Sequence[UUID]) -> list[AuditRow]:
+    """Return all rows of the given requests."""
     return [audit_row(row) for row in await connection.fetch(SELECT_REQUESTS, requests)]
 
 
 def audit_row(row: Any) -> AuditRow:
+    """Return a database row as an ``AuditRow``."""
     return AuditRow.model_construct(**{**row, "kind": AuditKind(row["kind"])})

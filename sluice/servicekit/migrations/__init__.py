@@ -1,0 +1,1 @@
+"""The Alembic environment that all services share."""

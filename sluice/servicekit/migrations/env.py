@@ -1,5 +1,7 @@
-"""Alembic's environment for every service: runs on the connection that ``servicekit.upgrade`` hands
-over, or writes SQL."""
+"""Alembic's environment for every service.
+
+It runs on the connection that ``servicekit.upgrade`` passes, or writes SQL.
+"""
 
 from alembic import context
 

@@ -46,7 +46,8 @@ class NotCounted(Unprocessable):
 @dataclass(frozen=True, slots=True)
 class Counted:
     """``rows``: SQL's FROM … WHERE … of what counts; the table has the columns ``owner`` and
-    ``owner_group``. ``sums``: how much there is of each quantity, an aggregate, 0 for no rows."""
+    ``owner_group``. ``sums``: how much there is of each quantity, an aggregate, 0 for no rows.
+    """
 
     rows: str
     sums: Mapping[Quantity, str]
@@ -85,7 +86,8 @@ class Counted:
 
     async def bounded(self, connection: Connection, holder: QuotaHolder) -> dict[Quantity, Quota]:
         """What the holder may not have any amount of, with what there is, to which nobody adds
-        until the transaction ends."""
+        until the transaction ends.
+        """
         rows = await connection.fetch(_MOST, holder.kind, holder.name)
         if not rows:
             return {}
@@ -101,7 +103,8 @@ class Counted:
         self, connection: Connection, holders: Iterable[QuotaHolder], more: Mapping[Quantity, int]
     ) -> Reached | None:
         """The first quota that leaves no room for so much more. ``holders``: in the order of
-        ``holders_of``, in which they are locked."""
+        ``holders_of``, in which they are locked.
+        """
         for holder in holders:
             quotas = await self.bounded(connection, holder)
             for quantity, number in more.items():

@@ -1,5 +1,6 @@
 """Routes by which a service tells what groups and people have of what it counts, and is told how
-much they may have."""
+much they may have.
+"""
 
 from typing import Annotated
 
@@ -35,7 +36,8 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
         name: Annotated[HolderName | None, Query(description="Of this one alone.")] = None,
     ) -> Holdings:
         """Lists what each group, or person, has here, and may have; people see themselves, and
-        their groups."""
+        their groups.
+        """
         async with database.connection() as connection:
             found = await counted.holdings(connection, kind, name)
         seen = [each for each in found if sees(by, QuotaHolder(kind, each.name))]
@@ -45,7 +47,8 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
     @allow(CallingService.OPERATOR)
     async def set_(kind: HolderKind, name: HolderName, new: SetMost) -> None:
         """Sets how much a group, or a person, may have of what is counted here. It counts from now
-        on for what is added; what there is stays. Repeating it is fine."""
+        on for what is added; what there is stays. Repeating it is fine.
+        """
         _require_name(kind, name)
         async with database.transaction() as transaction:
             await counted.set(transaction.connection, QuotaHolder(kind, name), new.most)

@@ -70,7 +70,8 @@ class Queue:
 @dataclass(frozen=True, slots=True)
 class Topology:
     """All queues of the system. A destination is a queue's name, or an event type that any number
-    of queues receive."""
+    of queues receive.
+    """
 
     queues: Mapping[str, Queue]
     events: frozenset[str] = frozenset()
@@ -82,7 +83,8 @@ class Topology:
 
     def receivers(self, destination: str) -> Sequence[str]:
         """Names of the queues that a message to ``destination`` is stored in; raises
-        ``UnknownDestination``."""
+        ``UnknownDestination``.
+        """
         if destination in self.queues:
             return [destination]
         if destination in self.events:
@@ -93,7 +95,8 @@ class Topology:
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message to send: ``id`` identifies it for ever (receivers drop repetitions by it),
-    ``body`` is JSON in UTF-8."""
+    ``body`` is JSON in UTF-8.
+    """
 
     id: str
     destination: str
@@ -102,7 +105,8 @@ class Message:
 
 class Delivery(Protocol):
     """One message in hand. Exactly one of the three methods is called once; none of them raises
-    when the link is gone (the message then simply comes again)."""
+    when the link is gone (the message then simply comes again).
+    """
 
     @property
     def message_id(self) -> str: ...
@@ -119,7 +123,8 @@ class Delivery(Protocol):
 
     async def retry(self, reason: str) -> None:
         """Failed for now: comes again (a pause later), up to the queue's delivery limit; then it is
-        dead, with ``reason``."""
+        dead, with ``reason``.
+        """
         ...
 
     async def reject(self, reason: str) -> None:
@@ -141,7 +146,8 @@ class Transport(Protocol):
 
     async def send(self, messages: Sequence[Message]) -> None:
         """Stores all messages durably; raises ``TransportUnavailable`` or ``UnknownDestination``
-        (then nothing was sent)."""
+        (then nothing was sent).
+        """
         ...
 
     def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:

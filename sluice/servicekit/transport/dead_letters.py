@@ -27,7 +27,8 @@ class DeadLetter:
 
 def readable_reason(reason: str) -> str:
     """``reason`` without control characters (PostgreSQL's text holds no NUL), cut where it is too
-    long for a person."""
+    long for a person.
+    """
     plain = "".join(
         character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}"
         for character in reason[: LONGEST_REASON + 1]
@@ -37,6 +38,7 @@ def readable_reason(reason: str) -> str:
 
 def unanswered_reason(limit: int, last: str | None) -> str:
     """Why a message is dead that was handed out ``limit`` times and never answered the last
-    time."""
+    time.
+    """
     counted = f"handed out {limit} times without an acknowledgement"
     return f"{counted}; last failure: {last}" if last else counted

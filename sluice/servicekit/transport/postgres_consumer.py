@@ -1,5 +1,6 @@
 """The receiving side of the PostgreSQL transport: what one consumer has in hand, and its
-answers."""
+answers.
+"""
 
 import asyncio
 from collections.abc import Sequence

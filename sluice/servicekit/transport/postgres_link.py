@@ -1,5 +1,6 @@
 """Connections of the PostgreSQL transport: short statements on a pool, and one session that is the
-instance's identity."""
+instance's identity.
+"""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -62,7 +63,8 @@ def unavailable_when_lost() -> Iterator[None]:
 
 class _PooledConnection(Connection):
     """No statement here leaves session state behind, so handing a connection back needs no round
-    trip."""
+    trip.
+    """
 
     def get_reset_query(self) -> str:
         return ""
@@ -70,7 +72,8 @@ class _PooledConnection(Connection):
 
 class PostgresLink:
     """Pools for the statements. ``lasting`` waits for the disk at commit; ``light`` does not
-    (claims and answers: losing one in a crash of the server only makes a message come again)."""
+    (claims and answers: losing one in a crash of the server only makes a message come again).
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -160,7 +163,8 @@ class PostgresSession:
 
     async def listen(self, queue: str, wake: Callable[[], None]) -> None:
         """``wake`` is called whenever ``queue`` got a message, and whenever that may have been
-        missed."""
+        missed.
+        """
         channel = sql.channel_of(queue)
         self._wakers.setdefault(channel, set()).add(wake)
         async with self._in_use:
@@ -228,7 +232,8 @@ class PostgresSession:
 
     async def _sweep(self, connection: Connection | None) -> None:
         """Gives back what dead instances had in hand; at the same time the proof that the
-        connection lives."""
+        connection lives.
+        """
         if connection is None:
             return
         with unavailable_when_lost():

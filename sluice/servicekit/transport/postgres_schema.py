@@ -165,7 +165,8 @@ FROM (SELECT DISTINCT queue FROM freed) AS receivers
 
 def channel_of(queue: str) -> str:
     """The notification channel that wakes consumers of ``queue`` (same rule as in the
-    statements)."""
+    statements).
+    """
     return f"sluice:{queue}".encode()[:63].decode(errors="ignore")
 
 

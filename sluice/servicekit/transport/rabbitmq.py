@@ -1,5 +1,6 @@
 """The message transport on RabbitMQ (3.10 or newer): quorum queues, publisher confirms, delivery
-limits, dead letters."""
+limits, dead letters.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
@@ -33,7 +34,8 @@ LONGEST_PAUSE = 5.0
 class RabbitTransport:
     """See ``sluice.servicekit.transport.base.Transport``. ``declare``: the login may declare what
     is needed; otherwise an administrator does, and ``start`` and every new connection look whether
-    it is there."""
+    it is there.
+    """
 
     def __init__(self, url: str, topology: Topology, *, declare: bool = True) -> None:
         self._topology = topology

@@ -1,5 +1,6 @@
 """The receiving side of the RabbitMQ transport: one channel with its bound of unanswered messages,
-and the answers."""
+and the answers.
+"""
 
 import asyncio
 from collections import deque
@@ -28,7 +29,8 @@ REASON = "x-sluice-reason"
 
 def attempts_before(headers: HeadersType) -> int:
     """Deliveries before this one: those before the last rest, and those the broker counted
-    since."""
+    since.
+    """
     return _number(headers.get(ATTEMPTS)) + _number(headers.get("x-delivery-count"))
 
 
@@ -97,7 +99,8 @@ class RabbitDelivery:
 
     async def _move(self, exchange: str, reason: str) -> None:
         """Stores a copy elsewhere, then drops the original; a loss in between gives a double, never
-        a gap."""
+        a gap.
+        """
         headers: HeadersType = {ATTEMPTS: self.attempt, REASON: readable_reason(reason)}
         copy = durable(self.message_id, self.body, headers)
         try:
@@ -148,7 +151,8 @@ class RabbitConsumer:
 
     async def take(self) -> Sequence[RabbitDelivery]:
         """What has arrived, or none when woken without a message; raises ``TransportUnavailable``
-        when the channel is gone."""
+        when the channel is gone.
+        """
         await self._wake.wait()
         self._wake.clear()
         if self.lost:

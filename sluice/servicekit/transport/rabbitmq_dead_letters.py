@@ -30,7 +30,8 @@ class Window:
 
     async def remove(self, chosen: Collection[AbstractIncomingMessage]) -> int:
         """How many that were. All of them with one word: a quorum queue works through many one
-        after the other, and what it has not come to when the channel is closed comes back."""
+        after the other, and what it has not come to when the channel is closed comes back.
+        """
         if len(chosen) == len(self.letters):
             await acknowledge_message(self.letters[-1], and_before=True)
         else:
@@ -65,7 +66,8 @@ class Visit:
 
     async def windows(self, most: int | None = None) -> AsyncGenerator[Window, None]:
         """The letters in order; what is put back or dies meanwhile stands behind them and is not
-        met again."""
+        met again.
+        """
         left = self.waiting if most is None else min(self.waiting, most)
         while left > 0:
             window = Window(await self._link.channel(), [])
@@ -119,7 +121,8 @@ class RabbitDeadLetters:
 
     async def requeue(self, queue: Queue, ids: Collection[str] | None) -> int:
         """Stored in the queue first and taken from the dead letters then: rather twice than
-        never."""
+        never.
+        """
         removed = 0
         async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:
@@ -186,7 +189,8 @@ def _chosen(
 
 def _letter(queue: Queue, message: AbstractIncomingMessage) -> DeadLetter:
     """Letters moved by a consumer carry their reason; those moved by the broker were handed out too
-    often."""
+    often.
+    """
     reason, died_at = last_reason(message.headers), message.timestamp
     deaths = message.headers.get("x-death")
     if isinstance(deaths, list) and deaths and isinstance(deaths[0], dict):

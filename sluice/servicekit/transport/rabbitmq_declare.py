@@ -21,7 +21,8 @@ async def declare(connection: AbstractConnection, layout: Layout) -> None:
 
 async def look(connection: AbstractConnection, layout: Layout) -> None:
     """Needs no right to anything. Raises ``TransportUnavailable``, which names the first that is
-    missing."""
+    missing.
+    """
     channel = await open_channel(connection)
     for name in layout.exchanges:
         await _look_for("exchange", name, channel)

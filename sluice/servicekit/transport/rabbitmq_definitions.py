@@ -1,6 +1,7 @@
 """A virtual host as RabbitMQ's management API takes it (``POST /api/definitions``): the layout that
 the transport declares, limits as policies, and for each service a user who may do what the
-contracts say that the service does, and nothing else."""
+contracts say that the service does, and nothing else.
+"""
 
 import base64
 import re
@@ -33,7 +34,8 @@ class User:
 @dataclass(frozen=True, slots=True)
 class Roles:
     """``consumer``: queue → service. ``senders``: destination → services. ``keeper``: puts dead
-    letters back, or drops them."""
+    letters back, or drops them.
+    """
 
     consumer: Mapping[str, str]
     senders: Mapping[str, frozenset[str]]
@@ -46,7 +48,8 @@ ALL_ROLES = Roles(CONSUMER, SENDERS, DEAD_LETTER_KEEPER)
 @dataclass(frozen=True, slots=True)
 class Rights:
     """``write``: exchanges it may publish to. ``read``: queues it may consume from. Nobody may
-    declare."""
+    declare.
+    """
 
     write: frozenset[str]
     read: frozenset[str]
@@ -59,7 +62,8 @@ def definitions(
     which then has the rights of all of them). Uploading it again changes nothing but the salt of
     the passwords; it takes nothing away that is there beside.
 
-    Raises ``ValueError`` where one login has two passwords."""
+    Raises ``ValueError`` where one login has two passwords.
+    """
     layout = layout_of(topology)
     logins = _logins(users.values())
     return {
@@ -103,7 +107,8 @@ def definitions(
 
 def rights_of(services: Iterable[str], topology: Topology, *, roles: Roles = ALL_ROLES) -> Rights:
     """What these services need: consumers move what failed to rest or to die, the keeper brings it
-    back."""
+    back.
+    """
     write: set[str] = set()
     read: set[str] = set()
     for service in services:
@@ -122,7 +127,8 @@ def rights_of(services: Iterable[str], topology: Topology, *, roles: Roles = ALL
 
 def password_hash(password: str, salt: bytes | None = None) -> str:
     """RabbitMQ's ``rabbit_password_hashing_sha256``: four bytes of salt, then the digest of salt
-    and password."""
+    and password.
+    """
     salt = secrets.token_bytes(4) if salt is None else salt
     return base64.b64encode(salt + sha256(salt + password.encode()).digest()).decode()
 
@@ -172,7 +178,8 @@ def _binding(source: str, queue: QuorumQueue, vhost: str) -> dict[str, Any]:
 
 def _limit(queue: Queue, vhost: str) -> dict[str, Any]:
     """For the queue and its dead letters. A policy, so that an administrator can change it without
-    losing the queue."""
+    losing the queue.
+    """
     names = _one_of({queue.name, dead_queue(queue.name)})
     definition = {"max-length": queue.limit}
     return {

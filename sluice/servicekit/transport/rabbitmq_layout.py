@@ -37,7 +37,8 @@ class QuorumQueue:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Durable fan-out exchanges, durable quorum queues; ``exchanges`` holds every queue's
-    sources."""
+    sources.
+    """
 
     exchanges: tuple[str, ...]
     queues: tuple[QuorumQueue, ...]
@@ -98,7 +99,8 @@ def _queues_for(queue: Queue) -> list[QuorumQueue]:
 
 def _gives_up_to(exchange: str) -> Arguments:
     """Dead-lettering that keeps the message until the receiving queue has confirmed it; the broker
-    wants this overflow for it."""
+    wants this overflow for it.
+    """
     return {
         "x-queue-type": "quorum",
         "x-overflow": "reject-publish",

@@ -1,5 +1,6 @@
 """The connections of the RabbitMQ transport: made when needed, made again after a loss, publishing
-with confirms."""
+with confirms.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -60,13 +61,15 @@ async def acknowledge_message(
     message: AbstractIncomingMessage, *, and_before: bool = False
 ) -> None:
     """``and_before``: all that came before it on its channel, too. Raises
-    ``TransportUnavailable``."""
+    ``TransportUnavailable``.
+    """
     await answer(_acknowledge_while_open(message, and_before=and_before))
 
 
 async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_before: bool) -> None:
     """The library goes on waiting for room to write when its connection has ended and nobody makes
-    any."""
+    any.
+    """
     ending = message.channel.closing
     acknowledging = asyncio.ensure_future(message.ack(multiple=and_before))
     try:
@@ -81,7 +84,8 @@ async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_befor
 
 def translated(error: BaseException) -> BaseException:
     """``TransportUnavailable`` for what the library raises when the broker is out of reach or
-    refuses; others as they are."""
+    refuses; others as they are.
+    """
     if not isinstance(
         error,
         (*CONNECTION_EXCEPTIONS, TimeoutError, asyncio.CancelledError, asyncio.InvalidStateError),
@@ -100,7 +104,8 @@ async def open_channel(connection: AbstractConnection) -> AbstractChannel:
 
 class BrokerConnection:
     """One connection; whoever needs it while there is none makes it (one attempt) or gets
-    ``TransportUnavailable``."""
+    ``TransportUnavailable``.
+    """
 
     def __init__(self, url: str, prepare: Prepare) -> None:
         self._url = url
@@ -150,7 +155,8 @@ class BrokerConnection:
 
 class RabbitLink:
     """Two connections, because a broker that runs short of memory or disk stops reading from those
-    that publish: messages in hand are answered all the same."""
+    that publish: messages in hand are answered all the same.
+    """
 
     def __init__(self, url: str, prepare: Prepare) -> None:
         self._receiving = BrokerConnection(url, prepare)
@@ -168,7 +174,8 @@ class RabbitLink:
 
     async def publish(self, posts: Sequence[Post]) -> None:
         """Returns when the broker has confirmed every one; raises ``TransportUnavailable``, which
-        says what was stored, when it did not."""
+        says what was stored, when it did not.
+        """
         stored: set[str] = set()
         for start in range(0, len(posts), WINDOW):
             window = posts[start : start + WINDOW]
@@ -189,7 +196,8 @@ class RabbitLink:
 
     async def _publish(self, window: Sequence[Post]) -> list[BaseException | None]:
         """For each post None or why it is not confirmed. Not ``Exchange.publish``, which waits for
-        the socket at each message."""
+        the socket at each message.
+        """
         connection = await self._sending.connection()
         underlay = cast(
             Channel, await answer((await self._open_publisher(connection)).get_underlay_channel())
@@ -230,7 +238,8 @@ class RabbitLink:
 
 def _failure(failed: Sequence[tuple[Post, BaseException]], stored: set[str]) -> BaseException:
     """What the broker answered with a no comes second to a loss, after which nothing more is
-    known."""
+    known.
+    """
     for _, error in failed:
         if not isinstance(error, DeliveryError):
             unavailable = translated(error)

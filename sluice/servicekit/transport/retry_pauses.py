@@ -6,7 +6,8 @@ PAUSES: tuple[float, ...] = (0.1, 1.0, 5.0)
 
 def rest_after(attempt: int) -> float:
     """Seconds to rest after failed attempt number ``attempt`` (1, 2, …): longer each time, then the
-    last step for ever."""
+    last step for ever.
+    """
     return PAUSES[min(attempt, len(PAUSES)) - 1]
 
 
