@@ -1,4 +1,4 @@
-"""Whether a process lives, and when it ends: any of this machine, not only children."""
+"""Whether any process of this machine lives, and when it ends. It need not be a child."""
 
 import asyncio
 import os
@@ -6,14 +6,16 @@ from contextlib import suppress
 
 
 def lives(pid: int) -> bool:
-    """A zombie is dead: its parent has yet to notice, and some never do. Where zombies cannot be
-    told, they live.
+    """Return whether a process lives.
+
+    A zombie counts as dead: its parent has yet to notice, and some parents never do. Without
+    ``/proc``, zombies cannot be recognized and count as alive.
     """
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # the process belongs to another user
         pass
     with suppress(OSError), open(f"/proc/{pid}/stat") as file:
         return file.read().rpartition(")")[2].split()[0] != "Z"
@@ -21,7 +23,7 @@ def lives(pid: int) -> bool:
 
 
 async def until_ended(pid: int) -> None:
-    """Returns when there is no such process, or only a zombie."""
+    """Wait until a process has ended or is a zombie."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Queues as people see them: what waits, what is dead and why, and what becomes of it."""
+"""Queues for administrators: waiting messages and dead letters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,11 +22,13 @@ from sluice.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 
-#: The oldest dead messages, among which one is looked for.
+#: The number of oldest dead letters that a search covers.
 _MOST = 1000
 
 
 class QueueUnknown(NotFound):
+    """There is no queue of this name."""
+
     def __init__(self, queue: str) -> None:
         super().__init__(
             f"there is no queue {quoted(queue)}; there are {', '.join(CONSUMER)}", queue=queue
@@ -34,7 +36,7 @@ class QueueUnknown(NotFound):
 
 
 class MessagesUnknown(NotFound):
-    """None of the messages asked for is among the dead ones."""
+    """The queue has no dead letter with any of the given ids."""
 
     def __init__(self, queue: str, ids: Sequence[str]) -> None:
         which = (
@@ -48,8 +50,9 @@ class MessagesUnknown(NotFound):
 
 
 class QueueDesk:
-    """Every method raises ``NotAvailable`` while the broker is out of reach, and
-    ``QueueUnknown``.
+    """Inspection of queues and handling of their dead letters.
+
+    Every method raises ``NotAvailable`` while the broker is unavailable, and ``QueueUnknown``.
     """
 
     def __init__(self, transport: Transport) -> None:
@@ -58,18 +61,21 @@ class QueueDesk:
 
     @property
     def dead_lately(self) -> Mapping[str, int]:
-        """Queue → its dead messages when ``queues`` was asked last, as a loop does: nobody waits
-        for the broker.
+        """Return the number of dead letters of each queue, as ``queues`` last found it.
+
+        This does not wait for the broker.
         """
         return self._dead
 
     async def queues(self) -> QueueList:
+        """Return the state of all queues."""
         with _plainly():
             found = QueueList(queues=[await self._status(name) for name in CONSUMER])
         self._dead = {queue.name: queue.dead for queue in found.queues}
         return found
 
     async def dead(self, queue: str, *, limit: int) -> DeadMessages:
+        """Return the number of dead letters and the oldest ones."""
         with _plainly():
             count = await self._transport.count_dead(_known(queue))
             letters = await self._transport.dead_letters(queue, limit=limit) if count else []
@@ -78,8 +84,10 @@ class QueueDesk:
         )
 
     async def body(self, queue: str, message: str) -> bytes:
-        """All that a dead message says. Raises ``MessagesUnknown`` where it is not among the oldest
-        that lists show.
+        """Return the whole body of a dead letter.
+
+        Raises:
+            MessagesUnknown: The message is not among the oldest dead letters.
         """
         with _plainly():
             letters = await self._transport.dead_letters(_known(queue), limit=_MOST)
@@ -89,13 +97,21 @@ class QueueDesk:
         return found
 
     async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
-        """Raises ``MessagesUnknown`` where messages are named and none of them is there."""
+        """Put dead letters back into their queue.
+
+        Raises:
+            MessagesUnknown: None of the named messages exists.
+        """
         with _plainly():
             moved = await self._transport.requeue(_known(queue), _ids(choice))
         return await self._moved("queue.requeued", queue, choice, moved)
 
     async def drop(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
-        """As ``requeue``; what is dropped is gone for good."""
+        """Delete dead letters.
+
+        Raises:
+            MessagesUnknown: None of the named messages exists.
+        """
         with _plainly():
             moved = await self._transport.drop(_known(queue), _ids(choice))
         return await self._moved("queue.dropped", queue, choice, moved)

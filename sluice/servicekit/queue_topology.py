@@ -1,13 +1,14 @@
-"""The queues of the contracts, as the transport wants them."""
+"""The queues of the contracts as a topology of the transport."""
 
 from sluice.contracts.messages import EVENTS, QUEUES
 from sluice.servicekit.transport.base import Queue, Topology
 
-#: Wake-ups that may wait; one is as good as many.
+#: The maximum number of waiting wake-ups. One has the same effect as many.
 _MOST_WAKES = 1000
 
 
 def sluice_topology() -> Topology:
+    """Return the topology of all queues and events."""
     return Topology.of(
         *(_queue(name, types) for name, types in QUEUES.items()), events=sorted(EVENTS)
     )

@@ -1,4 +1,4 @@
-"""What a server refuses before any application sees it, and so no application counts or logs."""
+"""Counting and logging of requests that the server refuses before any application sees them."""
 
 import time
 from collections import Counter
@@ -9,33 +9,41 @@ from sluice.servicekit.metrics import ServiceMetrics
 
 log = structlog.get_logger(__name__)
 
-#: Statuses of what is refused.
+#: The statuses of refused requests.
 STATUSES = (403, 408, 413, 421, 431, 503)
-#: Seconds between two lines in the log about one status: who is refused may come again and again.
+#: Seconds between two log lines about the same status, because clients may retry often.
 PAUSE = 10.0
 
 
 class Refusals:
-    """Counted by status; of each, one line in the log at a time, which says how many there were
-    without one.
+    """Counter of refused requests by status.
+
+    Log lines are limited. A line says how many refusals were not logged since the last one.
     """
 
     def __init__(self, *, pause: float = PAUSE) -> None:
         self.pause = pause
-        #: Status → when the log was told last, and how many have come since.
+        #: When each status was logged last. ``_untold`` counts the refusals since then.
         self._told: dict[int, float] = {}
         self._untold = Counter[int]()
         self._metrics: ServiceMetrics | None = None
         self._uncounted = Counter[int]()
 
     def count_in(self, metrics: ServiceMetrics) -> None:
-        """From here on, and what there was before: a server answers before its service is made."""
+        """Count in these metrics from now on, and add the counts from before."""
         self._metrics = metrics
         for status in STATUSES:
             metrics.refused.labels(status).inc(self._uncounted.pop(status, 0))
 
     def add(self, status: int, reason: str, *, peer: str, path: str = "") -> None:
-        """``peer``: who sent it. ``path``: where that is known already."""
+        """Count and perhaps log a refused request.
+
+        Args:
+            status: The status of the response.
+            reason: Why it was refused.
+            peer: The client's address.
+            path: The path, if already known.
+        """
         if self._metrics is None:
             self._uncounted[status] += 1
         else:

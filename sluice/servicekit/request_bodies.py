@@ -1,24 +1,24 @@
-"""Room for the bodies of requests that are held at the same time, and who leaves where there is no
-more.
-"""
+"""Memory for the bodies of requests that are read at the same time."""
 
 import asyncio
 
 from starlette.types import Message, Send
 
-#: Bytes; bodies up to this size need no room: there are no more of them than connections.
+#: Bytes. Bodies up to this size are not counted, because connections are limited.
 SMALL = 64 * 1024
-#: Bodies as large as allowed for which there is room.
+#: The number of bodies of maximum size for which there is room.
 LARGE = 4
 
 
 class NoRoom(Exception):
-    """This body has to leave."""
+    """There is no room for this body."""
 
 
 class HeldBody:
-    """One body. ``arriving``: what ends the wait for the rest of it; None once it is complete.
-    ``dismissed``: it has to leave.
+    """A request's body in memory.
+
+    ``arriving`` is the timeout of the wait for the rest of it; None once it is complete.
+    ``dismissed`` means that it has to be dropped.
     """
 
     def __init__(self) -> None:
@@ -28,17 +28,22 @@ class HeldBody:
 
 
 class BodyRoom:
-    """Where it is used up, the largest body that still arrives leaves, whoever sends at that
-    moment: a few that never end must not keep the smaller ones of others out.
+    """The memory for bodies. When it is full, the largest incomplete body is dropped.
+
+    It does not matter who sends at that moment: a few endless bodies must not block small ones.
     """
 
     def __init__(self, largest: int) -> None:
-        """``largest``: bytes that one body may have."""
+        """Set up the memory for bodies of at most ``largest`` bytes."""
         self._most = LARGE * largest
         self._held: set[HeldBody] = set()
 
     def take(self, body: HeldBody, size: int) -> None:
-        """``body``, which arrives, has so many bytes now. Raises ``NoRoom``."""
+        """Record the present size of a body that is arriving.
+
+        Raises:
+            NoRoom: The body has to be dropped.
+        """
         body.size = size
         if size > SMALL:
             self._held.add(body)
@@ -54,11 +59,13 @@ class BodyRoom:
             raise NoRoom
 
     def leave(self, body: HeldBody) -> None:
+        """Release the memory of a body."""
         self._held.discard(body)
 
     def until_answered(self, body: HeldBody, send: Send) -> Send:
-        """A body whose answer begins has been read, and is needed no longer, however slowly the
-        answer is taken.
+        """Return a ``send`` that releases the body when the response begins.
+
+        The application has read the body by then, and the client may be slow to read the response.
         """
         if body not in self._held:
             return send

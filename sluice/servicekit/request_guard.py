@@ -1,7 +1,6 @@
-"""What a request must be before any application sees it: sent to a name of ours, and of a size and
-at a pace that cost little.
+"""Checks of requests before any application sees them: host, origin, size and duration.
 
-It stands where the network ends, so that services of one process reach each other without it.
+The guard stands at the network, so that services of one process call each other without it.
 """
 
 import asyncio
@@ -19,14 +18,14 @@ from sluice.servicekit.request_bodies import BodyRoom, HeldBody, NoRoom
 from sluice.servicekit.request_limits import Limits
 from sluice.visible_text import quoted
 
-#: Names of this machine itself: whoever sends to them is on it.
+#: Names of this machine. Who sends to them is on it.
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-#: Addresses that stand for all of a machine, and are no name to send to.
+#: Addresses that mean all interfaces and are not names to send to.
 _ANY = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not listened on
-#: A value takes up to 200 bytes once it is an object; the shortest, ``[],``, takes three in a body.
+#: A parsed value takes up to 200 bytes; the shortest, ``[],``, takes three bytes in a body.
 BYTES_A_VALUE = 16
-#: Seconds in which the rest of a body that is refused is thrown away, so that the sender reads the
-#: answer.
+#: Seconds for which the rest of a refused body is read and dropped, so that the client reads the
+#: response.
 LINGER = 2.0
 
 
@@ -34,23 +33,30 @@ class _Refused(Exception):
     def __init__(
         self, status: int, slug: str, title: str, detail: str, *, read: bool = False
     ) -> None:
-        """``read``: the whole body, so that nothing of it is left to come."""
+        """Make the error. ``read`` means that the whole body has already been read."""
         super().__init__(detail)
         self.read = read
         self.problem = Problem(type=PROBLEM_TYPE + slug, title=title, status=status, detail=detail)
 
 
 class _Gone(Exception):
-    """Who sent the request has left before it was complete."""
+    """The client disconnected before the request was complete."""
 
 
 class Guard:
-    """ASGI application around another."""
+    """ASGI middleware that refuses unacceptable requests."""
 
     def __init__(
         self, app: ASGIApp, limits: Limits, *, bound: Collection[str], refusals: Refusals
     ) -> None:
-        """``bound``: what the server listens on. ``refusals``: told of each."""
+        """Set up the guard.
+
+        Args:
+            app: The application.
+            limits: The limits on requests.
+            bound: The addresses that the server listens on.
+            refusals: Counts refused requests.
+        """
         self._app = app
         self._limits = limits
         self._names = LOOPBACK | limits.hosts | ({socket.gethostname().lower(), *bound} - _ANY)
@@ -58,7 +64,7 @@ class Guard:
         self._room = BodyRoom(limits.body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":  # there is nothing else that any application here answers
+        if scope["type"] != "http":  # no application here answers anything else
             return
         headers = dict[bytes, list[bytes]]()
         for name, value in scope["headers"]:
@@ -92,9 +98,10 @@ class Guard:
             self._room.leave(held)
 
     def _check_host(self, given: list[bytes], scope: Scope) -> None:
-        """A name that leads here by somebody else's word is how a page of theirs would speak to us
-        from a person's browser. The address that was connected to is no such name. Raises
-        ``_Refused``.
+        """Check that the request names this service as its host.
+
+        This prevents DNS rebinding: a page of another site under a name that leads here. The
+        address of the connection itself is accepted, too.
         """
         host = host_of(given[0].decode("latin-1")) if len(given) == 1 else ""
         if host in self._names or "*" in self._names or (host and host == _address(scope)):
@@ -115,8 +122,9 @@ class Guard:
     async def _read(
         self, receive: Receive, body: bytearray, held: HeldBody, *, announced: list[bytes]
     ) -> None:
-        """The whole body, before anybody else sees the request: who sends slowly keeps no thread
-        busy, and what is too large is never held. Raises ``_Refused``, ``_Gone``.
+        """Read the whole body before the application sees the request.
+
+        A slow client keeps no thread busy, and an oversized body is never stored.
         """
         if announced and (not announced[0].isdigit() or int(announced[0]) > self._limits.body):
             raise self._too_large()
@@ -137,7 +145,11 @@ class Guard:
             raise self._too_large(values=True)
 
     async def _read_part(self, receive: Receive, body: bytearray, held: HeldBody) -> bool:
-        """Is there more? Raises ``NoRoom``, too."""
+        """Read the next part of a body and return whether there is more.
+
+        Raises:
+            NoRoom: The body has to be dropped.
+        """
         message = await receive()
         if message["type"] != "http.request":
             raise _Gone
@@ -168,14 +180,14 @@ class Guard:
 
 
 def _check_origin(scope: Scope) -> None:
-    """Raises ``_Refused``."""
+    """Check that no page of another site sends a changing request."""
     if comes_from_elsewhere(scope["method"], Headers(scope=scope)):
         detail = "a page of another site may not change anything here"
         raise _Refused(403, "foreign-request", "Not sent from a page of this service", detail)
 
 
 def host_of(header: str) -> str:
-    """The name of a ``Host`` header, without its port; empty where there is none."""
+    """Return the name in a ``Host`` header without its port, or an empty string."""
     host = header.strip().lower()
     if host.startswith("["):
         return host[1:].partition("]")[0]
@@ -183,8 +195,9 @@ def host_of(header: str) -> str:
 
 
 def _address(scope: Scope) -> str:
-    """That was connected to. A server on IPv6 that takes IPv4, too, gives such addresses in the
-    form of its own.
+    """Return the address that was connected to.
+
+    A dual-stack server gives IPv4 addresses in their IPv6 form.
     """
     address: str = (scope.get("server") or ("",))[0]
     return address.lower().removeprefix("::ffff:")
@@ -199,7 +212,7 @@ def _has_body(headers: dict[bytes, list[bytes]]) -> bool:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """The body at once; then what happens to the connection."""
+    """Return a ``receive`` that gives the whole body and then the events of the connection."""
     given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:

@@ -1,13 +1,17 @@
-"""What a request may be: from the settings, for the guard that holds it against them."""
+"""Limits on requests, from the settings."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``hosts``: names, besides the machine's own, under which requests may come. ``body``: bytes
-    of a request's body; ``body_seconds``: for all of it to arrive. ``settings``: what the settings
-    of these begin with.
+    """The limits on requests.
+
+    Attributes:
+        hosts: Names, besides the machine's own, under which the service is reached.
+        body: The maximum size of a body in bytes.
+        body_seconds: The maximum time for a body to arrive.
+        settings: The prefix of the environment variables of these settings.
     """
 
     hosts: frozenset[str] = frozenset()

@@ -1,7 +1,7 @@
-"""Encrypts what only services with the key may read: at rest, and between two of them.
+"""Encryption of secrets, at rest and between two services.
 
-Fernet (AES-128 in CBC mode, HMAC-SHA256). Every sealed text says in itself what it is, so that
-nobody can put one at the place of another.
+The cipher is Fernet (AES-128 in CBC mode, HMAC-SHA256). Each encrypted text contains its purpose,
+so that nobody can use one in place of another.
 """
 
 import json
@@ -13,7 +13,8 @@ from pydantic import SecretStr, field_validator
 from sluice.contracts.problems import Conflict
 from sluice.servicekit.settings import ServiceSettings
 
-#: What the WMS asks about secrets, and what it is answered; seconds for which either can be opened.
+#: The purposes of the WMS's requests for secrets and of their responses, and the seconds for which
+#: either can be decrypted.
 REQUEST, ANSWER = "what the WMS asks about secrets", "what the WMS is answered about secrets"
 IN_TIME = 60
 
@@ -23,7 +24,7 @@ _HOW_TO_MAKE_ONE = (
 
 
 class NoKey(Conflict):
-    """The service was given no key to encrypt with."""
+    """The service has no key to encrypt with."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -33,8 +34,9 @@ class NoKey(Conflict):
 
 
 class Unsealable(Conflict):
-    """It was sealed with another key, as something else, too long ago, or was changed. ``what``:
-    the subject of the sentence.
+    """A text cannot be decrypted: it has another key or purpose, is too old, or was changed.
+
+    ``what`` is the subject of the error message.
     """
 
     def __init__(self, what: str) -> None:
@@ -45,7 +47,7 @@ class Unsealable(Conflict):
 
 
 class Sealer:
-    """``keys``: as in the settings; the first one encrypts, all of them decrypt."""
+    """Encryption with the keys of the settings. The first key encrypts, all keys decrypt."""
 
     def __init__(self, keys: SecretStr | None) -> None:
         found = [] if keys is None else [Fernet(key) for key in _listed(keys)]
@@ -53,12 +55,24 @@ class Sealer:
         self._first = found[:1]
 
     def seal(self, text: str, *, what: str) -> bytes:
-        """``what``: it is, which ``open`` has to know. Raises ``NoKey``."""
+        """Encrypt a text for the purpose ``what``.
+
+        Raises:
+            NoKey: There is no key.
+        """
         return self._required.encrypt(json.dumps([what, text]).encode())
 
     def open(self, sealed: bytes, *, what: str, seconds: int | None = None) -> str:
-        """``seconds``: since when it may be sealed at the earliest. Raises ``NoKey``,
-        ``Unsealable``.
+        """Decrypt a text.
+
+        Args:
+            sealed: The encrypted text.
+            what: Its purpose.
+            seconds: Its maximum age.
+
+        Raises:
+            NoKey: There is no key.
+            Unsealable: The text has another key or purpose, is too old, or was changed.
         """
         try:
             found, text = json.loads(self._required.decrypt(sealed, ttl=seconds))
@@ -69,7 +83,7 @@ class Sealer:
         return str(text)
 
     def is_current(self, sealed: bytes) -> bool:
-        """Is it sealed with the first key? Without any, nothing is."""
+        """Return whether the text is encrypted with the first key."""
         try:
             for first in self._first:
                 first.decrypt(sealed)
@@ -86,13 +100,13 @@ class Sealer:
 
 
 class SealingSettings(ServiceSettings):
-    """Of a service that encrypts."""
+    """Settings of a service that encrypts."""
 
     SHARED = ServiceSettings.SHARED | {"encryption_keys"}
 
-    #: Keys that secrets of tools are encrypted with, separated by commas or blanks: the first one
-    #: encrypts, all of them decrypt. The operator service and the WMS need the same; without any,
-    #: no secret can be kept.
+    #: Keys that encrypt the secrets of tools, separated by commas or blanks. The first key
+    #: encrypts, all of them decrypt. The operator service and the WMS need the same keys. Without a
+    #: key, no secret can be stored.
     encryption_keys: SecretStr | None = None
 
     @field_validator("encryption_keys")

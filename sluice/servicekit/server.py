@@ -1,4 +1,4 @@
-"""The HTTP server of a process, as a component."""
+"""The HTTP server of a process as a component."""
 
 import asyncio
 import contextlib
@@ -13,17 +13,17 @@ from sluice.servicekit.refused_requests import Refusals
 from sluice.servicekit.request_guard import Guard
 from sluice.servicekit.request_limits import Limits
 
-#: Connections that wait to be accepted.
+#: The maximum number of connections that wait to be accepted.
 BACKLOG = 2048
-#: Connections at the same time; each takes a descriptor, of which a process has 1024 where nobody
-#: gave it more.
+#: The maximum number of connections. Each takes a file descriptor, and the usual limit of a process
+#: is 1024.
 CONNECTIONS = 900
-#: Seconds that requests under way get to be answered at a stop.
+#: Seconds that open requests may take when the server stops.
 ANSWER_LIMIT = 5
 
 
 class HttpServer:
-    """uvicorn as a component; ``start`` returns when it accepts connections."""
+    """uvicorn as a component. ``start`` returns when it accepts connections."""
 
     def __init__(
         self,
@@ -34,8 +34,16 @@ class HttpServer:
         limits: Limits | None = None,
         connections: int = CONNECTIONS,
     ) -> None:
-        """``limits``: what requests must be. ``connections``: at the same time."""
-        #: What is refused before the application sees it.
+        """Set up the server.
+
+        Args:
+            app: The application.
+            host: The address to listen on.
+            port: The port to listen on. 0: any free one.
+            limits: The limits on requests.
+            connections: The maximum number of connections.
+        """
+        #: Counts requests that are refused before the application sees them.
         self.refusals = Refusals()
         config = uvicorn.Config(
             Guard(app, limits or Limits(), bound={host.lower()}, refusals=self.refusals),
@@ -44,18 +52,22 @@ class HttpServer:
             lifespan="off",
             timeout_graceful_shutdown=ANSWER_LIMIT,
             timeout_keep_alive=IDLE_SECONDS,
-            http=partial(PatientProtocol, most=connections, refusals=self.refusals),  # type: ignore[arg-type] # it is called, no more
+            http=partial(PatientProtocol, most=connections, refusals=self.refusals),  # type: ignore[arg-type]  # uvicorn only calls it
             ws="none",
-            # Whoever is on this machine could say that he asks from elsewhere.
+            # A client on this machine could claim another address.
             proxy_headers=False,
         )
         self._host, self._port = host, port
         self._server = uvicorn.Server(config)
-        self._server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment] # signals are the process's own
+        self._server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]  # the process handles signals itself
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Raises ``OSError`` when the port is taken."""
+        """Start the server.
+
+        Raises:
+            OSError: The port is in use.
+        """
         listener = self._listen()
         self._port = int(listener.getsockname()[1])
         self._task = asyncio.create_task(self._server.serve([listener]), name="http server")
@@ -68,17 +80,22 @@ class HttpServer:
 
     @property
     def port(self) -> int:
-        """The port it listens on (chosen by the system when 0 was asked for)."""
+        """Return the port that the server listens on. The system chooses it if 0 was given."""
         return self._port
 
     async def stop(self) -> None:
+        """Stop the server."""
         task, self._task = self._task, None
         if task is not None:
             self._server.should_exit = True
             await asyncio.gather(task, return_exceptions=True)
 
     def _listen(self) -> socket.socket:
-        """Uvicorn ends the process where it cannot; this raises."""
+        """Open the socket. uvicorn itself would end the process on an error.
+
+        Raises:
+            OSError: The address cannot be used.
+        """
         try:
             if ":" in self._host:
                 both = socket.has_dualstack_ipv6()

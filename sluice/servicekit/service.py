@@ -1,4 +1,4 @@
-"""A service, wired: its application and its background components."""
+"""A service with its application and its background components."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,13 +17,22 @@ from sluice.servicekit.transport.base import Transport
 
 @dataclass(slots=True)
 class Service:
-    """``components`` are started in order, before the application answers, and stopped in reverse
-    after it. ``end_waiting`` makes the application answer at once what waits for something to
-    happen (long polls): called when the process is told to stop, before requests under way are
-    waited for. ``metrics``: where its server counts, too. ``authenticator``: of tokens that this
-    service gives. ``reception``: of people, where it keeps their accounts. ``for_people``:
-    they ask it, and where people have no accounts they need no credential: whoever gives none is a
-    person who may do everything that people may.
+    """A wired service.
+
+    Components are started in order before the application answers, and stopped in reverse order.
+
+    Attributes:
+        name: The name of the service.
+        app: The ASGI application.
+        components: The background components.
+        end_waiting: Ends long polls at once. It is called at a stop, before the wait for open
+            requests.
+        authenticator: Authenticates tokens that this service issues.
+        reception: The authentication of people, if this service keeps their accounts.
+        for_people: Whether people call the service. Where there are no accounts, a request without
+            a
+        credential then has all rights of people.
+        metrics: The metrics, in which the server counts, too.
     """
 
     name: str
@@ -36,9 +45,11 @@ class Service:
     metrics: ServiceMetrics = field(kw_only=True)
 
     async def start(self) -> None:
+        """Start the components."""
         await start_all(self.components)
 
     async def stop(self) -> None:
+        """Stop the components."""
         await stop_all(self.components)
 
 
@@ -46,7 +57,7 @@ _Settings_contra = TypeVar("_Settings_contra", bound=ServiceSettings, contravari
 
 
 class Build(Protocol[_Settings_contra]):
-    """A service's ``wiring.build``: makes the service, starts nothing."""
+    """The ``wiring.build`` of a service. It makes the service and starts nothing."""
 
     def __call__(
         self, settings: _Settings_contra, *, links: Links, transport: Transport

@@ -1,6 +1,4 @@
-"""How a service reaches another one: by address, or within one process over the same client (the
-transport is the seam).
-"""
+"""Clients by which services call each other, over the network or within one process."""
 
 from collections.abc import Generator, Mapping, MutableMapping
 from dataclasses import dataclass
@@ -25,18 +23,22 @@ ASGIApp = Any
 
 
 class Links(Protocol):
+    """The clients of a service for other services."""
+
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
-        """A client whose relative URLs lead to ``service`` (``dms``, ``wms``, ``wfms.chains`` …).
-        ``streams``: for answers that are read while they are made, and may be larger than the
+        """Return a client whose relative URLs lead to ``service`` (``dms``, ``wfms.chains`` …).
+
+        ``streams`` is for responses that are read while they are produced and may exceed the
         memory.
         """
         ...
 
-    async def stop(self) -> None: ...
+    async def stop(self) -> None:
+        """Close all clients."""
 
 
 class _Clients:
-    """Component: the clients it handed out, closed when it stops."""
+    """Component that closes the clients that it has handed out."""
 
     def __init__(self) -> None:
         self._clients: list[httpx.AsyncClient] = []
@@ -46,27 +48,35 @@ class _Clients:
         return client
 
     async def start(self) -> None:
+        """Do nothing."""
         return None
 
     async def stop(self) -> None:
+        """Close all clients."""
         for client in self._clients:
             await client.aclose()
 
 
 class CredentialRefused(httpx.TransportError):
-    """Another service does not know this one: clocks differ, or keys are being changed. It is as if
-    it could not be reached: no request is refused for that.
+    """Another service refuses this service's token: clocks differ, or keys are being changed.
+
+    It counts as a connection error, so that no request fails for good.
     """
 
 
 class SignedRequests(httpx.Auth):
-    """Each says which service asks ``service``, and for whom. Raises ``CredentialRefused``."""
+    """httpx authentication that signs requests to ``service`` and names the person they are for."""
 
     def __init__(self, signer: ServiceSigner, service: str) -> None:
         self._signer = signer
         self._service = service
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        """Sign a request.
+
+        Raises:
+            CredentialRefused: The service refuses the token.
+        """
         request.headers["authorization"] = f"Bearer {self._signer.token(self._service)}"
         request.headers.pop(ON_BEHALF_HEADER, None)
         if (person := header_of(self._signer.service)) is not None:
@@ -82,8 +92,10 @@ class SignedRequests(httpx.Auth):
 
 
 class NetworkLinks(_Clients):
-    """``addresses``: service → base URL. ``signer``: of the service that asks, None: it does not
-    say who it is.
+    """Links over the network.
+
+    ``addresses`` maps services to base URLs. ``signer`` signs the requests; without it they carry
+    no credential.
     """
 
     def __init__(
@@ -99,6 +111,7 @@ class NetworkLinks(_Clients):
         self._timeout = timeout
 
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
+        """Return a client for ``service``. All of its responses can be streamed."""
         address = self._addresses[service]
         return self._keep(
             http_client(
@@ -110,8 +123,9 @@ class NetworkLinks(_Clients):
 
 
 class ProcessLinks(_Clients):
-    """All services in this process: requests go straight to the other's ASGI application, which may
-    be registered later, and say who sends them.
+    """Links between services of this process, which call each other's ASGI applications directly.
+
+    Applications may be registered later. Requests carry their principal.
     """
 
     def __init__(self) -> None:
@@ -119,16 +133,17 @@ class ProcessLinks(_Clients):
         self.apps: MutableMapping[str, ASGIApp] = {}
 
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
+        """Return a client by which this process itself calls ``service``."""
         return self.http_of(THIS_PROCESS, service, streams=streams)
 
     def of(self, service: str) -> "LinksOf":
-        """Those by which ``service`` asks others."""
+        """Return the links by which ``service`` calls others."""
         return LinksOf(self, ServiceCaller(CallingService(service)))
 
     def http_of(
         self, caller: Principal, service: str, *, streams: bool = False
     ) -> httpx.AsyncClient:
-        """A client by which ``caller`` asks."""
+        """Return a client by which ``caller`` calls ``service``."""
 
         async def app(scope: Any, receive: Any, send: Any) -> None:
             now = acting(caller)
@@ -146,13 +161,14 @@ class ProcessLinks(_Clients):
 
 @dataclass(frozen=True, slots=True)
 class LinksOf:
-    """Links of one caller, kept and closed with those of all."""
+    """Links of one caller. ``ProcessLinks`` keeps and closes their clients."""
 
     links: ProcessLinks
     caller: Principal
 
     def http(self, service: str, *, streams: bool = False) -> httpx.AsyncClient:
+        """Return a client by which the caller calls ``service``."""
         return self.links.http_of(self.caller, service, streams=streams)
 
     async def stop(self) -> None:
-        """Nothing of its own."""
+        """Do nothing: ``ProcessLinks`` closes the clients."""

@@ -25,12 +25,13 @@ class Addresses(Contract):
     watcher: str = "http://127.0.0.1:8084"
     #: The intake.
     intake: str = "http://127.0.0.1:8085"
-    #: The service that asks people.
+    #: The human-task service.
     ask: str = "http://127.0.0.1:8086"
     #: The operator service.
     operator: str = "http://127.0.0.1:8080"
 
     def by_service(self) -> dict[str, str]:
+        """Return the base URLs by name of the service."""
         return {
             "dms": self.dms,
             "wms": self.wms,
@@ -43,33 +44,38 @@ class Addresses(Contract):
 
 
 class HttpSettings(LayeredSettings):
-    """What requests a process takes; an embedded system has these with the prefix ``SLUICE_``."""
+    """Settings of the HTTP server. An embedded system has them with the prefix ``SLUICE_``."""
 
-    #: Names under which it is reached, separated by commas, besides 127.0.0.1, localhost, the
-    #: machine's host name, the address that it is reached at and its own name among the addresses.
-    #: Requests to any other are refused (421), so that a page of somebody else, open in a browser,
-    #: cannot speak to it under a name of its own. `*`: all names, where a proxy in front of it
-    #: looks at them.
+    #: Names under which the service is reached, separated by commas, besides 127.0.0.1, localhost,
+    #: the machine's host name, the address of the connection and its own name among the addresses.
+    #: Requests to other names are refused (421), so that a page of another site cannot reach the
+    #: service under a name of its own (DNS rebinding). `*`: all names, if a proxy in front checks
+    #: them.
     hosts: str = ""
-    #: Most bytes of a request's body (413); it may have a value for every 16 of them.
+    #: The maximum number of bytes in a request's body (413). It may have one value for every 16
+    #: bytes.
     largest_body: int = Field(default=16 * 1024 * 1024, ge=64 * 1024)
     #: Seconds in which a request's body has to arrive (408).
     body_seconds: float = Field(default=30.0, gt=0)
-    #: Most connections at the same time (503): at most as many as the process may have files open
-    #: (`ulimit -n`), less a hundred.
+    #: The maximum number of connections (503). It should be at most the limit of open files
+    #: (`ulimit -n`) less a hundred.
     connections: int = Field(default=900, ge=10)
 
     def limits(self, *, settings: str, name: str = "") -> Limits:
-        """``settings``: what their variables begin with. ``name``: under which other services know
-        it.
+        """Return the limits on requests.
+
+        Args:
+            settings: The prefix of the environment variables.
+            name: The name under which other services know this one.
         """
         names = {host.strip().lower() for host in (*self.hosts.split(","), name)}
         return Limits(frozenset(names - {""}), self.largest_body, self.body_seconds, settings)
 
 
 class ServiceSettings(HttpSettings):
-    """``SLUICE_<SERVICE>_…``, from the places in ``settings_sources``; nested names are joined by
-    two underscores (``SLUICE_DMS_ADDRESSES__WMS``).
+    """Settings of a service: ``SLUICE_<SERVICE>_…``, from the places in ``settings_sources``.
+
+    Nested names are joined by two underscores (``SLUICE_DMS_ADDRESSES__WMS``).
     """
 
     SHARED: ClassVar[frozenset[str]] = frozenset(
@@ -89,39 +95,41 @@ class ServiceSettings(HttpSettings):
     )
 
     #: PostgreSQL database of this service alone: `postgresql://login:password@host:port/database`.
-    #: Run-time parameters of PostgreSQL may follow: `?idle_in_transaction_session_timeout=30s` (15
-    #: s where none is given).
+    #: Run-time parameters of PostgreSQL may follow: `?idle_in_transaction_session_timeout=30s`
+    #: (default: 15 s).
     database_url: str
-    #: Where messages go: `amqp://login:password@host:port/vhost` (RabbitMQ) or `postgresql://…`.
+    #: The message transport: `amqp://login:password@host:port/vhost` (RabbitMQ) or
+    #: `postgresql://…`.
     broker_url: str
-    #: Address that it listens on.
+    #: Address that the service listens on.
     host: str = "127.0.0.1"
-    #: Port that it listens on; 0: any free one.
+    #: Port that the service listens on; 0: any free one.
     port: int = 8080
     #: DEBUG, INFO, WARNING or ERROR.
     log_level: str = "INFO"
-    #: Whether it declares queues at the broker itself; if not, it waits until `sluice setup broker`
-    #: has.
+    #: Whether the service declares its queues at the broker. If not, it waits until `sluice setup
+    #: broker` has declared them.
     declare_queues: bool = True
-    #: Seconds that messages stay in the database after they were sent:
-    #: were the broker lost, `sluice setup resend` sends them again.
+    #: Seconds for which sent messages stay in the database. If the broker loses its messages,
+    #: `sluice setup resend` sends them again.
     keep_sent: float = Field(default=3600.0, ge=0)
-    #: Where it finds the other services.
+    #: The addresses of the other services.
     addresses: Addresses = Field(default_factory=Addresses)
-    #: Folder with this service's private key (`NAME.key`) and the public ones of the others
-    #: (`NAME.pub`), as `sluice setup service-keys` makes them: it signs what it asks others, and
-    #: answers only who says who it is. None: services do not say who they are, and whoever reaches
-    #: this one may do everything.
+    #: Folder with this service's private key (`NAME.key`) and the public keys of the others
+    #: (`NAME.pub`), as `sluice setup service-keys` makes them. The service signs its requests and
+    #: accepts only authenticated ones. None: services do not authenticate, and everybody who
+    #: reaches this one may do everything.
     service_keys: Path | None = None
-    #: Whether people have to say who they are, by an account or a token; `service_keys` has to be
-    #: set then. If not, whoever reaches the pages is an administrator.
+    #: Whether people have to authenticate by an account or a token. It needs `service_keys`. If
+    #: not, everybody who reaches the pages is an administrator.
     accounts: bool = False
-    #: Days for which it is kept who did what. The digests of what is older stay.
+    #: Days for which audit events are kept. The digests of older ones stay.
     audit_days: int = Field(400, ge=1)
-    #: Requests that a person may send in a minute to one instance; 0: any number. Administrators
-    #: may send more.
+    #: Requests that a person may send in a minute to one instance; 0: no limit. Administrators have
+    #: no limit.
     requests_a_minute: int = Field(6000, ge=0)
-    #: With it, as `Authorization: Bearer TOKEN`, metrics can be read where `service_keys` is set.
+    #: The token that metrics can be read with (`Authorization: Bearer TOKEN`) if `service_keys` is
+    #: set.
     metrics_token: SecretStr | None = None
 
     @field_validator("database_url")
@@ -147,10 +155,13 @@ class ServiceSettings(HttpSettings):
 
 
 def short_name(service: str) -> str:
-    """``wfms.chains`` → ``chains``: on command lines, in addresses and in names of variables."""
+    """Return the short name of a service: ``wfms.chains`` → ``chains``.
+
+    Command lines, addresses and variable names use it.
+    """
     return service.removeprefix("wfms.")
 
 
 def env_prefix(service: str) -> str:
-    """``wfms.chains`` → ``SLUICE_CHAINS_``."""
+    """Return the prefix of a service's variables: ``wfms.chains`` → ``SLUICE_CHAINS_``."""
     return f"SLUICE_{short_name(service).upper()}_"

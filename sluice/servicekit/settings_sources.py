@@ -1,9 +1,9 @@
-"""Where settings come from, and plain sentences about what is wrong with them.
+"""Sources of settings, and readable messages about wrong values.
 
-The first place that has a value wins: the environment, then a folder of secrets (one file for each
+The first source that has a value wins: the environment, then a folder of secrets (one file for each
 variable, named as the variable in lower case), then a settings file (lines ``NAME=value``). In each
-place a service's own variable (``SLUICE_DMS_LOG_LEVEL``) goes before the one that all services
-share (``SLUICE_LOG_LEVEL``). An empty value counts as none.
+source a service's own variable (``SLUICE_DMS_LOG_LEVEL``) precedes the one that all services share
+(``SLUICE_LOG_LEVEL``). An empty value counts as unset.
 """
 
 import os
@@ -26,20 +26,18 @@ from pydantic_settings import (
 from sluice.contracts.wording import sentence_of
 from sluice.os_errors import reason_of
 
-#: Environment variables that say where the other places are.
+#: Environment variables that name the other sources.
 SECRETS_DIR = "SLUICE_SECRETS_DIR"
 SETTINGS_FILE = "SLUICE_SETTINGS_FILE"
-#: Where container engines put secrets; taken when it exists.
+#: The folder where container engines put secrets. It is used if it exists.
 DEFAULT_SECRETS_DIR = Path("/run/secrets")
 
-#: What variables shared by all services begin with.
+#: The prefix of variables that all services share.
 SHARED_PREFIX = "SLUICE_"
 
 
 class WrongSettings(ValueError):
-    """What is wrong, one sentence each, with the name of the variable and the place where it was
-    found.
-    """
+    """Settings are wrong. Each sentence names a variable and the source of its value."""
 
     def __init__(self, sentences: list[str]) -> None:
         super().__init__("\n".join(sentences))
@@ -48,14 +46,20 @@ class WrongSettings(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SettingsPlace:
-    """``variables``: name in lower case → value; ``where``: in words."""
+    """One source of settings.
+
+    ``variables`` maps names in lower case to values. ``where`` describes the source.
+    """
 
     where: str
     variables: Mapping[str, str]
 
 
 class LayeredSettings(BaseSettings):
-    """``SHARED``: fields that may also be given for all services at once, by ``SLUICE_<FIELD>``."""
+    """Settings from several sources.
+
+    ``SHARED`` has the fields that ``SLUICE_<FIELD>`` sets for all services at once.
+    """
 
     SHARED: ClassVar[frozenset[str]] = frozenset()
 
@@ -70,7 +74,7 @@ class LayeredSettings(BaseSettings):
         *others: Any,
         **named: Any,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """In place of pydantic's own places for files (the others)."""
+        """Replace pydantic's file sources by those of this module."""
         prefix = env_settings.env_prefix if isinstance(env_settings, EnvSettingsSource) else ""
         return init_settings, *cls._sources(settings_cls, prefix)
 
@@ -92,8 +96,14 @@ SettingsT = TypeVar("SettingsT", bound=LayeredSettings)
 
 
 def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> SettingsT:
-    """The settings from all places; ``prefix`` of the variables where it is not the class's own.
-    Raises ``WrongSettings``.
+    """Load settings from all sources.
+
+    Args:
+        owner: The class of the settings.
+        prefix: The prefix of the variables, if it differs from the class's own.
+
+    Raises:
+        WrongSettings: A value is missing or wrong.
     """
     own = str(owner.model_config.get("env_prefix", "")) if prefix is None else prefix
     try:
@@ -108,14 +118,12 @@ def load_settings(owner: type[SettingsT], *, prefix: str | None = None) -> Setti
 
 
 def unknown_variables(owner: type[LayeredSettings]) -> list[str]:
-    """Variables of all places that ``unknown_among`` finds."""
+    """Return the variables of all sources that ``unknown_among`` finds."""
     return unknown_among({name for place in places() for name in place.variables}, owner)
 
 
 def unknown_among(names: Iterable[str], owner: type[BaseSettings]) -> list[str]:
-    """Of variables those with the prefix of ``owner`` that name none of its fields: likely
-    misspelt.
-    """
+    """Return the names with the prefix of ``owner`` that match none of its fields: likely typos."""
     prefix = str(owner.model_config["env_prefix"]).upper()
     fields = {f"{prefix}{field}".upper() for field in owner.model_fields}
     return sorted(
@@ -126,8 +134,10 @@ def unknown_among(names: Iterable[str], owner: type[BaseSettings]) -> list[str]:
 
 
 def places() -> list[SettingsPlace]:
-    """In order of precedence. Raises ``WrongSettings`` when one that the environment names cannot
-    be read.
+    """Return the sources in order of precedence.
+
+    Raises:
+        WrongSettings: A source that the environment names cannot be read.
     """
     environment = {
         name.lower(): value
@@ -138,6 +148,7 @@ def places() -> list[SettingsPlace]:
 
 
 def secrets_dir() -> Path:
+    """Return the folder of secrets."""
     return Path(os.environ.get(SECRETS_DIR) or DEFAULT_SECRETS_DIR)
 
 
@@ -199,7 +210,7 @@ def _text(file: Path) -> str:
 
 
 def _sentence(owner: type[LayeredSettings], prefix: str, error: ErrorDetails) -> str:
-    """Values are not repeated: many of them hold passwords."""
+    """Return a message about a wrong value, without the value, which may be a password."""
     field = "__".join(str(part) for part in error["loc"])
     message = sentence_of(error)
     own = f"{prefix}{field}".upper()

@@ -9,9 +9,11 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StopRequest:
-    """From the moment it is made, a signal ends the process with status 0: there is nothing in
-    hand. After ``listen`` it only ends ``wait``. Later signals change nothing, but for a second
-    SIGINT, which ends the process in the middle of its stop.
+    """A stop request by a signal.
+
+    Before ``listen`` a signal ends the process with status 0, because there is no work to finish.
+    After ``listen`` it only ends ``wait``. Later signals are ignored, except a second SIGINT, which
+    ends the process at once.
     """
 
     def __init__(self) -> None:
@@ -20,14 +22,14 @@ class StopRequest:
             signal.signal(number, _end_now)
 
     def listen(self) -> None:
-        """From here on, in the running event loop."""
+        """Handle signals in the running event loop from now on."""
         loop = asyncio.get_running_loop()
         self._received = loop.create_future()
         for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self._note, number)
 
     async def wait(self) -> str:
-        """The signal's name."""
+        """Wait for a signal and return its name."""
         if self._received is None:
             raise RuntimeError("nobody listens yet")
         return await asyncio.shield(self._received)
@@ -40,8 +42,9 @@ class StopRequest:
 
 
 class StopAsked:
-    """``asked``: by the first signal, to end well, however long that takes; ``at_once``: by the
-    next one.
+    """A stop in two stages: the first signal sets ``asked``, the next one sets ``at_once``.
+
+    ``asked`` is a request to finish properly, however long that takes.
     """
 
     def __init__(self) -> None:
@@ -49,12 +52,13 @@ class StopAsked:
         self.at_once = asyncio.Event()
 
     def listen(self) -> None:
-        """From here on, in the running event loop."""
+        """Handle signals in the running event loop from now on."""
         loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
             loop.add_signal_handler(number, self._note)
 
     def hurry(self) -> None:
+        """Set both events."""
         self.asked.set()
         self.at_once.set()
 

@@ -1,6 +1,4 @@
-"""Starting a component whose database or broker may not be there yet: tried until it goes, saying
-what it waits for.
-"""
+"""Start of a component whose database or broker may not be available yet."""
 
 import asyncio
 import re
@@ -16,21 +14,25 @@ from sluice.servicekit.transport.base import TransportUnavailable
 
 log = structlog.get_logger(__name__)
 
-#: Seconds between two tries: the first pause, doubled each time up to the longest.
+#: Seconds between two attempts: the first pause, which doubles up to the longest.
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 
-#: What libraries say of objects they did not expect; it differs each time.
+#: The memory address in a library's message, which differs each time.
 _PLACE_IN_MEMORY = re.compile(r" at 0x[0-9a-f]+")
 
-#: What a component raises while what it stands on is missing.
+#: The errors of a component whose dependencies are not available yet.
 NOT_YET = (NotAvailable, TransportUnavailable, *CANNOT_CONNECT)
 
 
 async def start_when_possible(
     component: Component, *, what: str, tell: Callable[[str, str], None]
 ) -> None:
-    """``tell`` is called with ``what`` and the reason at each failed try. Raises what is no matter
-    of waiting.
+    """Start a component and retry while its dependencies are unavailable.
+
+    Args:
+        component: The component.
+        what: The name of what the component needs.
+        tell: Called with ``what`` and the reason at each failed attempt.
     """
     failures = 0
     logged: set[str] = set()

@@ -1,4 +1,4 @@
-"""What a service answers before it can work."""
+"""The responses of a service that is still starting."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -9,8 +9,10 @@ from sluice.servicekit.http import problem_response
 
 
 class Gate:
-    """Application: ``/healthz`` says that the process lives; ``/readyz`` what it waits for;
-    everything else is answered 503. Once it is open, it hands every request on.
+    """ASGI application in front of a service that is starting.
+
+    ``/healthz`` reports that the process lives, and ``/readyz`` what the service waits for.
+    Everything else is answered 503. After ``open`` it passes every request on.
     """
 
     def __init__(self, name: str) -> None:
@@ -19,10 +21,11 @@ class Gate:
         self._what, self._reason = "start", "has just begun"
 
     def tell(self, what: str, reason: str) -> None:
-        """What it waits for."""
+        """Set what the service waits for."""
         self._what, self._reason = what, reason
 
     def open(self, app: ASGIApp) -> None:
+        """Pass requests on to ``app`` from now on."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,6 +1,4 @@
-"""Answers that are sent while they are made: never whole in memory, and given up when nobody reads
-them any more.
-"""
+"""Streaming responses, which are never complete in memory and end when the client disconnects."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol
@@ -9,8 +7,8 @@ from urllib.parse import quote
 from fastapi.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-#: What is given out was written by anybody's tools: no browser may take it for a page of ours, nor
-#: guess at what it is.
+#: Headers for content that tools of any user wrote. Browsers must not treat it as a page of this
+#: system, nor guess its type.
 FOREIGN_CONTENT = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -19,16 +17,15 @@ FOREIGN_CONTENT = {
 
 
 class Body(Protocol):
-    """What an asynchronous generator of bytes is, and others may be."""
+    """An asynchronous generator of bytes, or an object with the same methods."""
 
     def __aiter__(self) -> AsyncIterator[bytes]: ...
-    async def aclose(self) -> None: ...
+    async def aclose(self) -> None:
+        """Release the resources of the body."""
 
 
 class Streamed(StreamingResponse):
-    """``body`` is closed in any case: at its end, when the reader goes away, and where nothing of
-    it was asked for.
-    """
+    """Response that closes its ``body`` in any case, also if the client disconnects."""
 
     def __init__(self, body: Body, *, status: int = 200, headers: Mapping[str, str]) -> None:
         super().__init__(body, status_code=status, headers=dict(headers), media_type=None)
@@ -42,9 +39,7 @@ class Streamed(StreamingResponse):
 
 
 def attachment(name: str) -> str:
-    """``Content-Disposition`` (RFC 6266) of something to be saved under ``name``, whatever is in
-    it.
-    """
+    """Return a ``Content-Disposition`` header (RFC 6266) for a download with any file name."""
     plain = "".join(
         letter if " " <= letter <= "~" and letter not in '"\\%' else "_" for letter in name
     )

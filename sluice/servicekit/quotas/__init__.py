@@ -1,1 +1,1 @@
-"""Quotas of groups and people, as each service keeps those of what it keeps."""
+"""Quotas of groups and people on what a service stores."""

@@ -1,7 +1,7 @@
-"""What a service counts of groups and of people, and how much they may have of it.
+"""What groups and people use of a service's resources, and their quotas.
 
-A quota is looked at in the transaction that adds to it, under a lock of its holder until the end:
-two that ask at once are not both let through.
+A quota is checked in the transaction that adds to the usage. A lock on the holder prevents two
+concurrent requests from both passing the check.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,10 +18,10 @@ from sluice.contracts.quotas import (
 )
 from sluice.servicekit.database import Connection
 
-#: Of PostgreSQL's advisory locks, those of holders.
+#: The first key of the advisory locks of holders.
 _LOCKS = 0x5147
 _MOST_COUNTED = 2**63 - 1
-#: Where a table says whose a row is.
+#: The columns that name the holder of a row.
 _COLUMNS = {HolderKind.GROUP: "owner_group", HolderKind.PERSON: "owner"}
 
 _MOST = "SELECT quantity, most FROM quotas WHERE kind = $1 AND name = $2"
@@ -37,7 +37,7 @@ _REMOVE = "DELETE FROM quotas WHERE kind = $1 AND name = $2 AND quantity = $3"
 
 
 class NotCounted(Unprocessable):
-    """Another service counts it."""
+    """Another service counts this quantity."""
 
     def __init__(self, quantity: Quantity, here: Iterable[Quantity]) -> None:
         super().__init__(f"{quantity} is not counted here: {', '.join(here)} are")
@@ -45,18 +45,21 @@ class NotCounted(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """``rows``: SQL's FROM … WHERE … of what counts; the table has the columns ``owner`` and
-    ``owner_group``. ``sums``: how much there is of each quantity, an aggregate, 0 for no rows.
+    """The quantities that a service counts.
+
+    ``rows`` is the SQL FROM … WHERE … of the counted rows; the table has the columns ``owner`` and
+    ``owner_group``. ``sums`` has an SQL aggregate for each quantity, which is 0 without rows.
     """
 
     rows: str
     sums: Mapping[Quantity, str]
 
     def used_by_one(self, kind: HolderKind) -> str:
+        """Return the statement for the usage of one holder ($1)."""
         return f"SELECT {self._sums} {self.rows} AND {_COLUMNS[kind]} = $1"
 
     def used_by_each(self, kind: HolderKind) -> str:
-        """$1: a name, or null for all."""
+        """Return the statement for the usage of each holder. $1 is a name, or null for all."""
         column = _COLUMNS[kind]
         return (
             f"SELECT {column} AS name, {self._sums} {self.rows} AND {column} IS NOT NULL"
@@ -65,7 +68,7 @@ class Counted:
 
     @property
     def _sums(self) -> str:
-        """More than a column holds is as much as it holds."""
+        """Return the aggregates, limited to the range of the column."""
         return ", ".join(
             f"least({each}, {_MOST_COUNTED})::bigint AS {quantity}"
             for quantity, each in self.sums.items()
@@ -74,7 +77,11 @@ class Counted:
     async def set(
         self, connection: Connection, holder: QuotaHolder, most: Mapping[Quantity, int | None]
     ) -> None:
-        """None: as much as there is. Raises ``NotCounted``."""
+        """Set the quotas of a holder. None removes a quota.
+
+        Raises:
+            NotCounted: Another service counts the quantity.
+        """
         if (elsewhere := next((each for each in most if each not in self.sums), None)) is not None:
             raise NotCounted(elsewhere, self.sums)
         for quantity, number in sorted(most.items()):
@@ -85,8 +92,9 @@ class Counted:
                 await connection.execute(_SET, *key, number)
 
     async def bounded(self, connection: Connection, holder: QuotaHolder) -> dict[Quantity, Quota]:
-        """What the holder may not have any amount of, with what there is, to which nobody adds
-        until the transaction ends.
+        """Return the usage and the limit of each quantity for which the holder has a quota.
+
+        The holder is locked, so that nobody adds to the usage until the transaction ends.
         """
         rows = await connection.fetch(_MOST, holder.kind, holder.name)
         if not rows:
@@ -102,8 +110,12 @@ class Counted:
     async def reached(
         self, connection: Connection, holders: Iterable[QuotaHolder], more: Mapping[Quantity, int]
     ) -> Reached | None:
-        """The first quota that leaves no room for so much more. ``holders``: in the order of
-        ``holders_of``, in which they are locked.
+        """Return the first quota that leaves no room for ``more``, or None.
+
+        Args:
+            connection: A connection in a transaction.
+            holders: The holders in the order of ``holders_of``, in which they are locked.
+            more: The additional amount of each quantity.
         """
         for holder in holders:
             quotas = await self.bounded(connection, holder)
@@ -116,7 +128,7 @@ class Counted:
     async def holdings(
         self, connection: Connection, kind: HolderKind, name: str | None = None
     ) -> list[Holding]:
-        """Of who has anything, or a quota, by name; of one where it is given."""
+        """Return usage and quotas of all holders, or of one, sorted by name."""
         used = {row["name"]: row for row in await connection.fetch(self.used_by_each(kind), name)}
         most: dict[str, dict[str, int]] = {}
         for row in await connection.fetch(_ALL_MOST, kind, name):

@@ -1,6 +1,4 @@
-"""Routes by which a service tells what groups and people have of what it counts, and is told how
-much they may have.
-"""
+"""Routes for the usage and the quotas of groups and people."""
 
 from typing import Annotated
 
@@ -26,6 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 def quotas_router(database: Database, counted: Counted) -> APIRouter:
+    """Return the routes for the quotas of a service."""
     router = api_router("/api/v1/quotas", tags=["groups"])
 
     @router.get("/{kind}")
@@ -35,8 +34,9 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
         by: Asking,
         name: Annotated[HolderName | None, Query(description="Of this one alone.")] = None,
     ) -> Holdings:
-        """Lists what each group, or person, has here, and may have; people see themselves, and
-        their groups.
+        """List what each group or person uses here, and the quotas.
+
+        People see themselves and their groups.
         """
         async with database.connection() as connection:
             found = await counted.holdings(connection, kind, name)
@@ -46,8 +46,9 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
     @router.put("/{kind}/{name}", status_code=204, responses=errors(Unprocessable))
     @allow(CallingService.OPERATOR)
     async def set_(kind: HolderKind, name: HolderName, new: SetMost) -> None:
-        """Sets how much a group, or a person, may have of what is counted here. It counts from now
-        on for what is added; what there is stays. Repeating it is fine.
+        """Set how much a group or a person may use here.
+
+        The quota applies to later additions. Existing usage stays. Repeating the request is safe.
         """
         _require_name(kind, name)
         async with database.transaction() as transaction:
@@ -58,7 +59,11 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
 
 
 def _require_name(kind: HolderKind, name: str) -> None:
-    """Raises ``Unprocessable``."""
+    """Check the name of a group.
+
+    Raises:
+        Unprocessable: It is not a valid name of a group.
+    """
     try:
         if kind is HolderKind.GROUP:
             _GROUP_NAME.validate_python(name)
@@ -67,7 +72,10 @@ def _require_name(kind: HolderKind, name: str) -> None:
 
 
 def sees(by: Person | None, holder: QuotaHolder) -> bool:
-    """People see themselves, and their groups; services and administrators see all."""
+    """Return whether a person may see the usage of a holder.
+
+    People see themselves and their groups. Services and administrators see everything.
+    """
     sight = ALL if by is None else by.sight
     if holder.kind is HolderKind.GROUP:
         return sight.is_member(holder.name)

@@ -1,0 +1,1 @@
+"""Message transports between services."""

@@ -1,18 +1,16 @@
-"""The narrow interface to whatever carries messages between services.
+"""The interface of a message transport between services.
 
-Two implementations exist, ``postgres`` (embedded mode) and ``rabbitmq``; one conformance suite
-(``tests/conformance/test_transport.py``) runs on both, and what it asserts is what callers may rely
-on:
+There are two implementations, ``postgres`` (embedded mode) and ``rabbitmq``. One conformance suite
+(``tests/conformance/test_transport.py``) runs on both. Callers may rely on what it asserts:
 
-* ``send`` returns only when every message is durably stored in every queue it goes to, or raises
-  ``TransportUnavailable`` (then none, some or all were stored: the sender repeats those that are
-  not known to be stored, and receivers drop the duplicates by message id).
-* A queue that has reached its limit refuses messages; nothing that is stored in it is lost, queues
-  of wake-ups excepted.
-* A delivery that is neither acknowledged nor rejected comes again, to this or another consumer.
-* A delivery that came ``delivery_limit`` times without an acknowledgement goes to the queue's dead
-  letters, with its reason.
-* Order is kept per queue as far as redeliveries allow; nothing may depend on it.
+- ``send`` returns only when every message is durably stored in every queue it goes to. Otherwise it
+raises ``TransportUnavailable``: none, some or all messages were stored. The sender repeats those
+that are not known to be stored, and receivers drop duplicates by message id.
+- A full queue refuses messages. No stored message is lost, except in queues of wake-ups.
+- A delivery that is neither acknowledged nor rejected comes again, to this or another consumer.
+- A message that was delivered ``delivery_limit`` times without an acknowledgement goes to the
+queue's dead letters with its reason.
+- A queue keeps its order as far as redeliveries allow. Nothing may depend on it.
 """
 
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence, Set
@@ -24,12 +22,11 @@ from sluice.visible_text import quoted
 
 
 class TransportUnavailable(Exception):
-    """The broker (or the database behind it) cannot be reached or refused the message; try again
-    later.
+    """The broker, or its database, is unavailable or refused a message. Retry later.
 
-    After ``send``: ``stored`` holds the ids of messages that are stored all the same, and need not
-    be sent again; ``refused`` the destinations whose messages the broker answered with a no,
-    because a queue is full or cannot store now.
+    After ``send``, ``stored`` has the ids of messages that are stored and need not be sent again.
+    ``refused`` has the destinations whose messages the broker refused, because a queue is full or
+    cannot store now.
     """
 
     def __init__(
@@ -42,7 +39,7 @@ class TransportUnavailable(Exception):
 
 
 class UnknownDestination(Exception):
-    """No queue or event type of this name is part of the topology."""
+    """The topology has no queue and no event type of this name."""
 
     def __init__(self, destination: str) -> None:
         super().__init__(f"no queue and no event type is named {quoted(destination)}")
@@ -51,13 +48,13 @@ class UnknownDestination(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """A durable queue; ``events`` are the event types copied into it as well.
+    """A durable queue. ``events`` are the event types that are copied into it, too.
 
-    ``delivery_limit``: deliveries before a message is a dead letter. ``limit``: most messages that
-    wait in it where a broker keeps to limits (RabbitMQ, set up by an administrator); more are
-    refused. ``wakes``: it holds nothing but wake-ups; when it is full the oldest gives way to the
-    next, so that a service that is away holds up no other, and what nobody answers may be dropped
-    instead of dying.
+    ``delivery_limit`` is the number of deliveries before a message is a dead letter. ``limit`` is
+    the maximum number of waiting messages where the broker enforces limits (RabbitMQ, set up by an
+    administrator); more are refused. ``wakes`` marks a queue of wake-ups: when it is full, the
+    oldest one is dropped, so that a service that is down blocks no other. Unanswered wake-ups may
+    be dropped instead of becoming dead letters.
     """
 
     name: str
@@ -69,8 +66,9 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """All queues of the system. A destination is a queue's name, or an event type that any number
-    of queues receive.
+    """All queues of the system.
+
+    A destination is the name of a queue, or an event type that any number of queues receive.
     """
 
     queues: Mapping[str, Queue]
@@ -78,12 +76,15 @@ class Topology:
 
     @classmethod
     def of(cls, *queues: Queue, events: Sequence[str] = ()) -> "Topology":
+        """Return the topology of the given queues and events."""
         named = frozenset(events).union(*(queue.events for queue in queues))
         return cls(queues={queue.name: queue for queue in queues}, events=named)
 
     def receivers(self, destination: str) -> Sequence[str]:
-        """Names of the queues that a message to ``destination`` is stored in; raises
-        ``UnknownDestination``.
+        """Return the names of the queues that store a message to ``destination``.
+
+        Raises:
+            UnknownDestination: There is no such queue or event.
         """
         if destination in self.queues:
             return [destination]
@@ -94,9 +95,7 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message to send: ``id`` identifies it for ever (receivers drop repetitions by it),
-    ``body`` is JSON in UTF-8.
-    """
+    """A message to send. Receivers drop duplicates by ``id``. ``body`` is JSON in UTF-8."""
 
     id: str
     destination: str
@@ -104,87 +103,110 @@ class Message:
 
 
 class Delivery(Protocol):
-    """One message in hand. Exactly one of the three methods is called once; none of them raises
-    when the link is gone (the message then simply comes again).
+    """A delivered message. Exactly one of ``ack``, ``retry`` and ``reject`` is called once.
+
+    None of them raises when the connection is lost: the message then comes again.
     """
 
     @property
-    def message_id(self) -> str: ...
+    def message_id(self) -> str:
+        """Return the id of the message."""
+
     @property
-    def body(self) -> bytes: ...
+    def body(self) -> bytes:
+        """Return the body of the message."""
+
     @property
     def attempt(self) -> int:
-        """1 for the first delivery, 2 for the first redelivery …"""
+        """Return the number of the delivery: 1 is the first, 2 the first redelivery."""
         ...
 
     async def ack(self) -> None:
-        """Done: never comes again."""
+        """Acknowledge the message, which never comes again."""
         ...
 
     async def retry(self, reason: str) -> None:
-        """Failed for now: comes again (a pause later), up to the queue's delivery limit; then it is
-        dead, with ``reason``.
+        """Return the message to its queue after a pause.
+
+        At the queue's delivery limit it becomes a dead letter with ``reason`` instead.
         """
         ...
 
     async def reject(self, reason: str) -> None:
-        """Can never be handled: goes to the dead letters at once."""
+        """Move the message to the dead letters at once."""
         ...
 
 
 class Transport(Protocol):
-    """Life cycle: ``start`` connects and declares the topology (idempotent), or makes sure that it
-    is there; ``stop`` may be called twice.
+    """A message transport.
 
-    ``start`` raises ``TransportUnavailable`` when nothing answers, or when what is needed is not
-    declared; it may be tried again. After that, lost connections are re-established by the
-    transport itself, ``send`` raising and ``consume`` waiting meanwhile.
+    ``start`` connects and declares the topology, or checks that it exists. It may be retried.
+    Later, the transport reconnects by itself; meanwhile ``send`` raises and ``consume`` waits.
     """
 
-    async def start(self) -> None: ...
-    async def stop(self) -> None: ...
+    async def start(self) -> None:
+        """Connect, and declare or check the topology.
+
+        Raises:
+            TransportUnavailable: Nothing answers, or the topology is not declared.
+        """
+
+    async def stop(self) -> None:
+        """Disconnect. A second call has no effect."""
 
     async def send(self, messages: Sequence[Message]) -> None:
-        """Stores all messages durably; raises ``TransportUnavailable`` or ``UnknownDestination``
-        (then nothing was sent).
+        """Store all messages durably.
+
+        Raises:
+            TransportUnavailable: Not all messages are known to be stored.
+            UnknownDestination: A destination does not exist, and nothing was sent.
         """
         ...
 
     def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
-        """Endless batches of 1 … ``prefetch`` deliveries, as soon as there is one; at most
-        ``prefetch`` unacknowledged at a time.
+        """Yield batches of 1 … ``prefetch`` deliveries without end, each as soon as possible.
 
-        Survives lost connections. Ends when the transport stops; closing the iterator hands back
-        what is unacknowledged.
+        At most ``prefetch`` messages are unacknowledged at a time. Lost connections are
+        re-established. The iterator ends when the transport stops. Closing it returns
+        unacknowledged messages to the queue.
         """
         ...
 
     async def depth(self, queue: str) -> int:
-        """Messages waiting in ``queue`` (those in a consumer's hand not counted)."""
+        """Return the number of waiting messages, without those that consumers hold."""
         ...
 
     async def count_dead(self, queue: str) -> int:
-        """Dead letters of ``queue``."""
+        """Return the number of dead letters of ``queue``."""
         ...
 
     async def dead_letters(self, queue: str, *, limit: int) -> Sequence[DeadLetter]:
-        """The oldest dead letters of ``queue``, which stay where they are."""
+        """Return the oldest dead letters of ``queue`` without removing them."""
         ...
 
     async def requeue(self, queue: str, ids: Collection[str] | None = None) -> int:
-        """Puts dead letters back into ``queue``: those with these message ids, or all (None) that
-        are there now; gives how many.
+        """Return dead letters to ``queue`` and return their number.
 
-        They come as if sent anew, with all their attempts before them. A loss of the connection on
-        the way raises ``TransportUnavailable`` and loses none: each is in the queue or still dead,
-        in the worst case both.
+        The messages behave as if sent anew, with all attempts left. A lost connection loses no
+        message: each is in the queue or still dead, in the worst case both.
+
+        Args:
+            queue: The queue.
+            ids: The ids of the messages. None: all present dead letters.
+
+        Raises:
+            TransportUnavailable: The connection was lost.
         """
         ...
 
     async def drop(self, queue: str, ids: Collection[str] | None = None) -> int:
-        """Removes dead letters for good, chosen as in ``requeue``; gives how many."""
+        """Delete dead letters, chosen as in ``requeue``, and return their number."""
         ...
 
     async def ping(self) -> None:
-        """Raises ``TransportUnavailable`` unless the broker answers now (for readiness checks)."""
+        """Check that the broker answers, for readiness checks.
+
+        Raises:
+            TransportUnavailable: It does not answer.
+        """
         ...

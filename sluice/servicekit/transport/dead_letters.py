@@ -1,22 +1,22 @@
-"""Dead letters: messages that nobody could handle, kept beside their queue until a person puts them
-back or drops them.
+"""Dead letters: messages that could not be handled and wait for an operator.
 
-A message dies when it is rejected, when the last of its deliveries fails, or when it was handed out
-as often as it may be and never answered. Both transports keep to what stands here.
+A message dies when it is rejected, when its last delivery fails, or when it was delivered as often
+as its queue allows without an answer. Both transports follow these rules.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 
-#: So often a message is delivered before it is dead, where its queue says nothing else (``Queue``).
+#: The default number of deliveries before a message is a dead letter (``Queue``).
 DELIVERY_LIMIT = 5
-#: Characters of a reason. A header of RabbitMQ has to fit into one frame together with all others.
+#: The maximum number of characters of a reason. All headers of a RabbitMQ message must fit into one
+#: frame.
 LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """``queue``: where the message was to be handled. ``reason``: why it died."""
+    """A dead letter. ``queue`` is where the message came from, ``reason`` is why it died."""
 
     id: str
     queue: str
@@ -26,8 +26,9 @@ class DeadLetter:
 
 
 def readable_reason(reason: str) -> str:
-    """``reason`` without control characters (PostgreSQL's text holds no NUL), cut where it is too
-    long for a person.
+    """Return a reason without control characters, cut to a readable length.
+
+    PostgreSQL's text type cannot store NUL.
     """
     plain = "".join(
         character if character.isprintable() or character == "\n" else "\N{REPLACEMENT CHARACTER}"
@@ -37,8 +38,6 @@ def readable_reason(reason: str) -> str:
 
 
 def unanswered_reason(limit: int, last: str | None) -> str:
-    """Why a message is dead that was handed out ``limit`` times and never answered the last
-    time.
-    """
+    """Return the reason for a message that was delivered ``limit`` times without an answer."""
     counted = f"handed out {limit} times without an acknowledgement"
     return f"{counted}; last failure: {last}" if last else counted

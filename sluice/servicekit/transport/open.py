@@ -1,4 +1,4 @@
-"""The transport behind a URL."""
+"""Selection of the transport for a URL."""
 
 from urllib.parse import urlsplit
 
@@ -18,10 +18,17 @@ class UnknownTransport(ValueError):
 
 
 def open_transport(url: str, topology: Topology, *, declare: bool = True) -> Transport:
-    """A transport that is not started yet; raises ``UnknownTransport``. ``declare``: the login may
-    declare what RabbitMQ needs; without it that has to be there already.
+    """Return a transport that is not started yet.
 
     The implementations are imported here, so that neither needs the other's driver.
+
+    Args:
+        url: The address of the broker or database.
+        topology: The queues.
+        declare: Whether the login may declare what RabbitMQ needs. If not, it must exist already.
+
+    Raises:
+        UnknownTransport: The URL's scheme is unknown.
     """
     scheme = urlsplit(url).scheme
     match scheme:

@@ -1,9 +1,9 @@
-"""The message transport on PostgreSQL, for the embedded mode: one table, claims with SKIP LOCKED,
-wake-ups with NOTIFY.
+"""The message transport on PostgreSQL, for the embedded mode.
 
-A message in a consumer's hand carries that consumer's identity and a lease. The lease is renewed
-while the consumer lives, so a slow handler gets no double; when the consumer's connection ends, its
-messages come again within about a second.
+It uses one table, claims with SKIP LOCKED, and wakes consumers with NOTIFY. A delivered message
+carries the identity of its consumer and a lease. The lease is renewed while the consumer lives, so
+a slow handler causes no duplicate. When the consumer's connection ends, its messages come again
+within about a second.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ CONSUME_PAUSE = 0.2
 
 
 class PostgresTransport:
-    """See ``sluice.servicekit.transport.base.Transport``."""
+    """Message transport on PostgreSQL (see ``sluice.servicekit.transport.base.Transport``)."""
 
     def __init__(self, url: str, topology: Topology) -> None:
         self._topology = topology
@@ -40,6 +40,7 @@ class PostgresTransport:
         self._stopping = False
 
     async def start(self) -> None:
+        """Connect and create the tables."""
         try:
             await self._link.open()
             await self._session.start()
@@ -48,6 +49,7 @@ class PostgresTransport:
             raise
 
     async def stop(self) -> None:
+        """Disconnect."""
         if self._stopping:
             return
         self._stopping = True
@@ -57,6 +59,7 @@ class PostgresTransport:
         await self._link.close()
 
     async def send(self, messages: Sequence[Message]) -> None:
+        """Store all messages durably."""
         stored = [
             (queue, message.id, message.body)
             for message in messages
@@ -66,24 +69,30 @@ class PostgresTransport:
             await self._link.fetch(sql.SEND, *map(list, zip(*stored, strict=True)), lasting=True)
 
     def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
+        """Yield batches of deliveries."""
         return self._consume(self._queue(queue), prefetch)
 
     async def depth(self, queue: str) -> int:
+        """Return the number of waiting messages."""
         rows = await self._link.fetch(sql.DEPTH, self._queue(queue).name)
         return int(rows[0][0])
 
     async def dead_letters(self, queue: str, *, limit: int) -> Sequence[DeadLetter]:
+        """Return the oldest dead letters."""
         rows = await self._link.fetch(sql.DEAD_LETTERS, self._queue(queue).name, limit)
         return [DeadLetter(**row) for row in rows]
 
     async def count_dead(self, queue: str) -> int:
+        """Return the number of dead letters."""
         rows = await self._link.fetch(sql.COUNT_DEAD, self._queue(queue).name)
         return int(rows[0][0])
 
     async def requeue(self, queue: str, ids: Collection[str] | None = None) -> int:
+        """Return dead letters to their queue and return their number."""
         return await self._move(sql.REQUEUE, queue, ids)
 
     async def drop(self, queue: str, ids: Collection[str] | None = None) -> int:
+        """Delete dead letters and return their number."""
         return await self._move(sql.DROP, queue, ids)
 
     async def _move(self, statement: str, queue: str, ids: Collection[str] | None) -> int:
@@ -93,6 +102,7 @@ class PostgresTransport:
         return int(rows[0][0])
 
     async def ping(self) -> None:
+        """Check that the database answers."""
         if self._session.holder is None:
             raise TransportUnavailable("no session with the database")
         await self._link.fetch("SELECT 1")

@@ -1,6 +1,4 @@
-"""The receiving side of the PostgreSQL transport: what one consumer has in hand, and its
-answers.
-"""
+"""Consumers of the PostgreSQL transport: delivered messages and their answers."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,20 +14,19 @@ from sluice.servicekit.transport.retry_pauses import rest_after
 
 log = structlog.get_logger(__name__)
 
-# Seconds a message stays in a living consumer's hand without a sign of life; renewed three times as
-# often.
+# Seconds for which a message stays with a consumer without a renewal. The lease is renewed three
+# times as often.
 LEASE = 30.0
-# Seconds after which a consumer looks by itself: for messages whose pause is over and for wake-ups
-# that got lost.
+# Seconds between polls, for messages whose pause is over and for lost wake-ups.
 POLL_INTERVAL = 1.0
-# An answer is tried so often before it is left to the lease, which makes the message come again.
+# Attempts to store an answer. After them the lease expires, and the message comes again.
 ANSWER_TRIES = 3
 ANSWER_PAUSE = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PostgresDelivery:
-    """One message in hand; ``holder`` is the identity it was claimed under."""
+    """A delivered message. ``holder`` is the identity under which it was claimed."""
 
     consumer: "PostgresConsumer"
     holder: int
@@ -40,9 +37,11 @@ class PostgresDelivery:
     last_reason: str | None
 
     async def ack(self) -> None:
+        """Acknowledge the message."""
         await self.consumer.acknowledge(self)
 
     async def retry(self, reason: str) -> None:
+        """Return the message to its queue after a pause, or bury it at the delivery limit."""
         if self.attempt >= self.consumer.queue.delivery_limit:
             await self.consumer.bury(self, reason)
         else:
@@ -51,11 +50,12 @@ class PostgresDelivery:
             )
 
     async def reject(self, reason: str) -> None:
+        """Move the message to the dead letters."""
         await self.consumer.bury(self, reason)
 
 
 class PostgresConsumer:
-    """Claims messages of one queue, at most ``prefetch`` unanswered at a time."""
+    """Consumer that claims messages of one queue, at most ``prefetch`` unanswered at a time."""
 
     def __init__(
         self, link: PostgresLink, session: PostgresSession, queue: Queue, prefetch: int
@@ -72,11 +72,12 @@ class PostgresConsumer:
         self._timers: set[asyncio.TimerHandle] = set()
 
     async def open(self) -> None:
+        """Begin to listen for wake-ups and to renew leases."""
         await self._session.listen(self.queue.name, self._wake.set)
         self._renewer = asyncio.create_task(self._renew(), name=f"renew-{self.queue.name}")
 
     async def close(self) -> None:
-        """Hands back what is unanswered."""
+        """Stop, and return unanswered messages to the queue."""
         self._session.unlisten(self.queue.name, self._wake.set)
         for timer in self._timers:
             timer.cancel()
@@ -87,15 +88,16 @@ class PostgresConsumer:
             await self.release(list(self._held), pause=0.0, reason=None)
 
     def wake(self) -> None:
+        """Wake the consumer."""
         self._wake.set()
 
     def forget(self) -> None:
-        """Another identity: what was in hand comes again."""
+        """Forget the delivered messages after a change of identity. They come again."""
         self._held.clear()
         self._wake.set()
 
     async def take(self) -> Sequence[PostgresDelivery]:
-        """The next messages, or none when woken (or due to look) without one there."""
+        """Return the next messages, or none after a wake or a polling interval without any."""
         free = self._prefetch - len(self._held)
         self._wake.clear()
         batch = await self._claim(free) if free > 0 and self._session.holder is not None else []
@@ -104,7 +106,7 @@ class PostgresConsumer:
         return batch
 
     async def acknowledge(self, delivery: PostgresDelivery) -> None:
-        """Removes the message. Answers that come while others are under way travel together."""
+        """Remove a message. Concurrent acknowledgements are batched."""
         self._acks.append(delivery)
         async with self._acking:
             batch, self._acks = self._acks, []
@@ -112,6 +114,7 @@ class PostgresConsumer:
                 await self._answer(sql.ACK, own)
 
     async def bury(self, delivery: PostgresDelivery, reason: str) -> None:
+        """Move a message to the dead letters."""
         log.warning(
             "transport.message_died",
             queue=self.queue.name,
@@ -123,6 +126,7 @@ class PostgresConsumer:
     async def release(
         self, batch: list[PostgresDelivery], *, pause: float, reason: str | None
     ) -> None:
+        """Return messages to the queue after a pause."""
         for own in _by_holder(batch):
             await self._answer(sql.RELEASE, own, pause, reason)
         if pause:
@@ -140,7 +144,7 @@ class PostgresConsumer:
         holder = self._session.holder
         rows = await self._link.fetch(sql.CLAIM, self.queue.name, free, holder, LEASE)
         if holder is None or holder != self._session.holder:
-            return []  # the identity changed meanwhile; these come again
+            return []  # the identity has changed meanwhile; the messages come again
         claimed = [
             PostgresDelivery(
                 self, holder, row["seq"], row["id"], row["body"], row["attempts"], row["reason"]
@@ -203,7 +207,7 @@ class PostgresConsumer:
 
 
 def _by_holder(batch: Sequence[PostgresDelivery]) -> Sequence[list[PostgresDelivery]]:
-    """Those of each identity together: a statement answers for one."""
+    """Group deliveries by identity, because a statement answers for one identity."""
     held: dict[int, list[PostgresDelivery]] = {}
     for delivery in batch:
         held.setdefault(delivery.holder, []).append(delivery)
