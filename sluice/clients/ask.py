@@ -1,9 +1,9 @@
-"""Client of the service that asks people, for who watches it."""
+"""Client of the human-task service, for its supervisors."""
 
 from sluice.clients.operator.asking import AskWatchCalls
 
 
 class AskClient(AskWatchCalls):
-    """Errors as in ``ServiceClient``."""
+    """Client of the human-task service. Errors are as in ``ServiceClient``."""
 
     service = "wfms.ask"

@@ -1,4 +1,4 @@
-"""What the service that asks people asks of the WMS."""
+"""Calls of the human-task service to the WMS."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -15,14 +15,18 @@ from sluice.contracts.asking import (
 
 
 class AskedTaskCalls(ServiceClient):
-    """Steps that people do."""
+    """Calls about the tasks of human steps."""
 
     async def asked_tasks(self) -> AskedTasks:
-        """Those that have not ended, the oldest first."""
+        """Return the tasks that have not ended, the oldest first."""
         return await self.call("GET", f"{API}/asked", answer=AskedTasks)
 
     async def asked_jobs(self, uid: UUID, after: int = 0, limit: int | None = None) -> AskedJobs:
-        """Those behind the job ``after`` that wait for answers, by id. Raises ``NotFound``."""
+        """Return jobs after the job ``after`` that wait for answers, by id.
+
+        Raises:
+            NotFound: There is no such task.
+        """
         return await self.call(
             "GET",
             f"{API}/asked/{uid}/jobs",
@@ -33,8 +37,13 @@ class AskedTaskCalls(ServiceClient):
     async def answered(
         self, uid: UUID, jobs: Sequence[AnsweredJob], refused: Sequence[RefusedJob] = ()
     ) -> TakenAnswers:
-        """Repeating it is fine. Raises ``NotFound``; ``Unprocessable``, whose field ``jobs`` has
-        the ids of those whose files cannot be taken, with commas between: then none was.
+        """Report the answers to jobs. Repeating the call is safe.
+
+        Raises:
+            NotFound: There is no such task.
+            Unprocessable: Files of some jobs are wrong, and no answer was taken. The field ``jobs``
+                has
+            the ids of these jobs, separated by commas.
         """
         return await self.call(
             "POST",

@@ -1,4 +1,4 @@
-"""Says of many notices that somebody has seen them."""
+"""Acknowledgement of several notices at once."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,7 +8,7 @@ from uuid import UUID
 from sluice.contracts.attention import Acknowledge, Subject
 from sluice.contracts.problems import Conflict, NotFound
 
-#: Requests under way at a time.
+#: The number of concurrent requests.
 _AT_ONCE = 8
 
 Acknowledger = Callable[[UUID, Acknowledge], Awaitable[object]]
@@ -21,9 +21,15 @@ async def acknowledge_each(
     chain: Acknowledger,
     pilot: Acknowledger,
 ) -> list[NotFound | Conflict | None]:
-    """``chain``, ``pilot``: of a client. Effect: the subjects say who has seen them. Gives for each
-    None, or why it needs nobody any more: one does not keep the others back. Raises what else a
-    service answers; then the later ones are not asked for.
+    """Acknowledge notices, and return for each None or why it no longer needs attention.
+
+    Any other error of a service is raised, and the later notices are then not acknowledged.
+
+    Args:
+        subjects: The kinds and uids of the notices.
+        asked: The acknowledgement.
+        chain: The call that acknowledges a chain.
+        pilot: The call that acknowledges a pilot.
     """
 
     async def acknowledge(kind: Subject, uid: UUID) -> None:

@@ -1,4 +1,4 @@
-"""Client of what every service tells of its audit."""
+"""Client of the audit log of a service."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -8,17 +8,21 @@ from sluice.contracts.audit import AuditRows, AuditSearch, AuditVerdict
 
 
 class AuditClient(ServiceClient):
+    """Client of the audit log of a service."""
+
     service = "audit"
 
     async def first_rows(self, filters: AuditSearch) -> AuditRows:
-        """Those that entries begin with, the newest first."""
+        """Return the first row of each request, newest first."""
         params = filters.model_dump(mode="json")
         return await self.call("GET", f"{API}/audit", answer=AuditRows, params=params)
 
     async def rows_of(self, requests: Sequence[UUID]) -> AuditRows:
+        """Return all rows of the given requests."""
         return await self.call(
             "GET", f"{API}/audit", answer=AuditRows, params={"request": list(requests)}
         )
 
     async def verdict(self) -> AuditVerdict:
+        """Check the audit log against its chain of digests."""
         return await self.call("GET", f"{API}/audit/verdict", answer=AuditVerdict, seconds=300)

@@ -1,6 +1,4 @@
-"""What the clients of all services share: typed calls, errors as the service meant them, quick
-retries.
-"""
+"""Base of all clients: typed calls, errors as raised by the service, and quick retries."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -35,19 +33,19 @@ from sluice.visible_text import quoted
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 
-#: Where every service has its routes.
+#: The path prefix of all routes.
 API = "/api/v1"
 
-#: Values of a query string; None leaves the parameter out, a sequence repeats it.
+#: Values of a query string. None omits the parameter, a sequence repeats it.
 Parameters = Mapping[str, object]
 
 _BY_STATUS: dict[int, type[ServiceError]] = {
     401: Unauthenticated,
     403: Forbidden,
     404: NotFound,
-    408: NotAvailable,  # the network was slow; it may be quicker the next time
+    408: NotAvailable,  # the network was slow and may be faster next time
     409: Conflict,
-    413: Unprocessable,  # what is sent is wrong, and in parts it may be right
+    413: Unprocessable,  # a smaller request may be accepted
     422: Unprocessable,
     502: NotAvailable,
     503: NotAvailable,
@@ -62,12 +60,12 @@ _RETRY = AsyncRetrying(
 
 
 class ServiceClient:
-    """Calls one service over an ``httpx.AsyncClient`` whose ``base_url`` is the service's
-    (embedded: perhaps in-process).
+    """Client of one service, over an ``httpx.AsyncClient`` with the service's ``base_url``.
 
-    Raises the ``ServiceError`` that the service answered with (``Unauthenticated``, ``Forbidden``,
-    ``NotFound``, ``Conflict``, ``Unprocessable`` with its findings, ``NotAvailable``, else
-    ``ServiceError`` itself with ``status``); ``NotAvailable`` where it does not answer (in time).
+    In an embedded system the service may run in the same process. Calls raise the ``ServiceError``
+    of the service's response (``Unauthenticated``, ``Forbidden``, ``NotFound``, ``Conflict``,
+    ``Unprocessable`` with its findings, ``NotAvailable``, else ``ServiceError`` with ``status``).
+    They raise ``NotAvailable`` if the service does not answer in time.
     """
 
     service: ClassVar[str] = "service"
@@ -112,11 +110,18 @@ class ServiceClient:
         retry: bool = True,
         seconds: float | None = None,
     ) -> AnswerT | None:
-        """One call. ``answer``: type of the body expected, None: not read. ``seconds``: longest
-        wait, None: the default.
+        """Call the service.
 
-        ``retry``: tried again, up to three times within a few seconds, while the service is not
-        available. Every call of this system may be repeated, those that change something too.
+        Args:
+            method: The HTTP method.
+            path: The path.
+            body: The body of the request.
+            answer: The type of the response's body. None: the body is ignored.
+            params: The query string.
+            retry: Whether to retry up to three times while the service is unavailable. Every call
+                of this
+            system is idempotent unless it says otherwise.
+            seconds: The timeout. None: the default of the client.
         """
         request = self._request(
             method,
@@ -137,13 +142,15 @@ class ServiceClient:
         params: Parameters,
         additions: Mapping[str, Any],
     ) -> AnswerT:
-        """Read with parameters that ask for more; a service of the release before gives less.
+        """Read with parameters that a service of the previous release may not know.
+
+        Such a service gives an answer without the additions.
 
         Args:
-            path: What is read.
-            answer: Type of the body.
+            path: The path.
+            answer: The type of the body.
             params: Parameters that every release knows.
-            additions: Parameters that release 0.1.0 refuses; an answer without them is right, too.
+            additions: Parameters that release 0.1.0 refuses.
         """
         try:
             return await self.call("GET", path, answer=answer, params={**params, **additions})
@@ -155,8 +162,10 @@ class ServiceClient:
     async def create(
         self, path: str, *, body: Contract, answer: type[AnswerT]
     ) -> tuple[AnswerT, bool]:
-        """``POST`` of what is made once: the answer, and whether it was made now (201) or is what
-        there was already.
+        """Send a ``POST`` that creates an object once.
+
+        Returns:
+            The object, and whether it was created now (201) or existed already.
         """
         request = self._request(
             "POST",
@@ -170,7 +179,7 @@ class ServiceClient:
     async def send(
         self, path: str, data: bytes, *, params: Parameters, seconds: float | None = None
     ) -> None:
-        """``PUT`` of bytes; repeated as in ``call``."""
+        """Send bytes with ``PUT``, retried as in ``call``."""
         request = self._request(
             "PUT",
             path,
@@ -185,8 +194,9 @@ class ServiceClient:
     async def stream(
         self, path: str, *, headers: Mapping[str, str]
     ) -> AsyncIterator[httpx.Response]:
-        """``GET`` of an answer that is read while it comes; what breaks off raises httpx's
-        ``TransportError``.
+        """Yield the response to a ``GET`` for streaming.
+
+        A response that breaks off raises httpx's ``TransportError``.
         """
         request = self._request("GET", path, headers=headers)
         response = await self._sent(request, stream=True)
@@ -199,7 +209,11 @@ class ServiceClient:
             await response.aclose()
 
     def _request(self, method: str, path: str, **parts: Any) -> httpx.Request:
-        """Raises ``Unprocessable`` for a path that would lead elsewhere: no name is ``..``."""
+        """Build a request.
+
+        Raises:
+            Unprocessable: The path contains ``.`` or ``..``, which would lead elsewhere.
+        """
         for part in path.split("/"):
             if part in {".", ".."}:
                 raise Unprocessable(
@@ -277,9 +291,9 @@ def _error_of(service: str, response: httpx.Response) -> ServiceError:
 
 
 def _problem_of(response: httpx.Response) -> Problem:
-    """Return the problem answered, or one made of what came instead.
+    """Return the problem in a response, or one made from other content.
 
-    The pages of proxies and what a program wrote are not shown; a plain line is.
+    Pages of proxies and the output of other programs are not shown, but a plain line is.
     """
     try:
         return Problem.model_validate_json(response.content)

@@ -9,14 +9,14 @@ from sluice.contracts.states import ChainState
 
 
 class ChainFilters(TypedDict, total=False):
-    """Which chains are listed; what is None or missing does not restrict them.
+    """Filters of a list of chains. A filter that is None or missing does not apply.
 
     Attributes:
-        state: Only those in this state; incomplete: those that finished although jobs failed.
-        dataset_uid: Only those whose input it is.
-        template: Only those of any version of the template of this name.
-        owner: Only those of this account.
-        meta: ``KEY=VALUE`` of the input's metadata, each of which has to hold.
+        state: Chains in this state. ``incomplete`` means finished with failed jobs.
+        dataset_uid: Chains with this input.
+        template: Chains of any version of the template of this name.
+        owner: Chains of this account.
+        meta: ``KEY=VALUE`` pairs of the input's metadata, all of which must match.
     """
 
     state: ChainState | ListedState | None

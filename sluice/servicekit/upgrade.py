@@ -1,5 +1,6 @@
-"""Running migrations with Alembic; imported only where there is one to run: Alembic and SQLAlchemy
-take two seconds to load.
+"""Migrations with Alembic. The import of Alembic and SQLAlchemy takes two seconds.
+
+This module is imported only when there is a migration to run.
 """
 
 import asyncio
@@ -23,12 +24,12 @@ from sluice.contracts.problems import NotAvailable
 if TYPE_CHECKING:
     Session = asyncpg.Connection[asyncpg.Record]
 else:
-    Session = object  # the class is generic for the type checker only
+    Session = object  # the class is generic only for the type checker
 
-#: While a migration waits for a lock, every later statement on that table waits behind it.
+#: While a migration waits for a lock, every later statement on the table waits behind it.
 LOCK_TIMEOUT = "2s"
-#: One that needs longer says so itself (``SET LOCAL statement_timeout``), and is one that holds no
-#: lock others wait for.
+#: A migration that needs longer sets its own limit (``SET LOCAL statement_timeout``) and must not
+#: hold a lock that others wait for.
 STATEMENT_TIMEOUT = "30s"
 
 
@@ -36,9 +37,7 @@ _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDict
 
 
 class MigrationTooSlow(Exception):
-    """A statement of a migration took longer than ``STATEMENT_TIMEOUT``: it may not hold up the
-    services for so long.
-    """
+    """A statement of a migration exceeded ``STATEMENT_TIMEOUT`` and would block the services."""
 
     def __init__(self, versions: str, revision: str) -> None:
         super().__init__(
@@ -50,12 +49,15 @@ class MigrationTooSlow(Exception):
 
 
 async def upgrade(session: Session, versions: str) -> None:
-    """Brings the database to the newest revision in package ``versions``: each migration in a
-    transaction and with timeouts of its own. ``session`` is used up; a lock that it holds is held
-    to the end.
+    """Upgrade the database to the newest revision in package ``versions``.
 
-    Raises ``NotAvailable`` when a lock was not to be had in time (what is done is done, the rest
-    can be tried again) and ``MigrationTooSlow``.
+    Each migration has its own transaction and timeouts. ``session`` cannot be used afterwards; its
+    locks are held to the end.
+
+    Raises:
+        NotAvailable: A lock was not available in time. Finished migrations stay, the rest can be
+            retried.
+        MigrationTooSlow: A statement took too long.
     """
 
     async def hand_over() -> Session:
@@ -72,8 +74,9 @@ async def upgrade(session: Session, versions: str) -> None:
 
 
 def schema_sql(versions: str) -> str:
-    """The whole schema as one SQL script: what all revisions make of an empty database. Needs no
-    database.
+    """Return the schema that all revisions produce in an empty database, as one SQL script.
+
+    This needs no database.
     """
     config = _config(versions)
     config.output_buffer = written = io.StringIO()
@@ -82,8 +85,10 @@ def schema_sql(versions: str) -> str:
 
 
 def _one_at_a_time() -> asyncio.Lock:
-    """Alembic keeps the migration under way in module globals: services that share a process and a
-    loop take turns.
+    """Return a lock for the migrations of this event loop.
+
+    Alembic keeps the running migration in module globals, so services that share a process take
+    turns.
     """
     return _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
 
@@ -130,7 +135,7 @@ def _upgrade(connection: Connection, versions: str) -> None:
 
 
 def _missing(connection: Connection, config: Config) -> list[str]:
-    """Revisions to apply, in order."""
+    """Return the revisions to apply, in order."""
     current = MigrationContext.configure(connection).get_current_revision()
     connection.commit()
     steps = ScriptDirectory.from_config(config).iterate_revisions("head", current or "base")

@@ -1,6 +1,4 @@
-"""Connections of the PostgreSQL transport: short statements on a pool, and one session that is the
-instance's identity.
-"""
+"""Connections of the PostgreSQL transport: pools for statements, and a session as the identity."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -18,7 +16,7 @@ from sluice.servicekit.transport.base import TransportUnavailable
 
 log = structlog.get_logger(__name__)
 
-# The class is generic for the type checker alone.
+# The classes are generic only for the type checker.
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
     Pool = asyncpg.Pool[asyncpg.Record]
@@ -27,14 +25,14 @@ else:
 
 CONNECT_TIMEOUT = 5.0
 STATEMENT_TIMEOUT = 30.0
-# How often a session looks after itself and after instances that died, in seconds.
+# Seconds between two checks of the session for its own state and for dead instances.
 SWEEP_INTERVAL = 1.0
-# Seconds between two tries to come back after a loss. Short at first, because a restart of the
-# server takes well under a second.
+# Seconds between two attempts to reconnect. The first pause is short, because the server restarts
+# within a second.
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 
-# The states of the world (SQLSTATE classes 08, 25, 28, 3D, 40, 53, 57, 58, XX), as opposed to
-# mistakes in a statement.
+# Errors of the environment (SQLSTATE classes 08, 25, 28, 3D, 40, 53, 57, 58, XX), as opposed to
+# errors in a statement.
 UNAVAILABLE: tuple[type[BaseException], ...] = (
     asyncpg.InterfaceError,
     asyncpg.InternalClientError,
@@ -54,7 +52,7 @@ UNAVAILABLE: tuple[type[BaseException], ...] = (
 
 @contextmanager
 def unavailable_when_lost() -> Iterator[None]:
-    """Turns what asyncpg raises when the database is out of reach into ``TransportUnavailable``."""
+    """Turn errors of asyncpg about an unavailable database into ``TransportUnavailable``."""
     try:
         yield
     except UNAVAILABLE as error:
@@ -62,17 +60,21 @@ def unavailable_when_lost() -> Iterator[None]:
 
 
 class _PooledConnection(Connection):
-    """No statement here leaves session state behind, so handing a connection back needs no round
-    trip.
+    """Connection that is returned to its pool without a reset, which would cost a round trip.
+
+    No statement here leaves session state behind.
     """
 
     def get_reset_query(self) -> str:
+        """Return no statement."""
         return ""
 
 
 class PostgresLink:
-    """Pools for the statements. ``lasting`` waits for the disk at commit; ``light`` does not
-    (claims and answers: losing one in a crash of the server only makes a message come again).
+    """Two pools for statements.
+
+    The durable pool (``lasting``) waits for the disk at a commit. The other one does not: if a
+    crash of the server loses a claim or an answer, the message comes again.
     """
 
     def __init__(self, url: str) -> None:
@@ -81,6 +83,11 @@ class PostgresLink:
         self._light: Pool | None = None
 
     async def open(self) -> None:
+        """Open the pools and create the tables.
+
+        Raises:
+            TransportUnavailable: The database is unavailable.
+        """
         with unavailable_when_lost():
             self._lasting = await self._pool(2, {})
             self._light = await self._pool(4, {"synchronous_commit": "off"})
@@ -92,6 +99,7 @@ class PostgresLink:
             await connection.close(timeout=CONNECT_TIMEOUT)
 
     async def close(self) -> None:
+        """Close the pools."""
         for pool in (self._lasting, self._light):
             if pool is not None:
                 try:
@@ -102,7 +110,11 @@ class PostgresLink:
     async def fetch(
         self, statement: str, *arguments: Any, lasting: bool = False
     ) -> list[asyncpg.Record]:
-        """Runs one statement; raises ``TransportUnavailable`` when the database is out of reach."""
+        """Run one statement and return its rows.
+
+        Raises:
+            TransportUnavailable: The database is unavailable.
+        """
         pool = self._lasting if lasting else self._light
         if pool is None:
             raise TransportUnavailable("not started")
@@ -111,7 +123,11 @@ class PostgresLink:
                 return await connection.fetch(statement, *arguments)
 
     async def connect(self) -> Connection:
-        """A connection of its own, outside the pools."""
+        """Return a connection outside the pools.
+
+        Raises:
+            TransportUnavailable: The database is unavailable.
+        """
         with unavailable_when_lost():
             return await asyncpg.connect(
                 self._url,
@@ -133,11 +149,10 @@ class PostgresLink:
 
 
 class PostgresSession:
-    """This instance's identity in the database, renewed by itself whenever its connection is lost.
+    """The identity of this instance in the database, which is renewed after a lost connection.
 
-    ``holder`` is the number under which messages are in hand now, or None while there is no
-    connection. ``on_change`` is called when that number changes: whatever was in hand before is no
-    longer.
+    ``holder`` is the number under which messages are claimed, or None without a connection.
+    ``on_change`` is called when the number changes, because the messages claimed before are lost.
     """
 
     def __init__(self, link: PostgresLink, on_change: Callable[[], None]) -> None:
@@ -148,13 +163,15 @@ class PostgresSession:
         self._wakers: dict[str, set[Callable[[], None]]] = {}
         self._listening: set[str] = set()
         self._keeper: asyncio.Task[None] | None = None
-        self._in_use = asyncio.Lock()  # a connection does one thing at a time
+        self._in_use = asyncio.Lock()  # a connection runs one statement at a time
 
     async def start(self) -> None:
+        """Connect and begin to watch the connection."""
         await self._join()
         self._keeper = asyncio.create_task(self._keep(), name="postgres-transport-session")
 
     async def stop(self) -> None:
+        """Return the claimed messages and disconnect."""
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
@@ -162,19 +179,18 @@ class PostgresSession:
         await self._leave()
 
     async def listen(self, queue: str, wake: Callable[[], None]) -> None:
-        """``wake`` is called whenever ``queue`` got a message, and whenever that may have been
-        missed.
-        """
+        """Call ``wake`` whenever ``queue`` gets a message, or may have got one unnoticed."""
         channel = sql.channel_of(queue)
         self._wakers.setdefault(channel, set()).add(wake)
         async with self._in_use:
-            # Without a connection, or when it is lost just now, the next one listens to all that is
-            # asked for by then.
+            # Without a connection, or if it has just been lost, the next connection listens to all
+            # channels.
             if self._connection is not None:
                 with suppress(TransportUnavailable):
                     await self._listen_to_all(self._connection)
 
     def unlisten(self, queue: str, wake: Callable[[], None]) -> None:
+        """Stop to call ``wake`` for ``queue``."""
         self._wakers.get(sql.channel_of(queue), set()).discard(wake)
 
     async def _join(self) -> None:
@@ -231,9 +247,7 @@ class PostgresSession:
             )
 
     async def _sweep(self, connection: Connection | None) -> None:
-        """Gives back what dead instances had in hand; at the same time the proof that the
-        connection lives.
-        """
+        """Return the messages of dead instances to their queues, and check the connection."""
         if connection is None:
             return
         with unavailable_when_lost():

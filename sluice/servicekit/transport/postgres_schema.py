@@ -1,14 +1,14 @@
 """Tables and statements of the PostgreSQL transport, all in the schema ``sluice_transport``.
 
-``message.holder`` names the transport instance that has the message in hand. An instance's row in
-``holder`` is backed by a session-level advisory lock: the lock vanishes with the instance's
-connection, so a dead holder is known at once, and ``due_at`` (the lease) is only the last resort,
-for a holder that lives but no longer answers.
+``message.holder`` names the transport instance that has claimed the message. The instance holds a
+session-level advisory lock for its row in ``holder``. The lock ends with its connection, so a dead
+instance is noticed at once. The lease (``due_at``) only matters for an instance that lives but does
+not answer.
 """
 
 import asyncpg
 
-# Spells "slui"; the first half of the two-part advisory lock keys used here.
+# Spells "slui". It is the first half of the two-part keys of advisory locks.
 LOCK_CLASS = 0x736C7569
 SCHEMA_LOCK = 0
 
@@ -41,8 +41,8 @@ CREATE TABLE IF NOT EXISTS sluice_transport.holder (
 );
 """
 
-# $1 queues, $2 ids, $3 bodies; order of the arrays is the order of delivery. One wake-up for each
-# queue.
+# $1 queues, $2 ids, $3 bodies. Messages are delivered in the order of the arrays. Each queue gets
+# one wake-up.
 SEND = """
 WITH stored AS (
     INSERT INTO sluice_transport.message (queue, id, body)
@@ -68,9 +68,9 @@ FROM due WHERE m.queue = due.queue AND m.seq = due.seq
 RETURNING m.seq, m.id, m.body, m.attempts, m.reason
 """
 
-# In hand still? Number, attempt and holder all have to agree, so that a late answer changes
-# nothing. Locked in the order of their numbers, whatever order they were named in: an answer and a
-# renewal of the same messages do not block each other.
+# The messages that are still claimed. Number, attempt and holder must match, so that a late answer
+# has no effect. Rows are locked in the order of their numbers, so that an answer and a renewal do
+# not block each other.
 _HELD = """(
     SELECT message.queue, message.seq FROM sluice_transport.message
     JOIN unnest($2::bigint[], $3::int[]) AS named (seq, attempt)
@@ -87,7 +87,7 @@ RENEW = f"""
 UPDATE sluice_transport.message AS m SET due_at = now() + make_interval(secs => $5) FROM {_HELD}
 """
 
-# … $5 pause in seconds, $6 reason (null: keep the last one)
+# … $5 pause in seconds, $6 reason (null: keep the previous one)
 RELEASE = f"""
 WITH freed AS (
     UPDATE sluice_transport.message AS m
@@ -116,7 +116,7 @@ ORDER BY seq LIMIT $2
 
 COUNT_DEAD = "SELECT count(*) FROM sluice_transport.dead_letter WHERE queue = $1"
 
-# $1 queue, $2 ids (null: all); both answer how many.
+# $1 queue, $2 ids (null: all). Both statements return the number of messages.
 _CHOSEN = """queue = $1 AND seq = ANY(ARRAY(
     SELECT seq FROM sluice_transport.dead_letter
     WHERE queue = $1 AND ($2::text[] IS NULL OR id = ANY($2)) ORDER BY seq FOR UPDATE))"""
@@ -164,14 +164,12 @@ FROM (SELECT DISTINCT queue FROM freed) AS receivers
 
 
 def channel_of(queue: str) -> str:
-    """The notification channel that wakes consumers of ``queue`` (same rule as in the
-    statements).
-    """
+    """Return the notification channel of ``queue``, by the same rule as in the statements."""
     return f"sluice:{queue}".encode()[:63].decode(errors="ignore")
 
 
 async def create_schema(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    """Creates what is missing; several instances may do so at once."""
+    """Create what is missing. Several instances may do this at the same time."""
     async with connection.transaction():
         await connection.execute("SELECT pg_advisory_xact_lock($1, $2)", LOCK_CLASS, SCHEMA_LOCK)
         await connection.execute(CREATE)

@@ -1,5 +1,6 @@
-"""The message transport on RabbitMQ (3.10 or newer): quorum queues, publisher confirms, delivery
-limits, dead letters.
+"""The message transport on RabbitMQ (3.10 or newer).
+
+It uses quorum queues, publisher confirms, delivery limits and dead letters.
 """
 
 import asyncio
@@ -26,15 +27,17 @@ from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, answer
 
 log = structlog.get_logger(__name__)
 
-# Seconds between two attempts to receive again after a loss: short at first, then doubling.
+# Seconds between two attempts to receive after a loss: the first pause, which doubles up to the
+# longest.
 FIRST_PAUSE = 0.2
 LONGEST_PAUSE = 5.0
 
 
 class RabbitTransport:
-    """See ``sluice.servicekit.transport.base.Transport``. ``declare``: the login may declare what
-    is needed; otherwise an administrator does, and ``start`` and every new connection look whether
-    it is there.
+    """Message transport on RabbitMQ (see ``sluice.servicekit.transport.base.Transport``).
+
+    ``declare`` says that the login may declare queues. If not, an administrator declares them, and
+    each new connection checks that they exist.
     """
 
     def __init__(self, url: str, topology: Topology, *, declare: bool = True) -> None:
@@ -47,17 +50,20 @@ class RabbitTransport:
         self._stopping = asyncio.Event()
 
     async def start(self) -> None:
+        """Connect, and declare or check the topology."""
         await self.ping()
 
     async def stop(self) -> None:
+        """Disconnect."""
         self._stopping.set()
         for consumer in self._consumers:
             consumer.wake()
         await self._link.close()
 
     async def send(self, messages: Sequence[Message]) -> None:
-        # A message that some queue must take and none took is reported by the broker, so that
-        # nothing is lost silently.
+        """Store all messages durably."""
+        # The broker reports a message that some queue must store and none did, so that nothing is
+        # lost silently.
         posts = [
             Post(
                 message.destination,
@@ -69,9 +75,11 @@ class RabbitTransport:
         await self._link.publish(posts)
 
     def consume(self, queue: str, *, prefetch: int) -> AsyncGenerator[Sequence[Delivery], None]:
+        """Yield batches of deliveries."""
         return self._consume(self._queue(queue), prefetch)
 
     async def depth(self, queue: str) -> int:
+        """Return the number of waiting messages."""
         name = self._queue(queue).name
         channel = await self._link.channel()
         try:
@@ -81,18 +89,23 @@ class RabbitTransport:
             await asyncio.gather(channel.close(), return_exceptions=True)
 
     async def count_dead(self, queue: str) -> int:
+        """Return the number of dead letters."""
         return await self._letters.count(self._queue(queue))
 
     async def dead_letters(self, queue: str, *, limit: int) -> Sequence[DeadLetter]:
+        """Return the oldest dead letters."""
         return await self._letters.read(self._queue(queue), limit)
 
     async def requeue(self, queue: str, ids: Collection[str] | None = None) -> int:
+        """Return dead letters to their queue and return their number."""
         return await self._letters.requeue(self._queue(queue), ids)
 
     async def drop(self, queue: str, ids: Collection[str] | None = None) -> int:
+        """Delete dead letters and return their number."""
         return await self._letters.drop(self._queue(queue), ids)
 
     async def ping(self) -> None:
+        """Check that the broker answers."""
         channel = await self._link.channel()
         await answer(channel.close())
 

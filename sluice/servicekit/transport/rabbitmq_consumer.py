@@ -1,6 +1,4 @@
-"""The receiving side of the RabbitMQ transport: one channel with its bound of unanswered messages,
-and the answers.
-"""
+"""Consumers of the RabbitMQ transport: one channel with a limit of unanswered messages."""
 
 import asyncio
 from collections import deque
@@ -21,25 +19,29 @@ from sluice.servicekit.transport.retry_pauses import rest_after
 
 log = structlog.get_logger(__name__)
 
-# Headers of a message that rested or died: attempts before this stay in the queue, and why the last
-# one failed.
+# Headers of a message that was retried or died: its attempts before it returned to the queue, and
+# the reason for the last failure.
 ATTEMPTS = "x-sluice-attempts"
 REASON = "x-sluice-reason"
 
 
 def attempts_before(headers: HeadersType) -> int:
-    """Deliveries before this one: those before the last rest, and those the broker counted
+    """Return the number of earlier deliveries.
+
+    It adds the attempts before the last retry pause and the deliveries that the broker has counted
     since.
     """
     return _number(headers.get(ATTEMPTS)) + _number(headers.get("x-delivery-count"))
 
 
 def last_reason(headers: HeadersType) -> str | None:
+    """Return the reason for the last failure, or None."""
     reason = headers.get(REASON)
     return reason if isinstance(reason, str) else None
 
 
 def durable(message_id: str, body: bytes, headers: HeadersType | None = None) -> Message:
+    """Return a persistent message."""
     return Message(
         body,
         message_id=message_id,
@@ -51,7 +53,7 @@ def durable(message_id: str, body: bytes, headers: HeadersType | None = None) ->
 
 
 def id_of(message: AbstractIncomingMessage) -> str:
-    """Its id, or for a stranger's message without one a name that it keeps."""
+    """Return the id of a message, or a stable substitute for a foreign message without one."""
     return message.message_id or f"unnamed-{sha256(message.body).hexdigest()[:16]}"
 
 
@@ -61,7 +63,7 @@ def _number(value: object) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RabbitDelivery:
-    """One message in hand."""
+    """A delivered message."""
 
     link: RabbitLink
     queue: Queue
@@ -69,37 +71,44 @@ class RabbitDelivery:
 
     @property
     def message_id(self) -> str:
+        """Return the id of the message."""
         return id_of(self.message)
 
     @property
     def body(self) -> bytes:
+        """Return the body of the message."""
         return self.message.body
 
     @property
     def attempt(self) -> int:
+        """Return the number of the delivery, from 1."""
         return attempts_before(self.message.headers) + 1
 
     async def ack(self) -> None:
+        """Acknowledge the message."""
         try:
             await acknowledge_message(self.message)
         except TransportUnavailable as error:
             self._comes_again(error)
 
     async def retry(self, reason: str) -> None:
+        """Move the message to a retry queue, or to the dead letters at the delivery limit."""
         if self.attempt >= self.queue.delivery_limit:
             await self.reject(reason)
             return
         await self._move(resting_place(self.queue.name, rest_after(self.attempt)), reason)
 
     async def reject(self, reason: str) -> None:
+        """Move the message to the dead letters."""
         log.warning(
             "transport.message_died", queue=self.queue.name, message=self.message_id, reason=reason
         )
         await self._move(dead_queue(self.queue.name), reason)
 
     async def _move(self, exchange: str, reason: str) -> None:
-        """Stores a copy elsewhere, then drops the original; a loss in between gives a double, never
-        a gap.
+        """Store a copy elsewhere and then drop the original.
+
+        A loss in between duplicates the message and never loses it.
         """
         headers: HeadersType = {ATTEMPTS: self.attempt, REASON: readable_reason(reason)}
         copy = durable(self.message_id, self.body, headers)
@@ -121,7 +130,7 @@ class RabbitDelivery:
 
 
 class RabbitConsumer:
-    """Receives from one queue over one channel, until that channel is lost."""
+    """Consumer of one queue over one channel, until the channel is lost."""
 
     def __init__(self, link: RabbitLink, queue: Queue) -> None:
         self._link = link
@@ -132,6 +141,7 @@ class RabbitConsumer:
         self.lost = False
 
     async def open(self, prefetch: int) -> None:
+        """Open the channel and begin to receive."""
         channel = self._channel = await self._link.channel()
         channel.close_callbacks.add(self._closed)
         await answer(channel.set_qos(prefetch_count=prefetch))
@@ -141,17 +151,20 @@ class RabbitConsumer:
         underlay.on_consumer_cancel_callbacks.add(self._closed)
 
     async def close(self) -> None:
-        """Closing the channel hands back what is unanswered."""
+        """Close the channel, which returns unanswered messages to the queue."""
         if self._channel is not None:
             self._channel.close_callbacks.discard(self._closed)
             await asyncio.gather(self._channel.close(), return_exceptions=True)
 
     def wake(self) -> None:
+        """Wake the consumer."""
         self._wake.set()
 
     async def take(self) -> Sequence[RabbitDelivery]:
-        """What has arrived, or none when woken without a message; raises ``TransportUnavailable``
-        when the channel is gone.
+        """Return the messages that have arrived, or none after a wake without a message.
+
+        Raises:
+            TransportUnavailable: The channel is lost.
         """
         await self._wake.wait()
         self._wake.clear()

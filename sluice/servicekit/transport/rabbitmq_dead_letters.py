@@ -1,4 +1,4 @@
-"""Dead letters in RabbitMQ: looked at, put back, or dropped, from the oldest on."""
+"""Dead letters in RabbitMQ: read, requeued or dropped, from the oldest on."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Sequence
@@ -14,23 +14,25 @@ from sluice.servicekit.transport.rabbitmq_consumer import durable, id_of, last_r
 from sluice.servicekit.transport.rabbitmq_layout import dead_queue
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge_message, answer
 
-# So many letters are in hand together.
+# The number of dead letters that one window fetches.
 WINDOW = 500
-# Seconds without a letter after which those that are counted but do not come are left to whoever
-# has them in hand.
+# Seconds without a letter after which the wait for further counted letters ends. Another consumer
+# holds them.
 QUIET = 2.0
 
 
 @dataclass(slots=True)
 class Window:
-    """Letters in hand, those removed left out; ``channel``: None once it is closed."""
+    """Fetched letters. ``channel`` is None once it is closed."""
 
     channel: AbstractChannel | None
     letters: list[AbstractIncomingMessage]
 
     async def remove(self, chosen: Collection[AbstractIncomingMessage]) -> int:
-        """How many that were. All of them with one word: a quorum queue works through many one
-        after the other, and what it has not come to when the channel is closed comes back.
+        """Remove letters and return their number.
+
+        All letters of the window are acknowledged at once. A quorum queue handles single
+        acknowledgements one after the other, and those still open when the channel closes are lost.
         """
         if len(chosen) == len(self.letters):
             await acknowledge_message(self.letters[-1], and_before=True)
@@ -44,18 +46,18 @@ class Window:
         return len(chosen)
 
     async def close(self) -> None:
-        """The broker puts back what is still in hand."""
+        """Close the channel, which returns the remaining letters to the queue."""
         channel, self.channel = self.channel, None
         if channel is not None:
             await asyncio.gather(channel.close(), return_exceptions=True)
 
 
 class Visit:
-    """``waiting``: the letters that were there at its beginning.
+    """One pass over the dead letters of a queue. ``waiting`` is their number at its beginning.
 
-    Each window has a channel of its own, closed one after the other at the end: so they stand in
-    their order again. What several consumers of one channel have in hand comes back in any order
-    (RabbitMQ 3.10).
+    Each window has a channel of its own. The channels are closed one after the other at the end, so
+    that the letters keep their order. RabbitMQ 3.10 returns the messages of several consumers of
+    one channel in any order.
     """
 
     def __init__(self, link: RabbitLink, queue: Queue, waiting: int) -> None:
@@ -65,8 +67,9 @@ class Visit:
         self._windows: list[Window] = []
 
     async def windows(self, most: int | None = None) -> AsyncGenerator[Window, None]:
-        """The letters in order; what is put back or dies meanwhile stands behind them and is not
-        met again.
+        """Yield the letters in order.
+
+        Letters that are returned or die meanwhile are queued behind them and are not visited.
         """
         left = self.waiting if most is None else min(self.waiting, most)
         while left > 0:
@@ -79,7 +82,10 @@ class Visit:
             yield window
 
     async def put_back(self) -> None:
-        """The broker does so a moment after it has said that a channel is closed."""
+        """Return the remaining letters in order.
+
+        The broker returns them a moment after it has confirmed that a channel is closed.
+        """
         there = await _count(self._link, self._queue)
         for window in self._windows:
             if window.channel is not None:
@@ -88,7 +94,7 @@ class Visit:
                 await self._until(there)
 
     async def drop(self) -> None:
-        """Lets go of everything, in whatever order."""
+        """Close all windows, in any order."""
         for window in self._windows:
             await window.close()
 
@@ -97,22 +103,28 @@ class Visit:
             async with asyncio.timeout(QUIET):
                 while await _count(self._link, self._queue) < there:  # noqa: ASYNC110 - in another process
                     await asyncio.sleep(0.01)
-        except TimeoutError:  # somebody else has them in hand, or has removed them
+        except TimeoutError:  # another consumer holds them, or has removed them
             return
 
 
 class RabbitDeadLetters:
-    """One visit at a time, so that none misses what another has in hand."""
+    """The dead letters of a broker.
+
+    Only one visit runs at a time, because a visit does not see the letters that another has
+    fetched.
+    """
 
     def __init__(self, link: RabbitLink) -> None:
         self._link = link
         self._visiting = asyncio.Lock()
 
     async def count(self, queue: Queue) -> int:
+        """Return the number of dead letters of a queue."""
         async with self._visiting:
             return await _count(self._link, queue)
 
     async def read(self, queue: Queue, limit: int) -> Sequence[DeadLetter]:
+        """Return the oldest dead letters of a queue."""
         letters: list[DeadLetter] = []
         async with self._visit(queue) as visit, aclosing(visit.windows(limit)) as windows:
             async for window in windows:
@@ -120,8 +132,10 @@ class RabbitDeadLetters:
         return letters
 
     async def requeue(self, queue: Queue, ids: Collection[str] | None) -> int:
-        """Stored in the queue first and taken from the dead letters then: rather twice than
-        never.
+        """Requeue letters and return their number.
+
+        They are stored in the queue before they are removed, so that a failure can only duplicate
+        them.
         """
         removed = 0
         async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
@@ -134,6 +148,7 @@ class RabbitDeadLetters:
         return removed
 
     async def drop(self, queue: Queue, ids: Collection[str] | None) -> int:
+        """Delete letters and return their number."""
         removed = 0
         async with self._visit(queue) as visit, aclosing(visit.windows()) as windows:
             async for window in windows:
@@ -142,7 +157,7 @@ class RabbitDeadLetters:
 
     @asynccontextmanager
     async def _visit(self, queue: Queue) -> AsyncGenerator[Visit, None]:
-        """What is still in hand at its end is put back; the next visit finds it there."""
+        """Yield a visit. The letters that remain at its end are returned for the next visit."""
         async with self._visiting:
             visit = Visit(self._link, queue, await _count(self._link, queue))
             try:
@@ -153,7 +168,7 @@ class RabbitDeadLetters:
 
 
 async def _fill(window: Window, queue: Queue, size: int) -> None:
-    """A consumer is given no more than its bound until it answers."""
+    """Fetch up to ``size`` letters, which is also the prefetch limit of the channel."""
     channel = window.channel
     assert channel is not None  # noqa: S101 - a new window
     arrived: asyncio.Queue[AbstractIncomingMessage] = asyncio.Queue()
@@ -172,7 +187,7 @@ async def _fill(window: Window, queue: Queue, size: int) -> None:
 
 
 async def _count(link: RabbitLink, queue: Queue) -> int:
-    """Letters that nobody has in hand."""
+    """Return the number of letters that no consumer holds."""
     channel = await link.channel()
     try:
         declared = await answer(channel.declare_queue(dead_queue(queue.name), passive=True))
@@ -188,8 +203,10 @@ def _chosen(
 
 
 def _letter(queue: Queue, message: AbstractIncomingMessage) -> DeadLetter:
-    """Letters moved by a consumer carry their reason; those moved by the broker were handed out too
-    often.
+    """Return a message as a dead letter.
+
+    A consumer adds the reason to a letter that it moves. The broker moves a letter that was
+    delivered too often.
     """
     reason, died_at = last_reason(message.headers), message.timestamp
     deaths = message.headers.get("x-death")

@@ -1,4 +1,4 @@
-"""Brings a layout into a broker, or looks whether it is there."""
+"""Declaration of a layout in a broker, or a check that it exists."""
 
 from collections.abc import Awaitable
 
@@ -13,15 +13,21 @@ from sluice.visible_text import quoted
 
 
 async def declare(connection: AbstractConnection, layout: Layout) -> None:
-    """Declares everything; the same again changes nothing. Raises ``TransportUnavailable``."""
+    """Declare everything. A repetition changes nothing.
+
+    Raises:
+        TransportUnavailable: The broker does not answer or refuses.
+    """
     channel = await open_channel(connection)
     await answer(_declare_all(channel, layout))
     await answer(channel.close())
 
 
 async def look(connection: AbstractConnection, layout: Layout) -> None:
-    """Needs no right to anything. Raises ``TransportUnavailable``, which names the first that is
-    missing.
+    """Check that everything is declared. This needs no permission.
+
+    Raises:
+        TransportUnavailable: Something is missing. The message names the first such object.
     """
     channel = await open_channel(connection)
     for name in layout.exchanges:

@@ -1,6 +1,7 @@
-"""A virtual host as RabbitMQ's management API takes it (``POST /api/definitions``): the layout that
-the transport declares, limits as policies, and for each service a user who may do what the
-contracts say that the service does, and nothing else.
+"""A virtual host in the format of RabbitMQ's management API (``POST /api/definitions``).
+
+The document has the layout that the transport declares, limits as policies, and a user for each
+service, who has only the permissions that the contracts give to the service.
 """
 
 import base64
@@ -33,8 +34,10 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """``consumer``: queue → service. ``senders``: destination → services. ``keeper``: puts dead
-    letters back, or drops them.
+    """The roles of services at the broker.
+
+    ``consumer`` maps a queue to its service, and ``senders`` a destination to services. ``keeper``
+    requeues or drops dead letters.
     """
 
     consumer: Mapping[str, str]
@@ -47,8 +50,9 @@ ALL_ROLES = Roles(CONSUMER, SENDERS, DEAD_LETTER_KEEPER)
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """``write``: exchanges it may publish to. ``read``: queues it may consume from. Nobody may
-    declare.
+    """Permissions of a login: exchanges to publish to, and queues to consume from.
+
+    No login may declare anything.
     """
 
     write: frozenset[str]
@@ -58,11 +62,18 @@ class Rights:
 def definitions(
     topology: Topology, users: Mapping[str, User], *, vhost: str = "/", roles: Roles = ALL_ROLES
 ) -> dict[str, Any]:
-    """The document for one virtual host. ``users``: of each service (services may share a login,
-    which then has the rights of all of them). Uploading it again changes nothing but the salt of
-    the passwords; it takes nothing away that is there beside.
+    """Return the document for one virtual host.
 
-    Raises ``ValueError`` where one login has two passwords.
+    A repeated upload only changes the salt of the passwords. It removes nothing else that exists.
+
+    Args:
+        topology: The queues.
+        users: The login of each service. Services that share a login get all of their permissions.
+        vhost: The name of the virtual host.
+        roles: The roles of the services.
+
+    Raises:
+        ValueError: One login has two passwords.
     """
     layout = layout_of(topology)
     logins = _logins(users.values())
@@ -74,7 +85,7 @@ def definitions(
             | _permission(rights_of({user.service for user in own}, topology, roles=roles))
             for login, own in logins.items()
         ],
-        # Nothing is routed by topic, so there is nothing to allow.
+        # Nothing is routed by topic.
         "topic_permissions": [],
         "exchanges": [
             {
@@ -106,8 +117,10 @@ def definitions(
 
 
 def rights_of(services: Iterable[str], topology: Topology, *, roles: Roles = ALL_ROLES) -> Rights:
-    """What these services need: consumers move what failed to rest or to die, the keeper brings it
-    back.
+    """Return the permissions that services need.
+
+    Consumers move failed messages to retry queues or dead letters. The keeper requeues dead
+    letters.
     """
     write: set[str] = set()
     read: set[str] = set()
@@ -126,8 +139,9 @@ def rights_of(services: Iterable[str], topology: Topology, *, roles: Roles = ALL
 
 
 def password_hash(password: str, salt: bytes | None = None) -> str:
-    """RabbitMQ's ``rabbit_password_hashing_sha256``: four bytes of salt, then the digest of salt
-    and password.
+    """Return a password in RabbitMQ's format ``rabbit_password_hashing_sha256``.
+
+    It has four bytes of salt and then the digest of salt and password.
     """
     salt = secrets.token_bytes(4) if salt is None else salt
     return base64.b64encode(salt + sha256(salt + password.encode()).digest()).decode()
@@ -162,7 +176,7 @@ def _permission(rights: Rights) -> dict[str, str]:
 
 
 def _one_of(names: Iterable[str]) -> str:
-    """A pattern for exactly these names; for none, one that nothing matches but the empty name."""
+    """Return a pattern for exactly these names. Without names, it matches only the empty name."""
     return f"^({'|'.join(re.escape(name) for name in sorted(names))})$" if names else "^$"
 
 
@@ -177,8 +191,9 @@ def _binding(source: str, queue: QuorumQueue, vhost: str) -> dict[str, Any]:
 
 
 def _limit(queue: Queue, vhost: str) -> dict[str, Any]:
-    """For the queue and its dead letters. A policy, so that an administrator can change it without
-    losing the queue.
+    """Return the policy that limits a queue and its dead letters.
+
+    It is a policy, so that an administrator can change the limit without losing the queue.
     """
     names = _one_of({queue.name, dead_queue(queue.name)})
     definition = {"max-length": queue.limit}

@@ -1,15 +1,15 @@
-"""What the RabbitMQ transport needs in a broker, as one description: the transport declares it, or
-looks whether it is there, and ``rabbitmq_definitions`` writes it down for an administrator.
+"""The layout that the RabbitMQ transport needs in a broker.
 
-- ``<queue>``: quorum queue and its exchange; what it gives up goes to ``<queue>.dead``
-- ``<queue>.dead``: quorum queue and its exchange: dead letters, kept for a person
-- ``<queue>.rest.<ms>``: quorum queue and its exchange: messages between two attempts, which return
-  to ``<queue>`` after the pause
-- ``<event type>``: exchange alone; every queue that takes the event is bound to it
+The transport declares or checks it, and ``rabbitmq_definitions`` writes it for an administrator.
 
-Every exchange is a fan-out, so the right to write to one is the right to send to one place:
-RabbitMQ gives rights on exchanges and queues, and those on routing keys are passed by with a CC
-header.
+- ``<queue>``: quorum queue with its exchange. Rejected messages go to ``<queue>.dead``.
+- ``<queue>.dead``: quorum queue with its exchange, for dead letters.
+- ``<queue>.rest.<ms>``: quorum queue with its exchange, for messages between two attempts. They
+return to ``<queue>`` after the pause.
+- ``<event type>``: exchange only. Every queue that receives the event is bound to it.
+
+Every exchange is a fan-out, so permission to write to an exchange means permission to send to one
+destination. RabbitMQ has no reliable permissions on routing keys: a CC header bypasses them.
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from sluice.servicekit.transport.base import Queue, Topology
 from sluice.servicekit.transport.retry_pauses import pauses_within
 
-# Reading dead letters and putting them back counts as a delivery, and some brokers limit these
-# unless told otherwise.
+# Reading and requeueing dead letters counts as a delivery, which some brokers limit by default.
 UNLIMITED = 2**31 - 1
 
 Arguments = Mapping[str, str | int]
@@ -27,7 +26,7 @@ Arguments = Mapping[str, str | int]
 
 @dataclass(frozen=True, slots=True)
 class QuorumQueue:
-    """``sources``: the exchanges it is bound to."""
+    """A quorum queue. ``sources`` are the exchanges that it is bound to."""
 
     name: str
     arguments: Arguments
@@ -36,8 +35,9 @@ class QuorumQueue:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Durable fan-out exchanges, durable quorum queues; ``exchanges`` holds every queue's
-    sources.
+    """Durable fan-out exchanges and durable quorum queues.
+
+    ``exchanges`` includes the sources of every queue.
     """
 
     exchanges: tuple[str, ...]
@@ -45,22 +45,24 @@ class Layout:
 
 
 def dead_queue(queue: str) -> str:
+    """Return the name of the queue for the dead letters of ``queue``."""
     return f"{queue}.dead"
 
 
 def resting_place(queue: str, pause: float) -> str:
-    """Name of the exchange (and queue) where messages of ``queue`` rest for ``pause`` seconds."""
+    """Return the name of the exchange (and queue) for messages that pause for ``pause`` seconds."""
     return f"{queue}.rest.{round(pause * 1000)}"
 
 
 def resting_places(queue: Queue) -> dict[str, float]:
-    """Name → pause in seconds, for those that its delivery limit lets a message come to."""
+    """Return the retry queues that messages of ``queue`` can reach, with their pauses."""
     return {
         resting_place(queue.name, pause): pause for pause in pauses_within(queue.delivery_limit)
     }
 
 
 def layout_of(topology: Topology) -> Layout:
+    """Return the layout of a topology."""
     queues = tuple(part for queue in topology.queues.values() for part in _queues_for(queue))
     sources = {source for queue in queues for source in queue.sources}
     return Layout(exchanges=tuple(sorted(sources | topology.events)), queues=queues)
@@ -68,10 +70,10 @@ def layout_of(topology: Topology) -> Layout:
 
 def _queues_for(queue: Queue) -> list[QuorumQueue]:
     dead = dead_queue(queue.name)
-    # RabbitMQ counts redeliveries: a limit of 3 gives 4 deliveries.
+    # RabbitMQ counts redeliveries: a limit of 3 means 4 deliveries.
     own: Arguments = {"x-delivery-limit": queue.delivery_limit - 1, **_gives_up_to(dead)}
     if queue.wakes:
-        # What is pushed out of a full queue must not fill the dead letters.
+        # Messages that a full queue drops must not fill the dead letters.
         own = {
             "x-queue-type": "quorum",
             "x-delivery-limit": queue.delivery_limit - 1,
@@ -98,8 +100,10 @@ def _queues_for(queue: Queue) -> list[QuorumQueue]:
 
 
 def _gives_up_to(exchange: str) -> Arguments:
-    """Dead-lettering that keeps the message until the receiving queue has confirmed it; the broker
-    wants this overflow for it.
+    """Return arguments for dead-lettering that loses no message.
+
+    A message stays until the receiving queue has confirmed it. The broker requires this overflow
+    mode for it.
     """
     return {
         "x-queue-type": "quorum",

@@ -1,6 +1,4 @@
-"""The connections of the RabbitMQ transport: made when needed, made again after a loss, publishing
-with confirms.
-"""
+"""Connections of the RabbitMQ transport, which are opened on demand, and confirmed publishing."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,19 +20,19 @@ T = TypeVar("T")
 
 CONNECT_TIMEOUT = 10.0
 ANSWER_TIMEOUT = 30.0
-# Seconds; a peer that vanished without a word is noticed after two of them.
+# Seconds. A lost peer is noticed after two heartbeats.
 HEARTBEAT = 10
-# So many messages are under way to the broker at once; more wait for their confirmation.
+# The maximum number of unconfirmed messages.
 WINDOW = 500
 
-#: Makes sure that a new connection finds in the broker what it needs; raises
+#: Prepares a new connection: declares or checks what it needs in the broker. Raises
 #: ``TransportUnavailable``.
 Prepare = Callable[[AbstractConnection], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One message for an exchange. ``mandatory``: some queue has to take it."""
+    """One message for an exchange. ``mandatory`` means that some queue must store it."""
 
     exchange: str
     message: aio_pika.Message
@@ -42,10 +40,13 @@ class Post:
 
 
 async def answer(awaitable: Awaitable[T], *, seconds: float = ANSWER_TIMEOUT) -> T:
-    """Awaits the broker's answer; raises ``TransportUnavailable`` when it does not come.
+    """Wait for the broker's answer.
 
-    A lost connection cancels what waits inside the library. Gathering tells that from a
-    cancellation of the caller.
+    The library cancels its own waits when the connection is lost. ``gather`` distinguishes this
+    from a cancellation of the caller.
+
+    Raises:
+        TransportUnavailable: The answer does not come in time, or the connection is lost.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -60,15 +61,18 @@ async def answer(awaitable: Awaitable[T], *, seconds: float = ANSWER_TIMEOUT) ->
 async def acknowledge_message(
     message: AbstractIncomingMessage, *, and_before: bool = False
 ) -> None:
-    """``and_before``: all that came before it on its channel, too. Raises
-    ``TransportUnavailable``.
+    """Acknowledge a message and, with ``and_before``, all earlier ones of its channel.
+
+    Raises:
+        TransportUnavailable: The channel is lost.
     """
     await answer(_acknowledge_while_open(message, and_before=and_before))
 
 
 async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_before: bool) -> None:
-    """The library goes on waiting for room to write when its connection has ended and nobody makes
-    any.
+    """Acknowledge a message unless the channel closes first.
+
+    The library would wait for ever to write to a connection that has ended.
     """
     ending = message.channel.closing
     acknowledging = asyncio.ensure_future(message.ack(multiple=and_before))
@@ -83,8 +87,9 @@ async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_befor
 
 
 def translated(error: BaseException) -> BaseException:
-    """``TransportUnavailable`` for what the library raises when the broker is out of reach or
-    refuses; others as they are.
+    """Return an error of the library as ``TransportUnavailable`` if the broker is unavailable.
+
+    Other errors are returned unchanged.
     """
     if not isinstance(
         error,
@@ -97,14 +102,16 @@ def translated(error: BaseException) -> BaseException:
 
 
 async def open_channel(connection: AbstractConnection) -> AbstractChannel:
+    """Open a channel with publisher confirms."""
     channel = connection.channel(publisher_confirms=True, on_return_raises=True)
     await answer(channel.initialize(timeout=ANSWER_TIMEOUT))
     return channel
 
 
 class BrokerConnection:
-    """One connection; whoever needs it while there is none makes it (one attempt) or gets
-    ``TransportUnavailable``.
+    """One connection that is opened by whoever needs it.
+
+    An attempt that fails raises ``TransportUnavailable``.
     """
 
     def __init__(self, url: str, prepare: Prepare) -> None:
@@ -115,6 +122,11 @@ class BrokerConnection:
         self._closed = False
 
     async def connection(self) -> AbstractConnection:
+        """Return the open connection, or open one.
+
+        Raises:
+            TransportUnavailable: The broker is unavailable, or the transport has stopped.
+        """
         async with self._opening:
             if self._closed:
                 raise TransportUnavailable("stopped")
@@ -124,12 +136,13 @@ class BrokerConnection:
             return self._connection
 
     async def close(self) -> None:
+        """Close the connection for good."""
         self._closed = True
         async with self._opening:
             await self._hang_up()
 
     async def cut(self, connection: AbstractConnection) -> None:
-        """Gives up a connection that does not answer; the next one who needs it makes another."""
+        """Drop a connection that does not answer. The next user opens another one."""
         async with self._opening:
             if self._connection is connection:
                 await self._hang_up()
@@ -154,8 +167,10 @@ class BrokerConnection:
 
 
 class RabbitLink:
-    """Two connections, because a broker that runs short of memory or disk stops reading from those
-    that publish: messages in hand are answered all the same.
+    """Two connections, one for receiving and one for sending.
+
+    A broker that runs short of memory or disk stops reading from publishers. Received messages can
+    still be acknowledged on the other connection.
     """
 
     def __init__(self, url: str, prepare: Prepare) -> None:
@@ -166,15 +181,18 @@ class RabbitLink:
         self._opening = asyncio.Lock()
 
     async def close(self) -> None:
+        """Close both connections."""
         await asyncio.gather(self._receiving.close(), self._sending.close())
 
     async def channel(self) -> AbstractChannel:
-        """A channel of the caller's own for everything but publishing; the caller closes it."""
+        """Return a new channel for anything but publishing. The caller closes it."""
         return await open_channel(await self._receiving.connection())
 
     async def publish(self, posts: Sequence[Post]) -> None:
-        """Returns when the broker has confirmed every one; raises ``TransportUnavailable``, which
-        says what was stored, when it did not.
+        """Publish messages and wait until the broker has confirmed all of them.
+
+        Raises:
+            TransportUnavailable: Not all were confirmed. The error says which are stored.
         """
         stored: set[str] = set()
         for start in range(0, len(posts), WINDOW):
@@ -195,8 +213,9 @@ class RabbitLink:
                 raise _failure(failed, stored)
 
     async def _publish(self, window: Sequence[Post]) -> list[BaseException | None]:
-        """For each post None or why it is not confirmed. Not ``Exchange.publish``, which waits for
-        the socket at each message.
+        """Return for each message None, or the error if it is not confirmed.
+
+        This avoids ``Exchange.publish``, which waits for the socket at each message.
         """
         connection = await self._sending.connection()
         underlay = cast(
@@ -217,8 +236,8 @@ class RabbitLink:
             async with asyncio.timeout(ANSWER_TIMEOUT):
                 results = await asyncio.gather(*sending, return_exceptions=True)
         except TimeoutError as error:
-            # What was not confirmed would pile up in the buffers of a connection that the broker
-            # does not read.
+            # Unconfirmed messages would fill the buffers of a connection that the broker does not
+            # read.
             await self._sending.cut(connection)
             raise TransportUnavailable(
                 f"RabbitMQ did not confirm within {ANSWER_TIMEOUT:.0f} s"
@@ -237,8 +256,9 @@ class RabbitLink:
 
 
 def _failure(failed: Sequence[tuple[Post, BaseException]], stored: set[str]) -> BaseException:
-    """What the broker answered with a no comes second to a loss, after which nothing more is
-    known.
+    """Return the error for unconfirmed messages.
+
+    A lost connection takes precedence over refusals, because the state of the rest is then unknown.
     """
     for _, error in failed:
         if not isinstance(error, DeliveryError):
@@ -259,7 +279,7 @@ def _id(post: Post) -> str:
 
 
 async def _close(connection: AbstractConnection) -> None:
-    """A broker that does not read is not waited for."""
+    """Close a connection, without waiting long for a broker that does not read."""
     try:
         async with asyncio.timeout(CONNECT_TIMEOUT):
             await asyncio.gather(connection.close(), return_exceptions=True)

@@ -1,16 +1,14 @@
-"""How long a message rests after a failed attempt; both transports keep to the same steps."""
+"""The pauses between two attempts at a message, which are the same in both transports."""
 
-# Seconds. Few steps, because RabbitMQ needs a resting queue for each of them and each queue.
+# Seconds. There are few steps, because RabbitMQ needs a retry queue for each step of each queue.
 PAUSES: tuple[float, ...] = (0.1, 1.0, 5.0)
 
 
 def rest_after(attempt: int) -> float:
-    """Seconds to rest after failed attempt number ``attempt`` (1, 2, …): longer each time, then the
-    last step for ever.
-    """
+    """Return the pause in seconds after a failed attempt (1, 2, …). The last step repeats."""
     return PAUSES[min(attempt, len(PAUSES)) - 1]
 
 
 def pauses_within(delivery_limit: int) -> tuple[float, ...]:
-    """The pauses that a message can come to: after the last attempt it is dead."""
+    """Return the pauses that a message can reach before it is dead."""
     return PAUSES[: delivery_limit - 1]
