@@ -25,18 +25,22 @@ from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
 
 
 class ChainsClient(QuotaCalls):
+    """Client of the chain service."""
+
     service = "wfms.chains"
 
     async def new_dataset(self, new: NewChain) -> Chain:
-        """Makes the chain; a repetition answers with the first. Raises ``Unprocessable``
-        (parameters that do not fit the plan, with findings), ``Conflict`` (the data set is deleted
-        or about to be).
+        """Create a chain for a data set, or return the one that exists.
+
+        Raises:
+            Unprocessable: The parameters do not fit the plan. The error has findings.
+            Conflict: The data set is deleted or about to be.
         """
         chain, _ = await self.new_chain(new)
         return chain
 
     async def new_chain(self, new: NewChain) -> tuple[Chain, bool]:
-        """As ``new_dataset``, with whether the chain is new."""
+        """Create a chain as ``new_dataset``, and return whether it is new."""
         return await self.create(f"{API}/datasets", body=new, answer=Chain)
 
     async def chains(
@@ -50,15 +54,15 @@ class ChainsClient(QuotaCalls):
     ) -> ChainPage:
         """Return a page of chains, newest first.
 
-        A chain service of the release before does not know ``template``, ``owner`` and ``meta``,
-        and gives chains of all.
+        A chain service of the previous release does not know ``template``, ``owner`` and ``meta``,
+        and returns all chains.
 
         Args:
-            attention: Only those that need a person.
-            failures: With the numbers of failed jobs.
-            after: The ``after`` of the page before.
-            limit: Length of the page.
-            **filters: All of them have to hold.
+            attention: Only chains that need attention.
+            failures: Include the numbers of failed jobs.
+            after: The ``after`` of the previous page.
+            limit: The length of the page.
+            **filters: Filters, all of which must match.
         """
         params = {
             **filters,
@@ -70,8 +74,9 @@ class ChainsClient(QuotaCalls):
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
     async def chains_that_use(self, dataset: UUID, *, limit: int) -> ChainPage:
-        """Newest first, those that have it as their input or as the value of a parameter (a chain
-        service of the release before gives none that have it so).
+        """Return the chains with a data set as their input or as a parameter, newest first.
+
+        A chain service of the previous release returns none that have it as a parameter.
         """
         page = await self.call(
             "GET", f"{API}/chains", answer=ChainPage, params={"uses": dataset, "limit": limit}
@@ -84,16 +89,20 @@ class ChainsClient(QuotaCalls):
         return page.model_copy(update={"chains": using})
 
     async def delete_asset(self, uid: UUID) -> Dataset:
-        """Deletes the data set of a version that is given to nobody any more. Raises ``NotFound``,
-        ``Conflict`` while chains need it.
+        """Delete the data set of an asset version that has been removed.
+
+        Raises:
+            NotFound: There is no such data set.
+            Conflict: Chains still need it.
         """
         return await self.call(
             "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"taken_back": True}
         )
 
     async def known_chains(self, uids: Sequence[UUID]) -> list[Chain]:
-        """Those of at most 100 that are known (a chain service of the release before gives those
-        among the newest).
+        """Return those of at most 100 chains that exist.
+
+        A chain service of the previous release only finds chains among the newest.
         """
         if not uids:
             return []
@@ -106,8 +115,9 @@ class ChainsClient(QuotaCalls):
         return [chain for chain in page.chains if chain.uid in uids]
 
     async def last_ended(self, *, limit: int) -> list[Chain]:
-        """The last to end first (a chain service of the release before gives those among the
-        newest).
+        """Return the chains that ended last, the latest first.
+
+        A chain service of the previous release only finds chains among the newest.
         """
         page = await self.call(
             "GET", f"{API}/chains", answer=ChainPage, params={"ended": True, "limit": limit}
@@ -118,57 +128,86 @@ class ChainsClient(QuotaCalls):
         """Return a chain; with ``failures``, with the numbers of failed jobs.
 
         Raises:
-            NotFound: There is none.
+            NotFound: There is no such chain.
         """
         params = {"failures": failures or None}
         return await self.call("GET", f"{API}/chains/{uid}", answer=Chain, params=params)
 
     async def counts(self) -> ChainCounts:
-        """Chains under way and those that need a person. Raises ``NotFound`` where a release before
-        this one answers.
+        """Return the numbers of running chains and of those that need attention.
+
+        Raises:
+            NotFound: The service is of the previous release.
         """
         return await self.call("GET", f"{API}/counts", answer=ChainCounts)
 
     async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
-        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or
-        where somebody else has seen it first.
+        """Acknowledge that a chain failed.
+
+        Raises:
+            NotFound: There is no such chain.
+            Conflict: It has not failed, or somebody else has acknowledged it first.
         """
         return await self.call("POST", f"{API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
     async def cancel_chain(self, uid: UUID, asked: Cancel | None = None) -> Chain:
-        """The chain as it is now: canceled once its running tasks have stopped. Repeating it is
-        fine. Raises ``NotFound``, ``Conflict`` (all its steps are done).
+        """Cancel a chain and return it. Repeating the call is safe.
+
+        Its state is canceled once its running tasks have stopped.
+
+        Raises:
+            NotFound: There is no such chain.
+            Conflict: All of its steps are finished.
         """
         return await self.call("POST", f"{API}/chains/{uid}/cancel", body=asked, answer=Chain)
 
     async def rank_chain(self, uid: UUID, rank: float) -> Chain:
-        """Added to the ranks of its steps, of running ones at once. Raises ``NotFound``;
-        ``Conflict`` where no step is to run any more; ``NotAvailable``.
+        """Set the rank of a chain, which is added to the ranks of its tasks, also of running ones.
+
+        Raises:
+            NotFound: There is no such chain.
+            Conflict: No step is left to run.
+            NotAvailable: The WMS does not answer.
         """
         return await self.call(
             "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
         )
 
     async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
-        """What ``rerun_chain`` would do. Raises as that, but for what is missing."""
+        """Return what ``rerun_chain`` would do.
+
+        It raises the same errors, except for missing data.
+        """
         return await self.call(
             "POST", f"{API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan
         )
 
     async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
-        """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises
-        ``NotFound``; ``Conflict`` (the chain has not ended, nothing of it failed, or something
-        needed cannot be had any more); ``Unprocessable`` (step, parameters).
+        """Run a chain again, and return the new chain and whether it is new.
+
+        Requests with the same ``key`` give the same chain.
+
+        Raises:
+            NotFound: There is no such chain.
+            Conflict: The chain has not ended, nothing failed, or needed data are gone.
+            Unprocessable: The step or the parameters are wrong.
         """
         return await self.create(f"{API}/chains/{uid}/rerun", body=asked, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:
-        """Its data are deleted once it is over. Repeating it is fine. Raises ``NotFound``."""
+        """Discard a chain: its data are deleted once it has ended. Repeating the call is safe.
+
+        Raises:
+            NotFound: There is no such chain.
+        """
         return await self.call("POST", f"{API}/chains/{uid}/discard", answer=Chain)
 
     async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
-        """As it is now: deleting, or as before while chains that need it are canceled (``force``).
-        Raises ``NotFound``; ``Conflict`` while chains need it, or for an output, unless ``force``.
+        """Delete a data set and return it. With ``force``, chains that need it are canceled first.
+
+        Raises:
+            NotFound: There is no such data set.
+            Conflict: Chains need it, or it is an output, and ``force`` is not set.
         """
         return await self.call(
             "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"force": force}
@@ -184,8 +223,15 @@ class ChainsClient(QuotaCalls):
         paged: bool = False,
         full: bool = False,
     ) -> ChainTaskList:
-        """Those of the newest chains first, with the WMS's counts where it answers; ``paged``: and
-        where the next page begins; ``full``: with how many jobs were killed.
+        """Return tasks, those of the newest chains first, with the WMS's counts if it answers.
+
+        Args:
+            chain: Only tasks of this chain.
+            state: Only tasks in this state.
+            after: The ``after`` of the previous page.
+            limit: The length of the page.
+            paged: Include the place of the next page.
+            full: Include the number of killed jobs.
         """
         params = {
             "chain": chain,  # release 0.1.0 does not know chain_uid
@@ -198,25 +244,39 @@ class ChainsClient(QuotaCalls):
         return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)
 
     async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
-        """``full``: as in ``tasks``. Raises ``NotFound``."""
+        """Return a task. ``full`` is as in ``tasks``.
+
+        Raises:
+            NotFound: There is no such task.
+        """
         return await self.call(
             "GET", f"{API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
         )
 
     async def cancel_task(self, uid: UUID, asked: Cancel | None = None) -> TaskStatus:
-        """Passed on to the WMS; the chain ends as canceled with its task. Raises ``NotFound``,
-        ``Conflict``.
+        """Cancel a task through the WMS. Its chain is then canceled, too.
+
+        Raises:
+            NotFound: There is no such task.
+            Conflict: The task has ended.
         """
         return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=asked, answer=TaskStatus)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
-        """Passed on to the WMS. Raises ``NotFound``, ``Conflict``."""
+        """Set the rank of a task through the WMS.
+
+        Raises:
+            NotFound: There is no such task.
+            Conflict: The task has ended.
+        """
         return await self.call(
             "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
         )
 
     async def task_ended(self, ended: TaskEnded) -> Release:
-        """The watcher's report; the answer names what is to be deleted. Repeating it is fine.
-        Raises ``NotFound``.
+        """Report the end of a task, and return what is to be deleted. Repeating the call is safe.
+
+        Raises:
+            NotFound: There is no such task.
         """
         return await self.call("POST", f"{API}/tasks/finished", body=ended, answer=Release)

@@ -45,7 +45,7 @@ from sluice.contracts.standing import Collected, CollectFiles, CutAnswer, CutSli
 from sluice.contracts.standing_list import Standing, StandingList
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
-#: Most files (frames) that one request carries, and one page.
+#: The maximum number of files (or frames) in one request and on one page.
 MOST = MOST_FILES
 
 
@@ -62,48 +62,54 @@ class _Frames(RootModel[list[Frame]]): ...
 
 
 class DmsClient(PieceCalls, QuotaCalls):
+    """Client of the DMS.
+
+    Calls raise ``NotFound`` for an object that does not exist, or if the DMS is of a release that
+    does not know the call; ``Conflict`` if the object exists with other properties, or if its state
+    does not allow the call; ``Forbidden`` for objects of other groups; ``Unprocessable`` for values
+    that the DMS refuses; and ``NotAvailable`` if the DMS, or a storage, does not answer.
+    """
+
     service = "dms"
 
     async def share_dataset(self, uid: UUID, share: Share) -> Dataset:
-        """Raises ``NotFound``; ``Forbidden`` where it is another group's."""
+        """Share a data set of the caller's group with other groups."""
         return await self.call("PUT", f"{API}/datasets/{uid}/share", body=share, answer=Dataset)
 
     async def register_dataset(self, new: NewDataset) -> Dataset:
-        """The first where the name is known and the request is the same; else raises ``Conflict``
-        (field ``dataset``: its uid). Raises ``Unprocessable`` for an unknown period or run, or a
-        folder outside the storages.
+        """Register a data set, or return the one that the same request has registered.
+
+        Raises:
+            Conflict: The name is registered differently. The field ``dataset`` has its uid.
+            Unprocessable: The period or run is unknown, or the folder is outside the storages.
         """
         return await self.call("POST", f"{API}/datasets", body=new, answer=Dataset)
 
     async def make_dataset(self, new: NewDataset) -> tuple[Dataset, bool]:
-        """As ``register_dataset``, with whether it is new."""
+        """Register a data set as ``register_dataset``, and return whether it is new."""
         return await self.create(f"{API}/datasets", body=new, answer=Dataset)
 
     async def dataset(self, uid: UUID) -> Dataset:
-        """Return the data set, with all that is told where it is asked for. Raises ``NotFound``."""
+        """Return a data set with all optional fields."""
         asked = {"released": True, "copied": True}
         return await self.call("GET", f"{API}/datasets/{uid}", answer=Dataset, params=asked)
 
     async def dataset_status(self, uid: UUID) -> DatasetStatus:
-        """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""
+        """Return what a data set waits for."""
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 
     async def stalled(self, *, limit: int = 100) -> StalledList:
-        """Uploads and deletions that do not go on. Raises ``NotFound`` where a release before this
-        one answers.
-        """
+        """Return uploads and deletions that make no progress."""
         return await self.call("GET", f"{API}/stalled", answer=StalledList, params={"limit": limit})
 
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
-        """Those of ``uids`` that the DMS knows, in requests of 100 (they travel in the query
-        string).
-        """
+        """Return those of ``uids`` that exist, in requests of 100 (uids travel in the query)."""
         return await self._datasets_of(uids, {})
 
     async def uploads_of(self, uids: Sequence[UUID]) -> list[Dataset]:
-        """Return the data sets, with why an upload cannot succeed.
+        """Return data sets with the reasons why uploads cannot succeed.
 
-        A DMS of the release before does not say that, and refuses the question.
+        A DMS of the previous release refuses the parameter. The reasons are then missing.
         """
         try:
             return await self._datasets_of(uids, {"lost": True})
@@ -120,19 +126,20 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def look_at_files(
         self, files: Sequence[ClaimedFile], *, content: bool
     ) -> list[str | None]:
-        """What is wrong with each; None: nothing. At most 10 000. Raises ``NotAvailable``."""
+        """Return for each of at most 10 000 files what is wrong with it, or None."""
         asked = LookAtFiles(files=list(files), content=content)
         path = f"{API}/files/look"
         return (await self.call("POST", path, body=asked, answer=FoundFaults, retry=False)).faults
 
     async def dataset_named(self, name: str) -> Dataset | None:
-        """The one that is registered under exactly this name."""
+        """Return the data set with exactly this name, or None."""
         called = await self.datasets_called(name)
         return next((dataset for dataset in called if dataset.name == name), None)
 
     async def datasets_called(self, name: str) -> list[Dataset]:
-        """The one that is registered under the name; where none is, outputs of chains that people
-        call so (a release before this one does not find these).
+        """Return the data set with this name, or the chain outputs that carry the name for people.
+
+        A DMS of the previous release does not find such outputs.
         """
         return (
             await self.call("GET", f"{API}/datasets", answer=DatasetPage, params={"name": name})
@@ -146,8 +153,9 @@ class DmsClient(PieceCalls, QuotaCalls):
         timestamp: datetime | None = None,
         limit: int | None = None,
     ) -> DatasetPage:
-        """Data sets that can be worked with, in order of closing; ``cursor`` goes into the next
-        call's ``after``.
+        """Return a page of closed data sets in order of closing.
+
+        The ``cursor`` of the page is the ``after`` of the next call.
         """
         params = {"after": after, "type": type, "timestamp": _text(timestamp), "limit": limit}
         return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
@@ -162,8 +170,9 @@ class DmsClient(PieceCalls, QuotaCalls):
         limit: int | None = None,
         newest: bool = False,
     ) -> DatasetPage:
-        """Data sets in these states (any), in order of registration, or the newest first. ``name``:
-        as ``datasets_called``.
+        """Return a page of data sets in the given states, in order of registration or newest first.
+
+        ``name`` is as in ``datasets_called``.
         """
         params = {
             "state": list(states), "name": name, "after": after, "type": type, "limit": limit,
@@ -172,10 +181,9 @@ class DmsClient(PieceCalls, QuotaCalls):
         return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
 
     async def register_files(self, uid: UUID, files: Sequence[NewFile]) -> Registered:
-        """Any number of files, in requests of 10 000; after an error, sending all again is fine.
+        """Register any number of files, in requests of 10 000.
 
-        Raises ``NotFound``; ``Conflict`` for a closed data set or a name registered differently;
-        ``Unprocessable`` for a URL outside the storages.
+        After an error, all files can be sent again.
         """
         new = known = 0
         for start in range(0, len(files), MOST):
@@ -189,9 +197,7 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def files(
         self, uid: UUID, *, after: str | None = None, limit: int = MOST, released: bool = False
     ) -> FilePage:
-        """One page, in order of seq, then name. ``released``: with those that are. Raises
-        ``NotFound``.
-        """
+        """Return a page of files by seq, then name; with ``released``, also released ones."""
         return await self.call(
             "GET",
             f"{API}/datasets/{uid}/files",
@@ -200,16 +206,16 @@ class DmsClient(PieceCalls, QuotaCalls):
         )
 
     async def all_files(self, uid: UUID, *, page: int = MOST) -> AsyncIterator[File]:
-        """All files in order, read page by page. Raises ``NotFound``."""
+        """Yield all files in order."""
         async for file in each_file(lambda after: self.files(uid, after=after, limit=page)):
             yield file
 
     async def file(self, uid: UUID, file: int) -> File:
-        """Raises ``NotFound``."""
+        """Return a file."""
         return await self.call("GET", f"{API}/datasets/{uid}/files/{file}", answer=File)
 
     async def part(self, uid: UUID, file: int, *, start: int = 0, length: int) -> bytes:
-        """Of what is in a file that is not empty. Raises ``NotFound``, ``NotAvailable``."""
+        """Return a part of the content of a file that is not empty."""
         path, span = (
             f"{API}/datasets/{uid}/files/{file}/content",
             f"bytes={start}-{start + length - 1}",
@@ -219,9 +225,9 @@ class DmsClient(PieceCalls, QuotaCalls):
         ).content
 
     async def log_part(self, url: str, *, span: str) -> tuple[bytes, int]:
-        """Of the log at ``url``: the bytes that ``span`` names as a ``Range`` does (``0-99``,
-        ``100-``, ``-100``), and how many it has. Raises ``NotFound`` (it was deleted),
-        ``Unprocessable`` (it is on no storage for logs), ``NotAvailable``.
+        """Return a part of the log at ``url``, and the size of the log.
+
+        ``span`` is as in a ``Range`` header (``0-99``, ``100-``, ``-100``).
         """
         request = self._http.build_request(
             "GET", f"{API}/logs", params={"url": url}, headers={"Range": f"bytes={span}"}
@@ -231,16 +237,17 @@ class DmsClient(PieceCalls, QuotaCalls):
         except ServiceError as error:
             if (
                 error.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE
-            ):  # there is nothing behind its begin
+            ):  # there is nothing at or after its begin
                 return b"", 0
             raise
         total = answer.headers.get("Content-Range", "").rpartition("/")[2]
         return answer.content, int(total) if total else len(answer.content)
 
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
-        """With ``files``: closes when so many are registered; another number corrects it until
-        then. Closing twice is fine. Raises ``NotFound``, ``Conflict``; ``Unprocessable`` for an
-        input without files.
+        """Close a data set. Repeating the call is safe.
+
+        With ``files`` it closes when that many files are registered. Until then another call can
+        correct the number.
         """
         return await self.call(
             "POST", f"{API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
@@ -249,22 +256,21 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def delete_dataset(
         self, uid: UUID, *, force: bool = False, taken_back: bool = False
     ) -> Dataset:
-        """Raises ``NotFound``; ``Conflict`` for an output unless ``force``, and for a version of an
-        asset unless it is ``taken_back``.
-        """
+        """Delete a data set. Outputs need ``force``, asset versions ``taken_back``."""
         params = {"force": force, "taken_back": taken_back or None}
         return await self.call("DELETE", f"{API}/datasets/{uid}", answer=Dataset, params=params)
 
     async def resume_dataset(self, uid: UUID) -> Dataset:
-        """Tries an upload or a deletion again that was halted. Raises ``NotFound``."""
+        """Retry a halted upload or deletion."""
         return await self.call("POST", f"{API}/datasets/{uid}/resume", answer=Dataset)
 
     async def collect(
         self, uid: UUID, asked: CollectFiles, *, made_of: UUID | None = None
     ) -> Collected:
-        """Once, however often it is asked for. ``made_of``: the input of the chain that wrote the
-        files; a query, which a release before this one passes over. Raises ``NotFound``;
-        ``Conflict`` where its files are gone, or the standing data set is of another type.
+        """Add the files of a data set to an append-only data set, once for any number of calls.
+
+        ``made_of`` is the input of the chain that wrote the files. A DMS of the previous release
+        ignores it.
         """
         path = f"{API}/datasets/{uid}/collect"
         return await self.call(
@@ -274,55 +280,52 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def standing(
         self, *, uid: UUID | None = None, generations: bool = False
     ) -> list[Standing]:
-        """Data sets that grow; ``uid``: this one alone. ``generations``: with these (a release
-        before this one has none). Raises ``NotFound`` where a release before that answers.
-        """
+        """Return the append-only data sets (or the one with ``uid``)."""
         path, params = f"{API}/standing", {"uid": uid, "generations": generations or None}
         return (await self.call("GET", path, params=params, answer=StandingList)).standing
 
     async def cut_slice(self, uid: UUID, cut: CutSlice) -> UUID | None:
-        """The slice's uid; None: nothing was cut. Raises ``NotFound``; ``Conflict`` where it does
-        not grow any more.
-        """
+        """Cut a slice off an append-only data set, and return its uid (None: nothing was cut)."""
         path = f"{API}/datasets/{uid}/slices"
         return (await self.call("POST", path, body=cut, answer=CutAnswer)).dataset_uid
 
     async def register_storage(self, new: NewStorage) -> Storage:
-        """Raises ``Conflict`` where its name or URL is registered differently, or it and another
-        are not apart; ``Unprocessable`` where no storage may be, or the DMS cannot use it.
-        """
+        """Register a storage. ``Conflict`` also means that it overlaps another storage."""
         return await self.call("POST", f"{API}/storages", body=new, answer=Storage)
 
     async def storages(
         self, type: StorageType | None = None, *, everything: bool = False, measured: bool = False
     ) -> list[Storage]:
-        """Those that get new data sets, the one with the most free space first; none is an empty
-        list. ``everything``: all there are (a release before this one does not tell disabled ones).
-        ``measured``: with what is free, and how many data sets lie on each (a release before this
-        one tells neither).
+        """Return the storages that get new data sets, the one with the most free space first.
+
+        The previous release neither returns disabled storages nor measures them.
+
+        Args:
+            type: Only storages of this type.
+            everything: Include disabled storages.
+            measured: Include the free space and the number of data sets of each.
         """
         params = {"type": type, "all": everything or None, "measured": measured or None}
         return (await self.call("GET", f"{API}/storages", answer=_Storages, params=params)).root
 
     async def disable_storage(self, name: str) -> Storage:
-        """It gets no new data sets any more. Raises ``NotFound``."""
+        """Disable a storage, so that it gets no new data sets."""
         return await self.call("POST", f"{API}/storages/{quote(name)}/disable", answer=Storage)
 
     async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
-        """Sets its water marks. Raises ``NotFound``, ``Unprocessable`` where it cannot have
-        these.
-        """
+        """Set the watermarks of a storage."""
         return await self.call(
             "PUT", f"{API}/storages/{quote(name)}/marks", body=marks, answer=Storage
         )
 
     async def unmark_storage(self, name: str) -> Storage:
-        """It has no water marks from here on. Raises ``NotFound``."""
+        """Remove the watermarks of a storage."""
         return await self.call("DELETE", f"{API}/storages/{quote(name)}/marks", answer=Storage)
 
     async def need_room(self, name: str, needed: int | None) -> StorageRoom:
-        """Say that jobs wait for room on a storage; None: none waits any more. Answers with what is
-        free there now. Raises ``NotFound``.
+        """Report that jobs wait for room on a storage, and return its free space.
+
+        ``needed`` is None when no job waits any more.
         """
         return await self.call(
             "PUT",
@@ -332,7 +335,7 @@ class DmsClient(PieceCalls, QuotaCalls):
         )
 
     async def on_storage(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
-        """Of the data sets those that lie there. Raises ``NotFound``."""
+        """Return those of the data sets that are on a storage."""
         found: list[UUID] = []
         for start in range(0, len(uids), 1000):
             asked = DatasetUids(uids=list(uids[start : start + 1000]))
@@ -343,43 +346,41 @@ class DmsClient(PieceCalls, QuotaCalls):
         return found
 
     async def enable_storage(self, name: str) -> Storage:
-        """It gets new data sets again. Raises ``NotFound``, and as ``register_storage``."""
+        """Enable a storage again. It raises the errors of ``register_storage``, too."""
         return await self.call("POST", f"{API}/storages/{quote(name)}/enable", answer=Storage)
 
     async def register_period(self, new: NewPeriod) -> Period:
-        """Raises ``Conflict`` where it is registered differently."""
+        """Register a period."""
         return await self.call("POST", f"{API}/periods", body=new, answer=Period)
 
     async def periods(self) -> list[Period]:
+        """Return all periods."""
         return (await self.call("GET", f"{API}/periods", answer=_Periods)).root
 
     async def end_period(self, name: str, ended_at: datetime | None) -> Period:
-        """Raises ``NotFound``; ``Unprocessable`` where it would end before it starts."""
+        """Set the end of a period, which must be after its start."""
         body = EndTime(ended_at=ended_at)
         return await self.call("PATCH", f"{API}/periods/{quote(name)}", body=body, answer=Period)
 
     async def end_run(self, number: int, ended_at: datetime | None) -> Run:
-        """Raises ``NotFound``; ``Unprocessable`` where it would end before it starts."""
+        """Set the end of a run, which must be after its start."""
         body = EndTime(ended_at=ended_at)
         return await self.call("PATCH", f"{API}/runs/{number}", body=body, answer=Run)
 
     async def register_run(self, new: NewRun) -> Run:
-        """Raises ``Conflict`` where it is registered differently, ``Unprocessable`` for an unknown
-        period.
-        """
+        """Register a run."""
         return await self.call("POST", f"{API}/runs", body=new, answer=Run)
 
     async def runs(self, *, period: str | None = None) -> list[Run]:
+        """Return the runs, or those of a period."""
         return (await self.call("GET", f"{API}/runs", answer=_Runs, params={"period": period})).root
 
     async def run(self, number: int) -> Run:
-        """Raises ``NotFound``."""
+        """Return a run."""
         return await self.call("GET", f"{API}/runs/{number}", answer=Run)
 
     async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> Registered:
-        """Raises ``NotFound`` for an unknown run, ``Conflict`` for a frame registered
-        differently.
-        """
+        """Register frames of a run."""
         return await self.call(
             "POST",
             f"{API}/runs/{run}/frames",
@@ -388,7 +389,7 @@ class DmsClient(PieceCalls, QuotaCalls):
         )
 
     async def frames(self, run: int, *, after: int = -1, limit: int = MOST) -> list[Frame]:
-        """Frames with numbers above ``after``. Raises ``NotFound`` for an unknown run."""
+        """Return the frames with numbers above ``after``."""
         params = {"after": after, "limit": limit}
         return (
             await self.call("GET", f"{API}/runs/{run}/frames", answer=_Frames, params=params)

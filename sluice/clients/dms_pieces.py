@@ -1,28 +1,37 @@
-"""What the DMS is asked for data sets that are filled over the network."""
+"""Calls to the DMS for data sets that are filled over the network."""
 
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
 from sluice.contracts.assets import JoinedFile, JoinPieces, PieceAt, Pieces
 
-#: Seconds within which a file of many pieces has been joined and read back.
+#: Timeout in seconds for joining and checking a file of many pieces.
 JOINING = 600.0
 
 
 class PieceCalls(ServiceClient):
+    """Calls that send files in pieces."""
+
     async def send_piece(self, uid: UUID, data: bytes, *, file: str, offset: int) -> None:
-        """At most ``PIECE`` bytes. Raises ``NotFound``, ``Conflict`` (it is closed),
-        ``Unprocessable``.
+        """Send a piece of at most ``PIECE`` bytes.
+
+        Raises:
+            NotFound: There is no such data set.
+            Conflict: It is closed.
+            Unprocessable: The piece is not accepted.
         """
         await self.send(_path(uid), data, params={"file": file, "offset": offset})
 
     async def pieces(self, uid: UUID) -> list[PieceAt]:
-        """What is there of files that are not complete; errors as ``send_piece``."""
+        """Return the pieces of incomplete files. Errors are as in ``send_piece``."""
         return (await self.call("GET", _path(uid), answer=Pieces)).pieces
 
     async def join_pieces(self, uid: UUID, wanted: JoinPieces) -> JoinedFile:
-        """Raises ``Conflict`` where pieces are missing, ``Unprocessable`` where the content is not
-        what was announced; else as ``send_piece``.
+        """Join the pieces of a file. Other errors are as in ``send_piece``.
+
+        Raises:
+            Conflict: Pieces are missing.
+            Unprocessable: The content is not as announced.
         """
         return await self.call(
             "POST", f"{_path(uid)}/join", body=wanted, answer=JoinedFile, seconds=JOINING

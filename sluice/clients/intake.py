@@ -17,47 +17,57 @@ from sluice.contracts.standing import Generations, ScheduleList, ScheduleState
 
 
 class IntakeClient(ServiceClient):
+    """Client of the intake."""
+
     service = "wfms.intake"
 
     async def unmatched(self, *, limit: int | None = None) -> UnmatchedList:
-        """Newest first."""
+        """Return unmatched data sets, newest first."""
         return await self.call(
             "GET", f"{API}/unmatched", answer=UnmatchedList, params={"limit": limit}
         )
 
     async def why_chain_waits(self, dataset: UUID) -> str | None:
-        """None: no chain of it does. Raises ``NotFound`` where a release before this one
-        answers.
+        """Return why the chain of a data set waits, or None if none does.
+
+        Raises:
+            NotFound: The service is of the previous release.
         """
         path, params = f"{API}/handovers", {"dataset_uid": dataset}
         return (await self.call("GET", path, params=params, answer=WaitingHandover)).reason
 
     async def schedule(self, template: str) -> ScheduleState | None:
-        """None: it has none, or has not been looked at yet. Raises ``NotFound`` where a release
-        before this one answers.
+        """Return the state of a template's schedule, or None if it has none or is not yet known.
+
+        Raises:
+            NotFound: The service is of the previous release.
         """
         path, params = f"{API}/schedules", {"template": template}
         found = (await self.call("GET", path, params=params, answer=ScheduleList)).schedules
         return found[0] if found else None
 
     async def generations(self) -> int:
-        """How many chains of a ring of templates begin by themselves one after the other. Raises
-        ``NotFound`` where a release before this one answers.
+        """Return the maximum number of generations of chains in a trigger cycle.
+
+        Raises:
+            NotFound: The service is of the previous release.
         """
         return (await self.call("GET", f"{API}/generations", answer=Generations)).most
 
     async def ties(self) -> TieList:
-        """Templates of one priority that matched the same data sets, the latest first."""
+        """Return templates of equal priority that matched the same data sets, the latest first."""
         return await self.call("GET", f"{API}/ties", answer=TieList)
 
     async def dismiss(self, dataset: UUID) -> None:
-        """The data set is not listed as unmatched any more. Raises ``NotFound`` where it was
-        not.
+        """Remove a data set from the list of unmatched ones.
+
+        Raises:
+            NotFound: It is not in the list.
         """
         await self.call("DELETE", f"{API}/unmatched/{dataset}")
 
     async def dismiss_all(self, *, until: datetime) -> Dismissed:
-        """Take all that were unmatched by then off the list."""
+        """Remove all data sets that were unmatched by ``until`` from the list."""
         return await self.call(
             "DELETE",
             f"{API}/unmatched",
@@ -67,11 +77,15 @@ class IntakeClient(ServiceClient):
         )
 
     async def rematch_all(self) -> RematchedAll:
+        """Match all unmatched data sets again."""
         return await self.call("POST", f"{API}/rematch-all", answer=RematchedAll, seconds=300)
 
     async def rematch(self, dataset: UUID) -> Rematched:
-        """Raises ``NotFound`` where the data set is not among the unmatched, ``Conflict`` where it
-        was deleted.
+        """Match a data set again.
+
+        Raises:
+            NotFound: It is not among the unmatched data sets.
+            Conflict: It was deleted.
         """
         return await self.call(
             "POST", f"{API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched

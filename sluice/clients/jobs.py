@@ -1,5 +1,6 @@
-"""What the WMS is asked about tasks and their jobs, and the operator service in the same way: it
-passes these requests on.
+"""Calls about tasks and jobs that the WMS and the operator service have in common.
+
+The operator service passes these requests on.
 """
 
 from collections.abc import AsyncIterator
@@ -17,38 +18,50 @@ from sluice.contracts.tasks import (
     TaskStatus,
 )
 
-#: Jobs of one request.
+#: The number of jobs in one request.
 _PAGE = 1000
 
 
 class JobCalls(ServiceClient):
-    """Moving a task on, its jobs, and why they wait."""
+    """Control of tasks, their jobs, and explanations of waiting."""
 
     async def cancel_task(self, uid: UUID, asked: Cancel | None = None) -> TaskStatus:
-        """Repeating it is fine. Raises ``NotFound``; ``Conflict`` where the task has ended
-        otherwise.
+        """Cancel a task. Repeating the call is safe.
+
+        Raises:
+            NotFound: There is no such task.
+            Conflict: The task has ended in another state.
         """
         return await self.call("POST", f"{API}/tasks/{uid}/cancel", body=asked, answer=TaskStatus)
 
     async def retry_task(self, uid: UUID) -> TaskStatus:
-        """Gives the task's failed and held jobs another round. Raises ``NotFound``,
-        ``Conflict``.
+        """Retry the failed and quarantined jobs of a task.
+
+        Raises:
+            NotFound: There is no such task.
+            Conflict: The task cannot be retried.
         """
         return await self.call("POST", f"{API}/tasks/{uid}/retry", answer=TaskStatus)
 
     async def prioritise(self, uid: UUID, rank: float) -> TaskStatus:
-        """Raises ``NotFound``; ``Conflict`` where the task has ended."""
+        """Set the rank of a task.
+
+        Raises:
+            NotFound: There is no such task.
+            Conflict: The task has ended.
+        """
         return await self.call(
             "POST", f"{API}/tasks/{uid}/rank", body=Prioritise(rank=rank), answer=TaskStatus
         )
 
     async def explain_task(self, uid: UUID) -> Explanation:
+        """Return why a task waits."""
         return await self.call("GET", f"{API}/tasks/{uid}/explain", answer=Explanation)
 
     async def all_jobs(
         self, task: UUID, *, state: JobState | None = None, full: bool = False, page: int = _PAGE
     ) -> AsyncIterator[Job]:
-        """As ``jobs``, all of them; ``page``: read with one request."""
+        """Yield all jobs of a task as in ``jobs``, ``page`` of them with one request."""
         after: str | None = None
         while True:
             found = await self.jobs(task, state=state, after=after, limit=page, full=full)
@@ -68,9 +81,13 @@ class JobCalls(ServiceClient):
         limit: int | None = None,
         full: bool = False,
     ) -> JobPage:
-        """Jobs of a task by number, or as ``sort`` says; ``full``: with what is known of their last
-        attempts. Raises ``NotFound``, ``Unprocessable`` (jobs that have not ended have no other
-        order).
+        """Return a page of a task's jobs, by number or as ``sort`` says.
+
+        ``full`` includes details of their last attempts.
+
+        Raises:
+            NotFound: There is no such task.
+            Unprocessable: Jobs that have not ended cannot be sorted this way.
         """
         params = {
             "state": state,
@@ -82,10 +99,15 @@ class JobCalls(ServiceClient):
         return await self.call("GET", f"{API}/tasks/{task}/jobs", answer=JobPage, params=params)
 
     async def job(self, job_id: int, *, full: bool = False) -> Job:
-        """With its attempts; ``full``: and the names of their pilots. Raises ``NotFound``."""
+        """Return a job with its attempts; with ``full``, also with the names of their pilots.
+
+        Raises:
+            NotFound: There is no such job.
+        """
         return await self.call(
             "GET", f"{API}/jobs/{job_id}", answer=Job, params={"full": full or None}
         )
 
     async def explain_job(self, job_id: int) -> Explanation:
+        """Return why a job waits."""
         return await self.call("GET", f"{API}/jobs/{job_id}/explain", answer=Explanation)

@@ -5,14 +5,14 @@ from uuid import UUID
 
 from sluice.contracts.datasets import Dataset, DatasetPage, File, FilePage
 
-#: Most files that one request carries, and one page.
+#: The maximum number of files in one request and on one page.
 MOST_FILES = 10_000
-#: Data sets asked for in one request: their uids travel in the query string.
+#: The number of data sets in one request, because their uids travel in the query string.
 UIDS = 100
 
 
 async def each_file(page: Callable[[str | None], Awaitable[FilePage]]) -> AsyncIterator[File]:
-    """``page``: reads the one behind a place; None: the first."""
+    """Yield the files of all pages. ``page`` reads the page after a place (None: the first)."""
     after: str | None = None
     while True:
         found = await page(after)
@@ -26,10 +26,10 @@ async def each_file(page: Callable[[str | None], Awaitable[FilePage]]) -> AsyncI
 async def each_known(
     ask: Callable[[Sequence[UUID]], Awaitable[DatasetPage]], uids: Sequence[UUID]
 ) -> list[Dataset]:
-    """Those of ``uids`` that are known; ``ask`` is for one request."""
+    """Return those of ``uids`` that exist. ``ask`` sends one request."""
     found: list[Dataset] = []
     for start in range(0, len(uids), UIDS):
         asked = uids[start : start + UIDS]
-        # A release that does not know the question answers another one.
+        # An older release ignores the filter and returns other data sets.
         found += [dataset for dataset in (await ask(asked)).datasets if dataset.uid in asked]
     return found

@@ -1,4 +1,4 @@
-"""What services are asked about what groups and people have of what they count."""
+"""Calls about quotas of groups and people."""
 
 from urllib.parse import quote
 
@@ -7,12 +7,18 @@ from sluice.contracts.quotas import HolderKind, Holdings, QuotaHolder, SetMost
 
 
 class QuotaCalls(ServiceClient):
+    """Calls about quotas of groups and people."""
+
     async def holdings(self, kind: HolderKind, name: str | None = None) -> Holdings:
-        """Of who has anything, or a quota; ``name``: of one."""
+        """Return usage and quotas of all holders, or of one."""
         path, params = f"{API}/quotas/{kind}", {"name": name}
         return await self.call("GET", path, params=params, answer=Holdings)
 
     async def set_most(self, holder: QuotaHolder, new: SetMost) -> None:
-        """Repeating it is fine. Raises ``Unprocessable`` for what the service does not count."""
+        """Set quotas of a holder. Repeating the call is safe.
+
+        Raises:
+            Unprocessable: The service does not count a quantity.
+        """
         path = f"{API}/quotas/{holder.kind}/{quote(holder.name, safe='')}"
         await self.call("PUT", path, body=new)

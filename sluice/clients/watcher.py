@@ -6,22 +6,25 @@ from sluice.contracts.states import WatchState
 
 
 class WatcherClient(ServiceClient):
+    """Client of the task watcher."""
+
     service = "wfms.watcher"
 
     async def watch(self, watch: Watch) -> Watched:
-        """Has a task or upload followed. Repeating it is fine."""
+        """Watch a task or an upload. Repeating the call is safe."""
         return await self.call("POST", f"{API}/tasks", body=watch, answer=Watched)
 
     async def watched(
         self, *, state: WatchState | None = None, limit: int | None = None
     ) -> WatchList:
-        """Newest first."""
+        """Return what is watched, newest first."""
         return await self.call(
             "GET", f"{API}/tasks", answer=WatchList, params={"state": state, "limit": limit}
         )
 
     async def release(self, release: Release) -> None:
-        """Has data sets deleted; when it returns, that is the watcher's duty. Each is deleted once,
-        however often it is named.
+        """Have data sets deleted. When the call returns, the watcher is responsible for it.
+
+        Each data set is deleted once, however often it is named.
         """
         await self.call("POST", f"{API}/releases", body=release)

@@ -43,17 +43,23 @@ from sluice.contracts.tasks import (
 )
 from sluice.contracts.times import Timeline, WorkTimes
 
-#: Seconds that an answer may take beyond the time the WMS was asked to wait for work.
+#: Seconds for a response beyond the time for which the WMS waits for work.
 _LEASE_GRACE = 10.0
-#: Seconds that the jobs of a chain may be counted for.
+#: Timeout in seconds for counting the jobs of a chain.
 _COUNTING = 60.0
 
 
 class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
+    """Client of the WMS."""
+
     service = "wms"
 
     async def task(self, uid: UUID, *, full: bool = False) -> TaskStatus:
-        """``full``: with how many of its jobs were killed. Raises ``NotFound``."""
+        """Return a task; with ``full``, also with the number of killed jobs.
+
+        Raises:
+            NotFound: There is no such task.
+        """
         return await self.call(
             "GET", f"{API}/tasks/{uid}", answer=TaskStatus, params={"full": full or None}
         )
@@ -67,9 +73,15 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         troubled: bool = False,
         full: bool = False,
     ) -> TaskStatusList:
-        """Those of ``uids`` that the WMS knows; without any, the latest; ``troubled``: of those
-        that have not ended the ones with jobs that failed for good or are held (a WMS of the
-        release before gives the latest). ``full``: as in ``task``.
+        """Return those of ``uids`` that exist, or the latest tasks.
+
+        Args:
+            uids: The tasks.
+            state: Only tasks in this state.
+            limit: The maximum number of tasks.
+            troubled: Only running tasks with failed or quarantined jobs. The previous release
+                ignores it.
+            full: As in ``task``.
         """
         params = {
             "uid": list(uids),
@@ -81,110 +93,167 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         return await self.call("GET", f"{API}/tasks", answer=TaskStatusList, params=params)
 
     async def counts(self, *, troubled: bool = False) -> WorkCounts:
-        """Of one moment. ``troubled``: with how many tasks are (a WMS of the release before leaves
-        that out). Raises ``NotFound`` where a release before this one answers.
+        """Return the numbers of tasks and jobs at one moment.
+
+        ``troubled`` includes the number of troubled tasks, which the previous release omits.
+
+        Raises:
+            NotFound: The service is of an older release.
         """
         return await self.call(
             "GET", f"{API}/counts", answer=WorkCounts, params={"troubled": troubled or None}
         )
 
     async def unschedulable(self, *, limit: int | None = None) -> UnschedulableList:
-        """Tasks whose jobs fit no node. Raises ``NotFound`` where a release before this one
-        answers.
+        """Return tasks whose jobs fit no node.
+
+        Raises:
+            NotFound: The service is of the previous release.
         """
         path, params = f"{API}/unschedulable", {"limit": limit}
         return await self.call("GET", path, answer=UnschedulableList, params=params)
 
     async def room_waits(self) -> RoomWaitList:
-        """Storages that jobs wait for. Raises ``NotFound`` where a release before this one
-        answers.
+        """Return the storages whose free space jobs wait for.
+
+        Raises:
+            NotFound: The service is of the previous release.
         """
         return await self.call("GET", f"{API}/room-waits", answer=RoomWaitList)
 
     async def boost(self, wanted: Boosts) -> Boosted:
-        """The tasks that are ranked higher for now, all of them. Raises ``NotFound`` where the WMS
-        is of the release before.
+        """Set all tasks whose ranks are raised for now.
+
+        Raises:
+            NotFound: The service is of the previous release.
         """
         return await self.call("PUT", f"{API}/boosts", body=wanted, answer=Boosted)
 
     async def retry_job(self, job_id: int) -> Job:
-        """Raises ``NotFound``, ``Conflict``."""
+        """Retry a job.
+
+        Raises:
+            NotFound: There is no such job.
+            Conflict: The job cannot be retried.
+        """
         return await self.call("POST", f"{API}/jobs/{job_id}/retry", answer=Job)
 
     async def pilots(self, *, attention: bool = False, limit: int | None = None) -> PilotList:
-        """Those that are there come first. ``attention``: lost ones that nobody has acknowledged
-        and that did not start again. A WMS of the release before knows neither and gives all,
-        without ``total``.
+        """Return pilots, active ones first.
+
+        ``attention`` selects lost pilots that nobody has acknowledged and that did not start again.
+        A WMS of the previous release ignores both parameters and returns all pilots, without
+        ``total``.
         """
         params = {"attention": attention or None, "limit": limit}
         return await self.call("GET", f"{API}/pilots", answer=PilotList, params=params)
 
     async def pilot(self, uid: UUID) -> PilotDetail:
-        """With what it has, what it did last, and what failed there. Raises ``NotFound``."""
+        """Return a pilot with its present and past jobs and its failures.
+
+        Raises:
+            NotFound: There is no such pilot.
+        """
         return await self.call("GET", f"{API}/pilots/{uid}", answer=PilotDetail)
 
     async def stop_pilot(self, uid: UUID) -> None:
-        """Asks it to hand back what it has, and to end. Raises ``NotFound``; ``Conflict`` where it
-        has ended.
+        """Ask a pilot to hand back its jobs and end.
+
+        Raises:
+            NotFound: There is no such pilot.
+            Conflict: It has ended.
         """
         await self.call("POST", f"{API}/pilots/{uid}/stop")
 
     async def load_tool(self, uid: UUID, asked: LoadTool) -> None:
-        """Jobs of a step go to it first. Raises ``NotFound``; ``Conflict`` where it takes none."""
+        """Have a pilot preferred for the jobs of a step, for which it keeps a warm worker.
+
+        Raises:
+            NotFound: There is no such pilot.
+            Conflict: It takes no such jobs.
+        """
         await self.call("PUT", f"{API}/pilots/{uid}/load", body=asked)
 
     async def remove_pilot(self, uid: UUID) -> None:
-        """Off the lists. Raises ``NotFound``; ``Conflict`` where it is there."""
+        """Remove a pilot from the lists.
+
+        Raises:
+            NotFound: There is no such pilot.
+            Conflict: It is active.
+        """
         await self.call("DELETE", f"{API}/pilots/{uid}")
 
     async def drain_pilot(self, uid: UUID) -> None:
-        """Asks the pilot, with its next heartbeat, to finish what it has and end. Raises
-        ``NotFound``.
+        """Ask a pilot, with its next heartbeat, to finish its jobs and end.
+
+        Raises:
+            NotFound: There is no such pilot.
         """
         await self.call("POST", f"{API}/pilots/{uid}/drain")
 
     async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
-        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or
-        where somebody else has seen it first.
+        """Acknowledge that a pilot was lost.
+
+        Raises:
+            NotFound: There is no such pilot.
+            Conflict: It is not lost, or somebody else has acknowledged it first.
         """
         await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
 
     async def steps(self) -> StepList:
-        """Over all chains. Raises ``NotFound`` where a release before this one answers."""
+        """Return the steps over all chains.
+
+        Raises:
+            NotFound: The service is of the previous release.
+        """
         return await self.call("GET", f"{API}/steps", answer=StepList)
 
     async def prioritise_step(self, new: RankStep) -> StepList:
-        """Repeating it is fine."""
+        """Set the priority of a step. Repeating the call is safe."""
         return await self.call("PUT", f"{API}/steps", body=new, answer=StepList)
 
     async def limits(self) -> LimitList:
-        """On resources that are counted over all nodes."""
+        """Return the limits on resources that are counted over all nodes."""
         return await self.call("GET", f"{API}/limits", answer=LimitList)
 
     async def shares(self) -> GroupShares:
-        """Of groups that have a weight, or work."""
+        """Return the fair shares of groups that have a weight or work."""
         return await self.call("GET", f"{API}/shares", answer=GroupShares)
 
     async def set_share(self, group: str, new: SetShare) -> None:
+        """Set the fair share of a group."""
         await self.call("PUT", f"{API}/shares/{group}", body=new)
 
     async def set_limit(self, new: SetLimit) -> LimitList:
-        """Repeating it is fine."""
+        """Set a limit. Repeating the call is safe."""
         return await self.call("PUT", f"{API}/limits", body=new, answer=LimitList)
 
     async def remove_limit(self, name: str) -> LimitList:
-        """Raises ``NotFound``."""
+        """Remove a limit.
+
+        Raises:
+            NotFound: There is no such limit.
+        """
         return await self.call("DELETE", f"{API}/limits/{quote(name, safe='')}", answer=LimitList)
 
     async def sites(self) -> SiteList:
+        """Return the sites that pilots come from."""
         return await self.call("GET", f"{API}/sites", answer=SiteList)
 
     async def add_site(self, new: NewSite) -> GivenSite:
-        """Never repeated by itself. Raises ``Conflict``."""
+        """Add a site. The call is not retried.
+
+        Raises:
+            Conflict: The site exists.
+        """
         return await self.call("POST", f"{API}/sites", body=new, answer=GivenSite, retry=False)
 
     async def revoke_site(self, name: str) -> Site:
-        """Raises ``NotFound``."""
+        """Revoke a site.
+
+        Raises:
+            NotFound: There is no such site.
+        """
         return await self.call("DELETE", f"{API}/sites/{quote(name, safe='')}", answer=Site)
 
     async def times(
@@ -194,8 +263,10 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         template: str | None = None,
         since: datetime | None = None,
     ) -> WorkTimes:
-        """Of chains; without any, of tasks (of a template) that began since then. Raises
-        ``NotFound`` where a release before this one answers.
+        """Return the times of chains, or of tasks (of a template) that began since a time.
+
+        Raises:
+            NotFound: The service is of the previous release.
         """
         params = {
             "chain_uid": list(chains),
@@ -207,19 +278,28 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         )
 
     async def timeline(self, chain: UUID) -> Timeline:
-        """Raises ``NotFound``, also where it has no task yet."""
+        """Return the timeline of a chain.
+
+        Raises:
+            NotFound: There is no such chain, or it has no task yet.
+        """
         return await self.call(
             "GET", f"{API}/chains/{chain}/timeline", answer=Timeline, seconds=_COUNTING
         )
 
     async def register(self, pilot: RegisterPilot) -> Registration:
+        """Register a pilot."""
         return await self.call(
             "POST", f"{API}/pilots", body=pilot, answer=Registration, retry=False
         )
 
     async def lease(self, uid: UUID, request: LeaseRequest) -> Lease:
-        """Never repeated by itself: leases count from the moment the request was sent. Raises
-        ``NotFound``.
+        """Lease jobs for a pilot.
+
+        The call is not retried, because leases count from the moment of the request.
+
+        Raises:
+            NotFound: There is no such pilot.
         """
         return await self.call(
             "POST",
@@ -231,7 +311,11 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         )
 
     async def heartbeat(self, uid: UUID, heartbeat: Heartbeat) -> HeartbeatAnswer:
-        """Never repeated by itself, for the same reason. Raises ``NotFound``."""
+        """Send a heartbeat. The call is not retried, because leases count from the request.
+
+        Raises:
+            NotFound: There is no such pilot.
+        """
         return await self.call(
             "POST",
             f"{API}/pilots/{uid}/heartbeat",
@@ -241,26 +325,38 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         )
 
     async def report(self, uid: UUID, report: Report) -> ReportAnswers:
-        """Raises ``NotFound`` where the WMS does not know the pilot."""
+        """Report the results of a pilot's jobs.
+
+        Raises:
+            NotFound: There is no such pilot.
+        """
         return await self.call(
             "POST", f"{API}/pilots/{uid}/report", body=report, answer=ReportAnswers, retry=False
         )
 
     async def storages(self, uid: UUID) -> StorageUrls:
-        """Where what an attempt wrote may be removed. Raises ``NotFound`` for an unknown pilot,
-        ``NotAvailable`` where the DMS does not answer.
+        """Return the storages from which leftovers of an attempt may be removed.
+
+        Raises:
+            NotFound: There is no such pilot.
+            NotAvailable: The DMS does not answer.
         """
         return await self.call(
             "GET", f"{API}/pilots/{uid}/storages", answer=StorageUrls, retry=False
         )
 
     async def secrets(self, uid: UUID, job: JobToken) -> SecretValues:
-        """For the job's tool. Raises ``NotFound`` for an unknown pilot; ``Conflict`` where the job
-        is not its own, or a secret cannot be had; ``NotAvailable``.
+        """Return the secrets of a job's tool.
+
+        Raises:
+            NotFound: There is no such pilot.
+            Conflict: The job is not leased to the pilot, or a secret is not available.
+            NotAvailable: A service does not answer.
         """
         return await self.call(
             "POST", f"{API}/pilots/{uid}/secrets", body=job, answer=SecretValues, retry=False
         )
 
     async def sign_off(self, uid: UUID, sign_off: SignOff) -> None:
+        """Sign a pilot off."""
         await self.call("POST", f"{API}/pilots/{uid}/sign-off", body=sign_off)

@@ -1,0 +1,1 @@
+"""The embedded system: all services in one process for one user."""

@@ -1,4 +1,4 @@
-"""Who may ask an embedded system: whoever can read its token, and pilots that can read theirs."""
+"""Access to an embedded system by the token files of its user."""
 
 import getpass
 import hashlib
@@ -19,39 +19,54 @@ from sluice.servicekit.access.tokens import FixedTokens
 
 
 class Access:
-    """Component, once it is known ``at`` which address the system answers: until it stops, those of
-    this user who ask there find the token.
+    """The access tokens of an embedded system.
+
+    It is a component once ``at`` has set the system's address. While it runs, commands of this user
+    find the token for the address.
     """
 
     def __init__(self, home: Home) -> None:
-        """Makes the tokens where there are none. Raises ``OSError``."""
+        """Read the tokens, or make them.
+
+        Raises:
+            OSError: The files cannot be read or written.
+        """
         self._token = kept(home.token, secrets.token_urlsafe(32))
         self._pilot_token = kept(home.pilot_token, secrets.token_urlsafe(32))
-        # Systems at other ports of the machine have cookies of other names.
+        # Systems on other ports of the machine need other cookie names.
         self._cookie = f"sluice_person_{hashlib.sha256(self._token.encode()).hexdigest()[:8]}"
         self._url = ""
 
     def guard(self, app: ASGIApp, others: Iterable[Authenticator], reception: Reception) -> ASGIApp:
-        """``others``: of tokens that the services give. ``reception``: of who has an account."""
+        """Return ``app`` behind authentication.
+
+        Args:
+            app: The application.
+            others: Authenticators of the tokens that the services issue.
+            reception: The authentication of people with accounts.
+        """
         # No account can have this name.
         own = FixedTokens({self._token: Person(f"{_user()} (owner)", Role.ADMIN)})
         pilots = FixedTokens({self._pilot_token: PilotCaller()})
         return reception.guard(app, [pilots, *others], cookie=self._cookie, own=own)
 
     def at(self, url: str) -> "Access":
+        """Set the address of the system."""
         self._url = url
         return self
 
     async def start(self) -> None:
-        with suppress(OSError):  # then those who ask have to be told
+        """Make the token available to commands of this user."""
+        with suppress(OSError):  # users then have to name the token themselves
             keep_token(self._url, self._token)
 
     async def stop(self) -> None:
+        """Withdraw the token."""
         forget_token(self._url, self._token)
 
 
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a number without a name
+    except (KeyError, OSError):  # the uid has no name
         return "owner"

@@ -30,6 +30,6 @@ class OperatorClient(
     GroupCalls,
     AskWatchCalls,
 ):
-    """Errors as in ``ServiceClient``: the service's own, and ``NotAvailable``."""
+    """Client of the operator service. Errors are as in ``ServiceClient``."""
 
     service = "wfms.operator"

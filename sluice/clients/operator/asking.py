@@ -1,5 +1,6 @@
-"""What whoever watches steps that ask people wants to know and change: at the operator service, or
-at the service that asks, at the same paths.
+"""Calls for supervisors of human tasks.
+
+The operator service and the human-task service have them at the same paths.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -22,7 +23,7 @@ from sluice.contracts.asking_watch import (
 
 
 class AskingOf(NamedTuple):
-    """A step that asks people, of one group."""
+    """A human step of a group's template."""
 
     group: str
     template: str
@@ -30,40 +31,71 @@ class AskingOf(NamedTuple):
 
     @property
     def path(self) -> str:
+        """Return the path of the step."""
         return f"{API}/asking/steps/" + "/".join(quote(name, safe="") for name in self)
 
 
 class AskWatchCalls(ServiceClient):
+    """Calls for supervisors of human tasks."""
+
     async def asking_steps(self) -> AskingSteps:
-        """Those that ask now, or did within 30 days."""
+        """Return the steps that ask people now, or did so within 30 days."""
         return await self.call("GET", f"{API}/asking/steps", answer=AskingSteps)
 
     async def make_ask_link(self, of: AskingOf, new: NewLink) -> AskLink:
-        """With its address, which is not told again; without a scheme it is one of the operator
-        service. Never repeated by itself. Raises ``NotFound``; ``Conflict`` where the template
-        allows none, or none for so long.
+        """Create a link to a step. It is not retried.
+
+        Only this answer has the address. An address without a scheme belongs to the operator
+        service.
+
+        Raises:
+            NotFound: There is no such step.
+            Conflict: The template allows no links, or none for so long.
         """
         return await self.call("POST", f"{of.path}/links", body=new, answer=AskLink, retry=False)
 
     async def ask_links(self, of: AskingOf) -> AskLinks:
-        """The newest first. Raises ``NotFound``."""
+        """Return the links to a step, newest first.
+
+        Raises:
+            NotFound: There is no such step.
+        """
         return await self.call("GET", f"{of.path}/links", answer=AskLinks)
 
     async def end_ask_link(self, uid: UUID) -> None:
-        """Raises ``NotFound``; ``Conflict`` where it has ended."""
+        """End a link.
+
+        Raises:
+            NotFound: There is no such link.
+            Conflict: It has ended.
+        """
         await self.call("DELETE", f"{API}/asking/links/{uid}")
 
     async def ask_devices(self, of: AskingOf) -> AskDevices:
-        """The worst first. Raises ``NotFound``."""
+        """Return the browsers that answer a step, the worst first.
+
+        Raises:
+            NotFound: There is no such step.
+        """
         return await self.call("GET", f"{of.path}/devices", answer=AskDevices)
 
     async def set_standing(self, device: UUID, new: SetStanding) -> AskDevice:
-        """Raises ``NotFound``; ``Conflict`` where it stands so already."""
+        """Set the standing of a browser.
+
+        Raises:
+            NotFound: There is no such browser.
+            Conflict: It has this standing already.
+        """
         path = f"{API}/asking/devices/{device}/standing"
         return await self.call("PUT", path, body=new, answer=AskDevice)
 
     def all_answers(self, of: AskingOf) -> AbstractAsyncContextManager[httpx.Response]:
-        """As JSON Lines, read while they come. Raises ``NotFound``, ``NotAvailable``, httpx's
-        ``TransportError``.
+        """Stream all answers of a step as JSON Lines.
+
+        httpx's ``TransportError`` is raised if the response breaks off.
+
+        Raises:
+            NotFound: There is no such step.
+            NotAvailable: The service does not answer.
         """
         return self.stream(f"{of.path}/answers", headers={})

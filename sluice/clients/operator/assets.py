@@ -1,4 +1,4 @@
-"""What the operator service is asked about assets."""
+"""Calls to the operator service about assets."""
 
 from urllib.parse import quote
 from uuid import UUID
@@ -18,41 +18,71 @@ from sluice.contracts.assets import (
 
 
 class AssetCalls(ServiceClient):
+    """Calls about assets."""
+
     async def assets(self) -> AssetList:
-        """By name."""
+        """Return the assets by name."""
         return await self.call("GET", f"{API}/assets", answer=AssetList)
 
     async def asset(self, name: str) -> Asset:
-        """Raises ``NotFound``."""
+        """Return an asset.
+
+        Raises:
+            NotFound: There is no such asset.
+        """
         return await self.call("GET", _path(name), answer=Asset)
 
     async def asset_uses(self, name: str) -> AssetUses:
-        """Raises ``NotFound``."""
+        """Return the uses of an asset.
+
+        Raises:
+            NotFound: There is no such asset.
+        """
         return await self.call("GET", f"{_path(name)}/uses", answer=AssetUses)
 
     async def remove_asset(self, name: str, *, version: int | None = None) -> RemovedAsset:
-        """Takes it back; ``version`` None: all. Raises ``NotFound``."""
+        """Remove a version of an asset, or all versions.
+
+        Raises:
+            NotFound: There is no such asset or version.
+        """
         params = {"version": version}
         return await self.call("DELETE", _path(name), params=params, answer=RemovedAsset)
 
     async def begin_asset(self, name: str, new: NewAsset) -> AssetDraft:
-        """Raises ``Unprocessable`` (the name), ``Conflict``."""
+        """Begin the upload of an asset version.
+
+        Raises:
+            Unprocessable: The name is not valid.
+            Conflict: The upload is not possible now.
+        """
         return await self.call("POST", f"{_path(name)}/drafts", body=new, answer=AssetDraft)
 
     async def send_asset_piece(
         self, name: str, draft: UUID, data: bytes, *, number: int, offset: int
     ) -> None:
-        """At most ``PIECE`` bytes. Raises ``NotFound``, ``Conflict``, ``Unprocessable``."""
+        """Send a piece of at most ``PIECE`` bytes.
+
+        Raises:
+            NotFound: There is no such draft.
+            Conflict: The piece does not fit what is there.
+            Unprocessable: The piece is not accepted.
+        """
         path = f"{_path(name)}/drafts/{draft}/files/{number}"
         await self.send(path, data, params={"offset": offset}, seconds=300.0)
 
     async def complete_asset_file(self, name: str, draft: UUID, *, number: int) -> AssetFile:
-        """Raises as ``send_asset_piece``."""
+        """Complete a file of a draft. Errors are as in ``send_asset_piece``."""
         path = f"{_path(name)}/drafts/{draft}/files/{number}"
         return await self.call("POST", path, answer=AssetFile, seconds=JOINING)
 
     async def complete_asset(self, name: str, draft: UUID) -> StoredAsset:
-        """Raises ``NotFound``, ``Conflict`` where files are missing."""
+        """Complete the upload of an asset version.
+
+        Raises:
+            NotFound: There is no such draft.
+            Conflict: Files are missing.
+        """
         return await self.call("POST", f"{_path(name)}/drafts/{draft}", answer=StoredAsset)
 
 

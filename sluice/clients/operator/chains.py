@@ -1,4 +1,4 @@
-"""What the operator service is asked about chains."""
+"""Calls to the operator service about chains."""
 
 from collections.abc import Mapping
 from typing import Any, Unpack
@@ -19,7 +19,7 @@ from sluice.contracts.tasks import Cancel, Prioritise
 
 
 class ChainCalls(ServiceClient):
-    """Chains: asked for, followed, ended, run again."""
+    """Calls about chains."""
 
     async def request_chain(
         self,
@@ -30,9 +30,19 @@ class ChainCalls(ServiceClient):
         params: dict[str, Any] | None = None,
         rank: float = 0.0,
     ) -> Chain:
-        """``dataset`` None: the template takes none. ``run_template``: one that
-        ``store_run_template`` gave. A repetition gives the first. Raises ``NotFound``, ``Conflict``
-        (the data set cannot be used), ``Unprocessable`` (parameters).
+        """Request a chain, or return the one of an earlier equal request.
+
+        Args:
+            dataset: The input. None: the template takes no input.
+            template: The name of the template.
+            run_template: A template from ``store_run_template``.
+            params: The parameters.
+            rank: Added to the ranks of the chain's tasks.
+
+        Raises:
+            NotFound: The data set or the template does not exist.
+            Conflict: The data set cannot be used.
+            Unprocessable: The parameters are wrong.
         """
         chain, _ = await self.request_new_chain(
             dataset, template, run_template=run_template, params=params, rank=rank
@@ -48,7 +58,7 @@ class ChainCalls(ServiceClient):
         params: dict[str, Any] | None = None,
         rank: float = 0.0,
     ) -> tuple[Chain, bool]:
-        """As ``request_chain``, with whether the chain is new."""
+        """Request a chain as ``request_chain``, and return whether it is new."""
         body = RequestChain(
             dataset_uid=dataset,
             template=template,
@@ -66,55 +76,84 @@ class ChainCalls(ServiceClient):
         limit: int | None = None,
         **filters: Unpack[ChainFilters],
     ) -> ChainPage:
-        """Return a page of chains, newest first; ``name``: of their input data set."""
+        """Return a page of chains, newest first. ``name`` is the name of their input."""
         params = {**filters, "name": name, "after": after, "limit": limit}
         return await self._with_failures(f"{API}/chains", ChainPage, params)
 
     async def chain(self, uid: UUID) -> Chain:
-        """Return a chain with the numbers of failed jobs, where the service knows them."""
+        """Return a chain with the numbers of failed jobs, if the service knows them."""
         return await self._with_failures(f"{API}/chains/{uid}", Chain, {})
 
     async def _with_failures(
         self, path: str, answer: type[AnswerT], params: Mapping[str, Any]
     ) -> AnswerT:
-        """Ask for the numbers of failed jobs, too, unless the service is of the release before."""
+        """Ask for the numbers of failed jobs, too, if the service knows them."""
         return await self.read_more(
             path, answer=answer, params=params, additions={"failures": True}
         )
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
-        """What the chain gives in the end. Raises ``NotFound``."""
+        """Return the outputs of a chain.
+
+        Raises:
+            NotFound: There is no such chain.
+        """
         return await self.call("GET", f"{API}/chains/{uid}/outputs", answer=ChainOutputs)
 
     async def rank_chain(self, uid: UUID, rank: float) -> Chain:
-        """Added to the ranks of its steps, of running ones at once. Raises ``NotFound``;
-        ``Conflict`` where no step is to run any more; ``NotAvailable``.
+        """Set the rank of a chain, which is added to the ranks of its tasks, also of running ones.
+
+        Raises:
+            NotFound: There is no such chain.
+            Conflict: No step is left to run.
+            NotAvailable: A service does not answer.
         """
         return await self.call(
             "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
         )
 
     async def partial(self, uid: UUID) -> PartialOutputs:
-        """What there is of it, and what is missing. Raises ``NotFound``."""
+        """Return the partial outputs of a chain, and what is missing.
+
+        Raises:
+            NotFound: There is no such chain.
+        """
         return await self.call("GET", f"{API}/chains/{uid}/partial", answer=PartialOutputs)
 
     async def cancel_chain(self, uid: UUID, asked: Cancel | None = None) -> Chain:
-        """Raises ``NotFound``; ``Conflict`` where it has ended otherwise."""
+        """Cancel a chain.
+
+        Raises:
+            NotFound: There is no such chain.
+            Conflict: It has ended in another state.
+        """
         return await self.call("POST", f"{API}/chains/{uid}/cancel", body=asked, answer=Chain)
 
     async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
-        """What ``rerun_chain`` would do. Raises as that, but for what is missing."""
+        """Return what ``rerun_chain`` would do.
+
+        It raises the same errors, except for missing data.
+        """
         return await self.call(
             "POST", f"{API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan
         )
 
     async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
-        """The new chain, and whether it is new: a ``key`` makes repetitions one. Raises
-        ``NotFound``; ``Conflict`` (the chain has not ended, nothing of it failed, or something
-        needed cannot be had any more); ``Unprocessable`` (step, parameters).
+        """Run a chain again, and return the new chain and whether it is new.
+
+        Requests with the same ``key`` give the same chain.
+
+        Raises:
+            NotFound: There is no such chain.
+            Conflict: The chain has not ended, nothing failed, or needed data are gone.
+            Unprocessable: The step or the parameters are wrong.
         """
         return await self.create(f"{API}/chains/{uid}/rerun", body=asked, answer=Chain)
 
     async def discard_chain(self, uid: UUID) -> Chain:
-        """Its data are deleted once it is over, outputs too. Raises ``NotFound``."""
+        """Discard a chain: its data, outputs too, are deleted once it has ended.
+
+        Raises:
+            NotFound: There is no such chain.
+        """
         return await self.call("POST", f"{API}/chains/{uid}/discard", answer=Chain)

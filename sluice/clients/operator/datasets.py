@@ -1,4 +1,4 @@
-"""What the operator service is asked about data sets, files and storages."""
+"""Calls to the operator service about data sets, files and storages."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -35,16 +35,16 @@ from sluice.contracts.standing_list import Standing, StandingList
 
 
 class DatasetCalls(ServiceClient):
-    """Data sets and their files, those that fitted no template, and storages."""
+    """Calls about data sets and their files, unmatched data sets, and storages."""
 
     async def register_dataset(self, dataset: NewDataset) -> Dataset:
-        """A repeated registration gives the first."""
+        """Register a data set, or return the one that the same request has registered."""
         return await self.call("POST", f"{API}/datasets", body=dataset, answer=Dataset)
 
     async def datasets(
         self, *, after: str | None = None, limit: int | None = None, **filters: object
     ) -> DatasetPage:
-        """``filters``: those of the DMS (``type``, ``state``, ``name`` …)."""
+        """Return a page of data sets. Filters are those of the DMS (``type``, ``state`` …)."""
         return await self.call(
             "GET",
             f"{API}/datasets",
@@ -53,30 +53,40 @@ class DatasetCalls(ServiceClient):
         )
 
     async def datasets_of(self, uids: Sequence[UUID]) -> list[Dataset]:
-        """Those of ``uids`` that are known."""
+        """Return those of ``uids`` that exist."""
         return await each_known(lambda asked: self.datasets(uid=asked), uids)
 
     async def share_dataset(self, uid: UUID, share: Share) -> Dataset:
-        """Raises ``NotFound``; ``Forbidden`` where it is another group's."""
+        """Share a data set with groups.
+
+        Raises:
+            NotFound: There is no such data set.
+            Forbidden: It belongs to another group.
+        """
         path = f"{API}/datasets/{uid}/share"
         return await self.call("PUT", path, body=share, answer=Dataset)
 
     async def dataset(self, uid: UUID) -> Dataset:
-        """With the number of its released files."""
+        """Return a data set with the number of its released files."""
         return await self.call(
             "GET", f"{API}/datasets/{uid}", answer=Dataset, params={"released": True}
         )
 
     async def dataset_status(self, uid: UUID) -> DatasetStatus:
-        """What it waits for. Raises ``NotFound`` (also where a release before this one answers)."""
+        """Return what a data set waits for.
+
+        Raises:
+            NotFound: There is no such data set, or the service is of the previous release.
+        """
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 
     async def standing(self, *, uid: UUID | None = None) -> list[Standing]:
-        """Data sets that grow; ``uid``: this one alone."""
+        """Return the append-only data sets, or only the one with ``uid``."""
         path, params = f"{API}/standing", {"uid": uid}
         return (await self.call("GET", path, params=params, answer=StandingList)).standing
 
     async def register_files(self, dataset: UUID, files: NewFiles) -> Registered:
+        """Register files of a data set."""
         return await self.call(
             "POST", f"{API}/datasets/{dataset}/files", body=files, answer=Registered
         )
@@ -84,22 +94,32 @@ class DatasetCalls(ServiceClient):
     async def files(
         self, dataset: UUID, *, after: str | None = None, limit: int | None = None
     ) -> FilePage:
+        """Return a page of files."""
         params = {"after": after, "limit": limit}
         return await self.call(
             "GET", f"{API}/datasets/{dataset}/files", answer=FilePage, params=params
         )
 
     async def all_files(self, dataset: UUID) -> AsyncIterator[File]:
-        """In order, read page by page. Raises ``NotFound``."""
+        """Yield all files in order.
+
+        Raises:
+            NotFound: There is no such data set.
+        """
         async for file in each_file(
             lambda after: self.files(dataset, after=after, limit=MOST_FILES)
         ):
             yield file
 
     def content(self, file: File, *, start: int = 0) -> AbstractAsyncContextManager[httpx.Response]:
-        """What is in the file, from byte ``start`` on, read while it comes; all of it where that is
-        another file's by now. Raises ``NotFound``, ``NotAvailable``, httpx's ``TransportError``
-        where it breaks off.
+        """Stream the content of a file from byte ``start`` on.
+
+        If another file has taken its place, all of that file is sent. httpx's ``TransportError`` is
+        raised if the response breaks off.
+
+        Raises:
+            NotFound: There is no such file.
+            NotAvailable: The storage does not answer.
         """
         ranged = {"Range": f"bytes={start}-", "If-Range": f'"{file.checksum}"'} if start else {}
         return self.stream(
@@ -107,13 +127,17 @@ class DatasetCalls(ServiceClient):
         )
 
     async def close_dataset(self, uid: UUID, *, files: int | None = None) -> Dataset:
+        """Close a data set; with ``files``, when that many files are registered."""
         return await self.call(
             "POST", f"{API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
         )
 
     async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
-        """As it is now: deleting, or as before while chains that need it are canceled (``force``).
-        Raises ``NotFound``; ``Conflict`` while chains need it, or for an output, unless ``force``.
+        """Delete a data set and return it. With ``force``, chains that need it are canceled first.
+
+        Raises:
+            NotFound: There is no such data set.
+            Conflict: Chains need it, or it is an output, and ``force`` is not set.
         """
         return await self.call(
             "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"force": force}
@@ -122,8 +146,9 @@ class DatasetCalls(ServiceClient):
     async def unmatched(
         self, *, template: str | None = None, limit: int | None = None
     ) -> UnmatchedList:
-        """Data sets that fitted no template, newest first; ``template``: those that it would take
-        now.
+        """Return unmatched data sets, newest first.
+
+        With ``template``, only those that this template would take now.
         """
         return await self.call(
             "GET",
@@ -133,11 +158,15 @@ class DatasetCalls(ServiceClient):
         )
 
     async def dismiss_unmatched(self, dataset: UUID) -> None:
-        """Raises ``NotFound`` where it is not among the unmatched."""
+        """Remove a data set from the list of unmatched ones.
+
+        Raises:
+            NotFound: It is not in the list.
+        """
         await self.call("DELETE", f"{API}/unmatched/{dataset}")
 
     async def dismiss_all_unmatched(self, *, until: datetime) -> Dismissed:
-        """Take all that were unmatched by then off the list."""
+        """Remove all data sets that were unmatched by ``until`` from the list."""
         return await self.call(
             "DELETE",
             f"{API}/unmatched",
@@ -147,19 +176,24 @@ class DatasetCalls(ServiceClient):
         )
 
     async def rematch(self, dataset: UUID) -> Rematched:
-        """Raises ``NotFound`` where it is not among the unmatched, ``Conflict`` where it was
-        deleted.
+        """Match a data set again.
+
+        Raises:
+            NotFound: It is not among the unmatched data sets.
+            Conflict: It was deleted.
         """
         return await self.call(
             "POST", f"{API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched
         )
 
     async def rematch_all(self) -> RematchedAll:
+        """Match all unmatched data sets again."""
         return await self.call("POST", f"{API}/rematch-all", answer=RematchedAll, seconds=300)
 
     async def ties(self) -> TieList:
-        """Templates of one priority that match the same data sets."""
+        """Return templates of equal priority that matched the same data sets."""
         return await self.call("GET", f"{API}/ties", answer=TieList)
 
     async def register_storage(self, storage: NewStorage) -> Storage:
+        """Register a storage."""
         return await self.call("POST", f"{API}/storages", body=storage, answer=Storage)

@@ -1,4 +1,4 @@
-"""What the operator service is asked about groups."""
+"""Calls to the operator service about groups."""
 
 from urllib.parse import quote
 
@@ -7,11 +7,13 @@ from sluice.contracts.groups import Group, GroupList, SetGroup
 
 
 class GroupCalls(ServiceClient):
+    """Calls about groups."""
+
     async def groups(self) -> GroupList:
-        """Those that who asks is in."""
+        """Return the groups of the caller."""
         return await self.call("GET", f"{API}/groups", answer=GroupList)
 
     async def set_group(self, name: str, new: SetGroup) -> Group:
-        """What ``new`` does not name stays."""
+        """Change a group. Fields that ``new`` omits keep their values."""
         path = f"{API}/groups/{quote(name, safe='')}"
         return await self.call("PATCH", path, body=new, answer=Group)

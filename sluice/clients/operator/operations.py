@@ -1,6 +1,4 @@
-"""What the operator service is asked about the system itself: what needs a person, pilots,
-queues.
-"""
+"""Calls to the operator service about notices, pilots and queues."""
 
 from urllib.parse import quote
 from uuid import UUID
@@ -20,91 +18,136 @@ from sluice.contracts.steps import SetStepPriority, StepList
 
 
 class OperationCalls(ServiceClient):
-    """What needs a person, pilots, and the queues between services."""
+    """Calls about notices, pilots, steps, limits, sites and queues."""
 
     async def attention(self, *, limit: int | None = None) -> NoticeList:
-        """What needs a person."""
+        """Return the notices: what needs attention."""
         return await self.call(
             "GET", f"{API}/attention", answer=NoticeList, params={"limit": limit}
         )
 
     async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
-        """Somebody has seen that it failed. Raises ``NotFound``; ``Conflict`` where it has not, or
-        where somebody else has seen it first.
+        """Acknowledge that a chain failed.
+
+        Raises:
+            NotFound: There is no such chain.
+            Conflict: It has not failed, or somebody else has acknowledged it first.
         """
         return await self.call("POST", f"{API}/chains/{uid}/acknowledge", body=asked, answer=Chain)
 
     async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
-        """Somebody has seen that it was lost. Raises ``NotFound``; ``Conflict`` where it is not, or
-        where somebody else has seen it first.
+        """Acknowledge that a pilot was lost.
+
+        Raises:
+            NotFound: There is no such pilot.
+            Conflict: It is not lost, or somebody else has acknowledged it first.
         """
         await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
 
     async def pilots(self, *, after: str | None = None, limit: int | None = None) -> PilotList:
-        """Those that are there come first; without ``limit``, ten thousand at most."""
+        """Return pilots, active ones first; without ``limit``, at most ten thousand."""
         return await self.call(
             "GET", f"{API}/pilots", answer=PilotList, params={"after": after, "limit": limit}
         )
 
     async def pilot(self, uid: UUID) -> PilotDetail:
-        """With what it has, what it did last, and what failed there. Raises ``NotFound``."""
+        """Return a pilot with its present and past jobs and its failures.
+
+        Raises:
+            NotFound: There is no such pilot.
+        """
         return await self.call("GET", f"{API}/pilots/{uid}", answer=PilotDetail)
 
     async def stop_pilot(self, uid: UUID) -> None:
-        """Asks it to hand back what it has, and to end. Raises ``NotFound``; ``Conflict`` where it
-        has ended.
+        """Ask a pilot to hand back its jobs and end.
+
+        Raises:
+            NotFound: There is no such pilot.
+            Conflict: It has ended.
         """
         await self.call("POST", f"{API}/pilots/{uid}/stop")
 
     async def load_tool(self, uid: UUID, asked: LoadTool) -> None:
-        """Jobs of a step go to it first. Raises ``NotFound``; ``Conflict`` where it takes none."""
+        """Have a pilot preferred for the jobs of a step, for which it keeps a warm worker.
+
+        Raises:
+            NotFound: There is no such pilot.
+            Conflict: It takes no such jobs.
+        """
         await self.call("PUT", f"{API}/pilots/{uid}/load", body=asked)
 
     async def remove_pilot(self, uid: UUID) -> None:
-        """Off the lists. Raises ``NotFound``; ``Conflict`` where it is there."""
+        """Remove a pilot from the lists.
+
+        Raises:
+            NotFound: There is no such pilot.
+            Conflict: It is active.
+        """
         await self.call("DELETE", f"{API}/pilots/{uid}")
 
     async def drain_pilot(self, uid: UUID) -> None:
+        """Ask a pilot to finish its jobs and end."""
         await self.call("POST", f"{API}/pilots/{uid}/drain")
 
     async def steps(self) -> StepList:
-        """Those of published templates, and others that have tasks."""
+        """Return the steps of published templates, and others that have tasks."""
         return await self.call("GET", f"{API}/steps", answer=StepList)
 
     async def prioritise_step(self, step: str, new: SetStepPriority) -> StepList:
-        """Raises ``NotFound`` where no template has such a step."""
+        """Set the priority of a step.
+
+        Raises:
+            NotFound: No template has such a step.
+        """
         path = f"{API}/steps/{quote(step, safe='')}/priority"
         return await self.call("PUT", path, body=new, answer=StepList)
 
     async def limits(self) -> LimitList:
-        """On resources that are counted over all nodes."""
+        """Return the limits on resources that are counted over all nodes."""
         return await self.call("GET", f"{API}/limits", answer=LimitList)
 
     async def set_limit(self, new: SetLimit) -> LimitList:
+        """Set a limit."""
         return await self.call("PUT", f"{API}/limits", body=new, answer=LimitList)
 
     async def remove_limit(self, name: str) -> LimitList:
-        """Raises ``NotFound``."""
+        """Remove a limit.
+
+        Raises:
+            NotFound: There is no such limit.
+        """
         return await self.call("DELETE", f"{API}/limits/{quote(name, safe='')}", answer=LimitList)
 
     async def sites(self) -> SiteList:
-        """That pilots come from."""
+        """Return the sites that pilots come from."""
         return await self.call("GET", f"{API}/sites", answer=SiteList)
 
     async def add_site(self, new: NewSite) -> GivenSite:
-        """Never repeated by itself. Raises ``Conflict``."""
+        """Add a site. The call is not retried.
+
+        Raises:
+            Conflict: The site exists.
+        """
         return await self.call("POST", f"{API}/sites", body=new, answer=GivenSite, retry=False)
 
     async def revoke_site(self, name: str) -> Site:
-        """Raises ``NotFound``."""
+        """Revoke a site.
+
+        Raises:
+            NotFound: There is no such site.
+        """
         return await self.call("DELETE", f"{API}/sites/{quote(name, safe='')}", answer=Site)
 
     async def queues(self) -> QueueList:
-        """What waits between services, and what is dead."""
+        """Return the queues with their waiting messages and dead letters."""
         return await self.call("GET", f"{API}/queues", answer=QueueList)
 
     async def dead_messages(self, queue: str, *, limit: int | None = None) -> DeadMessages:
-        """The oldest, with their reasons. Raises ``NotFound``."""
+        """Return the oldest dead letters of a queue.
+
+        Raises:
+            NotFound: There is no such queue.
+        """
         return await self.call(
             "GET",
             f"{API}/queues/{quote(queue)}/dead",
@@ -113,18 +156,26 @@ class OperationCalls(ServiceClient):
         )
 
     async def dead_body(self, queue: str, message: str) -> bytes:
-        """All that a dead message says. Raises ``NotFound``."""
+        """Return the whole body of a dead letter.
+
+        Raises:
+            NotFound: There is no such dead letter.
+        """
         path = f"{API}/queues/{quote(queue)}/dead/{quote(message)}/body"
         return (await self._send(self._http.build_request("GET", path))).content
 
     async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
-        """Raises ``NotFound``: the queue, or every message that is named."""
+        """Put dead letters back into their queue.
+
+        Raises:
+            NotFound: The queue, or every named message, does not exist.
+        """
         return await self.call(
             "POST", f"{API}/queues/{quote(queue)}/requeue", body=choice, answer=MessagesMoved
         )
 
     async def drop(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
-        """As ``requeue``; for good."""
+        """Delete dead letters. Errors are as in ``requeue``."""
         return await self.call(
             "POST", f"{API}/queues/{quote(queue)}/drop", body=choice, answer=MessagesMoved
         )

@@ -1,4 +1,4 @@
-"""What the operator service is asked about accounts, tokens and who asks."""
+"""Calls to the operator service about accounts and tokens."""
 
 from urllib.parse import quote
 from uuid import UUID
@@ -28,75 +28,119 @@ from sluice.contracts.quotas import PersonQuotas, SetQuotas
 
 
 class PeopleCalls(ServiceClient):
+    """Calls about accounts, tokens and sign-ins."""
+
     async def accounts(self) -> AccountList:
+        """Return all accounts."""
         return await self.call("GET", f"{API}/people", answer=AccountList)
 
     async def add_account(self, new: NewAccount) -> Account:
-        """Raises ``Conflict`` where there is one of that name."""
+        """Add an account.
+
+        Raises:
+            Conflict: The name is taken.
+        """
         return await self.call("POST", f"{API}/people", body=new, answer=Account, retry=False)
 
     async def change_account(self, name: str, change: AccountChange) -> Account:
-        """Raises ``NotFound``; ``Conflict`` where somebody takes his own role away."""
+        """Change an account.
+
+        Raises:
+            NotFound: There is no such account.
+            Conflict: The caller would take their own role away.
+        """
         path = f"{API}/people/{quote(name, safe='')}"
         return await self.call("PATCH", path, body=change, answer=Account)
 
     async def person_quotas(self, name: str | None = None) -> PersonQuotas:
-        """None: of who asks. Raises ``NotFound``; ``Forbidden`` where an administrator does not
-        ask.
+        """Return the quotas of a person, or of the caller.
+
+        Raises:
+            NotFound: There is no such account.
+            Forbidden: The caller is not an administrator.
         """
         whose = (await self.me()).name if name is None else name
         path = f"{API}/people/{quote(whose, safe='')}/quotas"
         return await self.call("GET", path, answer=PersonQuotas)
 
     async def set_person_quotas(self, name: str, new: SetQuotas) -> PersonQuotas:
-        """What ``new`` does not name stays. Raises ``NotFound``, ``Unprocessable``."""
+        """Set quotas of a person. Quotas that ``new`` omits keep their values.
+
+        Raises:
+            NotFound: There is no such account.
+            Unprocessable: A value is wrong.
+        """
         path = f"{API}/people/{quote(name, safe='')}/quotas"
         return await self.call("PATCH", path, body=new, answer=PersonQuotas)
 
     async def me(self) -> Me:
+        """Return the account of the caller."""
         return await self.call("GET", f"{API}/me", answer=Me)
 
     async def end_sessions(self) -> None:
-        """Of who asks, in every browser."""
+        """End the caller's sessions in all browsers."""
         await self.call("DELETE", f"{API}/me/sessions")
 
     async def change_password(self, new: NewPassword) -> Account:
-        """Of who asks. Raises ``Unauthenticated`` where the old one is wrong."""
+        """Change the password of the caller.
+
+        Raises:
+            Unauthenticated: The old password is wrong.
+        """
         return await self.call("PUT", f"{API}/me/password", body=new, answer=Account, retry=False)
 
     async def tokens(
         self, *, person: str | None = None, everybodys: bool = False, ended: bool = False
     ) -> TokenList:
-        """Raises ``Forbidden`` for those of others where an administrator does not ask."""
+        """Return tokens of the caller, of a person, or of everybody.
+
+        Raises:
+            Forbidden: They are tokens of others, and the caller is not an administrator.
+        """
         params = {"person": person, "all": everybodys, "ended": ended}
         return await self.call("GET", f"{API}/tokens", params=params, answer=TokenList)
 
     async def give_token(self, new: NewToken) -> GivenToken:
-        """Never repeated by itself: each one makes a token. Raises ``Forbidden``, ``NotFound``;
-        ``Conflict`` where the person has too many.
+        """Create a token. The call is not retried, because each request creates one.
+
+        Raises:
+            Forbidden: The caller may not create this token.
+            NotFound: There is no such account.
+            Conflict: The person has too many tokens.
         """
         return await self.call("POST", f"{API}/tokens", body=new, answer=GivenToken, retry=False)
 
     async def revoke_token(self, token: UUID) -> Token:
-        """Raises ``NotFound``."""
+        """Revoke a token.
+
+        Raises:
+            NotFound: There is no such token.
+        """
         return await self.call("DELETE", f"{API}/tokens/{token}", answer=Token)
 
     async def sign_in(self, who: SignInWithPassword) -> GivenToken:
-        """Raises ``Unauthenticated``."""
+        """Sign in with a password and return a token.
+
+        Raises:
+            Unauthenticated: The name or the password is wrong.
+        """
         return await self.call("POST", f"{API}/sign-in", body=who, answer=GivenToken, retry=False)
 
     async def begin_device_login(self, new: NewDeviceLogin) -> DeviceLogin:
-        """Waits for somebody to allow it in a browser."""
+        """Begin a login that somebody has to allow in a browser."""
         path = f"{API}/device-logins"
         return await self.call("POST", path, body=new, answer=DeviceLogin, retry=False)
 
     async def device_login(self, question: DeviceQuestion) -> DeviceAnswer:
-        """What has become of it. Raises ``Forbidden`` where it was refused, ``NotFound`` where it
-        has ended.
+        """Return the state of a device login.
+
+        Raises:
+            Forbidden: It was refused.
+            NotFound: It has ended.
         """
         path = f"{API}/device-logins/answers"
         return await self.call("POST", path, body=question, answer=DeviceAnswer)
 
     async def revoke_found_token(self, token: TokenQuestion) -> None:
-        """Whosever it is; also one that opens nothing."""
+        """Revoke a leaked token, whoever owns it. Unknown tokens are accepted."""
         await self.call("POST", f"{API}/token-revocations", body=token)

@@ -1,4 +1,4 @@
-"""What the operator service is asked about secrets of tools."""
+"""Calls to the operator service about secrets of tools."""
 
 from urllib.parse import quote
 from uuid import UUID
@@ -8,33 +8,45 @@ from sluice.contracts.secrets import NewSecret, Sealed, Secret, SecretList
 
 
 class SecretCalls(ServiceClient):
-    """No answer has a value in clear."""
+    """Calls about secrets. No answer contains a value in clear."""
 
     async def secrets(self) -> SecretList:
+        """Return all secrets."""
         return await self.call("GET", f"{API}/secrets", answer=SecretList)
 
     async def secret(self, name: str, *, template_id: UUID | None = None) -> Secret:
-        """Return a secret's versions, and whether the template with this id may use the newest.
+        """Return a secret's versions, and whether a template may use the newest.
 
         Raises:
-            NotFound: No such secret.
+            NotFound: There is no such secret.
         """
         return await self.call(
             "GET", _path(name), params={"template_id": template_id}, answer=Secret
         )
 
     async def set_secret(self, new: NewSecret) -> Secret:
-        """Never repeated by itself: each one makes a version. Raises ``Unprocessable``;
-        ``Conflict`` where the service has no key.
+        """Store a new version of a secret. The call is not retried.
+
+        Raises:
+            Unprocessable: The name or the value is not valid.
+            Conflict: The service has no encryption key.
         """
         return await self.call("POST", f"{API}/secrets", body=new, answer=Secret, retry=False)
 
     async def remove_secret(self, name: str, *, version: int | None = None) -> None:
-        """``version`` None: all. Raises ``NotFound``."""
+        """Remove a version of a secret, or all versions.
+
+        Raises:
+            NotFound: There is no such secret or version.
+        """
         await self.call("DELETE", _path(name), params={"version": version})
 
     async def open_secrets(self, request: Sealed) -> Sealed:
-        """For services that have the key. Raises ``Conflict`` where a secret cannot be had."""
+        """Return encrypted values of secrets, for services that have the key.
+
+        Raises:
+            Conflict: A secret is not available.
+        """
         return await self.call("POST", f"{API}/sealed-secrets", body=request, answer=Sealed)
 
 

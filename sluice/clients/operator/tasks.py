@@ -1,4 +1,4 @@
-"""What the operator service is asked about tasks and their jobs."""
+"""Calls to the operator service about tasks and jobs."""
 
 from contextlib import AbstractAsyncContextManager
 from uuid import UUID
@@ -14,7 +14,7 @@ from sluice.contracts.tasks import Outlook
 
 
 class TaskCalls(JobCalls):
-    """Tasks, their jobs and the logs of these."""
+    """Calls about tasks, jobs and logs."""
 
     async def tasks(
         self,
@@ -26,8 +26,15 @@ class TaskCalls(JobCalls):
         paged: bool = False,
         full: bool = False,
     ) -> ChainTaskList:
-        """Those of the newest chains first; ``paged``: and where the next page begins; ``full``:
-        with how many jobs of each were killed.
+        """Return tasks, those of the newest chains first.
+
+        Args:
+            chain: Only tasks of this chain.
+            state: Only tasks in this state.
+            after: The ``after`` of the previous page.
+            limit: The length of the page.
+            paged: Include the place of the next page.
+            full: Include the number of killed jobs.
         """
         params = {
             "chain": chain,  # release 0.1.0 does not know chain_uid
@@ -41,30 +48,47 @@ class TaskCalls(JobCalls):
         )
 
     async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
-        """``full``: as in ``tasks``."""
+        """Return a task. ``full`` is as in ``tasks``."""
         return await self.read_more(
             f"{API}/tasks/{uid}", answer=ChainTask, params={}, additions={"full": full or None}
         )
 
     async def outlook(self, uid: UUID) -> Outlook:
-        """Raises ``NotFound``, also where the system is of a release that cannot say."""
+        """Return when a task is expected to end.
+
+        Raises:
+            NotFound: There is no such task, or the service is of an older release.
+        """
         return await self.call("GET", f"{API}/tasks/{uid}/outlook", answer=Outlook)
 
     async def job_log(self, job_id: int, *, attempt: int | None = None) -> str:
-        """The beginning and the end of its log. Raises ``NotFound`` where there is none."""
+        """Return the beginning and the end of a job's log.
+
+        Raises:
+            NotFound: There is no log.
+        """
         params = {} if attempt is None else {"attempt": attempt}
         request = self._http.build_request("GET", f"{API}/jobs/{job_id}/log", params=params)
         return (await self._send(request)).text
 
     async def live_log(self, job_id: int) -> FollowedLog:
-        """What it has written so far, while it runs. Raises ``NotFound``."""
+        """Return what a running job has written to its log.
+
+        Raises:
+            NotFound: There is no such job.
+        """
         return await self.call("GET", f"{API}/jobs/{job_id}/log/live", answer=FollowedLog)
 
     def log_content(
         self, job_id: int, *, attempt: int | None = None
     ) -> AbstractAsyncContextManager[httpx.Response]:
-        """All of its log, read while it comes. Raises ``NotFound``, ``NotAvailable``, httpx's
-        ``TransportError``.
+        """Stream the whole log of a job.
+
+        httpx's ``TransportError`` is raised if the response breaks off.
+
+        Raises:
+            NotFound: There is no log.
+            NotAvailable: The storage does not answer.
         """
         return self.stream(
             f"{API}/jobs/{job_id}/log/content" + ("" if attempt is None else f"?attempt={attempt}"),

@@ -1,4 +1,4 @@
-"""What the operator service is asked about templates."""
+"""Calls to the operator service about templates."""
 
 import asyncio
 from pathlib import Path
@@ -20,17 +20,21 @@ from sluice.contracts.templates import (
 
 
 class TemplateCalls(ServiceClient):
-    """Templates, and those that came with runs of files."""
+    """Calls about templates, and about those that came with runs of files."""
 
     async def store_template(self, template: NewTemplate) -> Template:
-        """The same text again gives the version that is there. Raises ``Unprocessable`` with every
-        finding; ``Conflict`` where it is to replace another version than the latest.
+        """Store a template. The same text gives the existing version.
+
+        Raises:
+            Unprocessable: The template has errors. The error has all findings.
+            Conflict: It is based on another version than the latest.
         """
         return await self.call("POST", f"{API}/templates", body=template, answer=Template)
 
     async def store_template_file(self, path: Path, *, name: str | None = None) -> Template:
-        """As ``store_template``; findings name the file. ``name``: by default the file's, without
-        its ending.
+        """Store a template from a file as ``store_template``. Findings name the file.
+
+        ``name`` defaults to the file's name without its extension.
         """
         file = {"cwl": (path.name, await asyncio.to_thread(path.read_bytes), "application/yaml")}
         request = self._http.build_request(
@@ -39,12 +43,17 @@ class TemplateCalls(ServiceClient):
         return Template.model_validate_json((await self._send(request)).content)
 
     async def compare_template(self, template: NewTemplate) -> TemplateChanges:
-        """What ``store_template`` would change. Raises ``Unprocessable`` with every finding."""
+        """Return what ``store_template`` would change.
+
+        Raises:
+            Unprocessable: The template has errors. The error has all findings.
+        """
         return await self.call(
             "POST", f"{API}/templates/compare", body=template, answer=TemplateChanges
         )
 
     async def check_template(self, cwl: str, *, file: str = "workflow.cwl") -> CheckedTemplate:
+        """Check a template without storing it."""
         return await self.call(
             "POST",
             f"{API}/templates/check",
@@ -53,15 +62,21 @@ class TemplateCalls(ServiceClient):
         )
 
     async def share_template(self, name: str, share: Share) -> Template:
-        """Raises ``NotFound``; ``Forbidden`` where it is another group's."""
+        """Share a template with groups.
+
+        Raises:
+            NotFound: There is no such template.
+            Forbidden: It belongs to another group.
+        """
         path = f"{API}/templates/{quote(name, safe='')}/share"
         return await self.call("PUT", path, body=share, answer=Template)
 
     async def templates(
         self, *, every_version: bool = False, disabled: bool = False
     ) -> TemplateList:
-        """The latest version of each that data sets may go through, with ``disabled`` also of the
-        others; or all versions.
+        """Return the latest version of each enabled template.
+
+        ``disabled`` includes disabled templates. ``every_version`` returns all versions.
         """
         return await self.read_more(
             f"{API}/templates",
@@ -71,53 +86,93 @@ class TemplateCalls(ServiceClient):
         )
 
     async def template(self, name: str, *, version: int | None = None) -> Template:
-        """With its text. Raises ``NotFound``."""
+        """Return a template with its text.
+
+        Raises:
+            NotFound: There is no such template.
+        """
         return await self.call(
             "GET", f"{API}/templates/{quote(name)}", answer=Template, params={"version": version}
         )
 
     async def template_due(self, name: str) -> TemplateDue:
-        """Raises ``NotFound``, also where it takes data sets as they close, or is asked for."""
+        """Return when a template is due.
+
+        Raises:
+            NotFound: There is no such template, or it has no trigger.
+        """
         return await self.call("GET", f"{API}/templates/{quote(name)}/due", answer=TemplateDue)
 
     async def restore_template(self, name: str, *, version: int) -> Template:
-        """The files of ``version`` as the latest. Raises ``NotFound``, and ``Unprocessable`` where
-        today's checks refuse them.
+        """Store the files of an earlier version as the latest one.
+
+        Raises:
+            NotFound: There is no such version.
+            Unprocessable: Today's checks refuse the files.
         """
         path = f"{API}/templates/{quote(name)}/restore"
         return await self.call("POST", path, body=RestoreTemplate(version=version), answer=Template)
 
     async def disable_template(self, name: str) -> Template:
-        """Nothing goes through it any more; running chains go on. Raises ``NotFound``."""
+        """Disable a template. Running chains go on.
+
+        Raises:
+            NotFound: There is no such template.
+        """
         return await self.call("POST", f"{API}/templates/{quote(name)}/disable", answer=Template)
 
     async def enable_template(self, name: str) -> Template:
-        """Raises ``NotFound``."""
+        """Enable a template.
+
+        Raises:
+            NotFound: There is no such template.
+        """
         return await self.call("POST", f"{API}/templates/{quote(name)}/enable", answer=Template)
 
     async def delete_template(self, name: str, *, force: bool = False) -> None:
-        """Raises ``NotFound``; ``Conflict`` while chains of it run, unless ``force``."""
+        """Delete a template.
+
+        Raises:
+            NotFound: There is no such template.
+            Conflict: Chains of it run, and ``force`` is not set.
+        """
         await self.call("DELETE", f"{API}/templates/{quote(name)}", params={"force": force or None})
 
     async def store_run_template(self, template: NewTemplate) -> Template:
-        """For ``request_chain`` alone: nothing is matched with it. The same files again give what
-        is there. Raises ``Unprocessable`` with every finding.
+        """Store a template for ``request_chain`` only, so that it matches no data sets.
+
+        The same files give the existing template.
+
+        Raises:
+            Unprocessable: The template has errors. The error has all findings.
         """
         return await self.call("POST", f"{API}/run-templates", body=template, answer=Template)
 
     async def run_templates(
         self, *, limit: int | None = None, after: UUID | None = None, paged: bool = False
     ) -> TemplateList:
-        """Those that came with runs, the last one run first; with ``paged`` says where the next
-        page begins. Raises ``NotFound`` where there never was ``after``.
+        """Return templates that came with runs, the one that ran last first.
+
+        ``paged`` includes the place of the next page.
+
+        Raises:
+            NotFound: ``after`` never existed.
         """
         params = {"limit": limit, "after": after, "paged": paged or None}
         return await self.call("GET", f"{API}/run-templates", answer=TemplateList, params=params)
 
     async def run_template(self, uid: UUID) -> Template:
-        """With its text. Raises ``NotFound``."""
+        """Return a run template with its text.
+
+        Raises:
+            NotFound: There is no such template.
+        """
         return await self.call("GET", f"{API}/run-templates/{uid}", answer=Template)
 
     async def delete_run_template(self, uid: UUID) -> None:
-        """Raises ``NotFound``."""
+        """Delete a run template.
+
+        Raises:
+            NotFound: There is no such template.
+        """
         await self.call("DELETE", f"{API}/run-templates/{uid}")

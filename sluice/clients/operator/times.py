@@ -1,4 +1,4 @@
-"""What the operator service is asked about times: how long work waits and takes."""
+"""Calls to the operator service about waiting and running times."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from sluice.contracts.times import Timeline, WorkTimes
 
 
 class TimesCalls(ServiceClient):
-    """As figures, and as pictures (SVG)."""
+    """Calls that return times as figures and as pictures (SVG)."""
 
     async def times(
         self,
@@ -19,7 +19,7 @@ class TimesCalls(ServiceClient):
         template: str | None = None,
         since: datetime | None = None,
     ) -> WorkTimes:
-        """Of chains; without any, of what began since then (by default in the last day)."""
+        """Return the times of chains, or of work that began since a time (default: one day ago)."""
         params = _params(chains, template, since)
         return await self.call("GET", f"{API}/times", answer=WorkTimes, params=params)
 
@@ -30,14 +30,23 @@ class TimesCalls(ServiceClient):
         template: str | None = None,
         since: datetime | None = None,
     ) -> bytes:
+        """Return the picture of the times as in ``times``."""
         return await self._picture(f"{API}/times.svg", _params(chains, template, since))
 
     async def timeline(self, chain: UUID) -> Timeline:
-        """Raises ``NotFound``, also where it has no task yet."""
+        """Return the timeline of a chain.
+
+        Raises:
+            NotFound: There is no such chain, or it has no task yet.
+        """
         return await self.call("GET", f"{API}/chains/{chain}/timeline", answer=Timeline)
 
     async def timeline_picture(self, chain: UUID) -> bytes:
-        """Raises ``NotFound``, also where it has no task yet."""
+        """Return the picture of the timeline of a chain.
+
+        Raises:
+            NotFound: There is no such chain, or it has no task yet.
+        """
         return await self._picture(f"{API}/chains/{chain}/timeline.svg", {})
 
     async def _picture(self, path: str, params: dict[str, Any]) -> bytes:

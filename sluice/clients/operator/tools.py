@@ -1,4 +1,4 @@
-"""What the operator service is asked about the library of tools."""
+"""Calls to the operator service about the library of tools."""
 
 from urllib.parse import quote
 
@@ -7,29 +7,50 @@ from sluice.contracts.tools import ComposeTools, Composition, NewTool, StoredToo
 
 
 class ToolCalls(ServiceClient):
+    """Calls about tools."""
+
     async def tools(self) -> ToolList:
-        """The newest versions, by name."""
+        """Return the newest versions of all tools, by name."""
         return await self.call("GET", f"{API}/tools", answer=ToolList)
 
     async def tool(self, name: str, *, version: int | None = None) -> Tool:
-        """Raises ``NotFound``."""
+        """Return a tool.
+
+        Raises:
+            NotFound: There is no such tool or version.
+        """
         return await self.call("GET", _path(name), answer=Tool, params={"version": version})
 
     async def tool_versions(self, name: str) -> ToolList:
-        """The newest first. Raises ``NotFound``."""
+        """Return the versions of a tool, newest first.
+
+        Raises:
+            NotFound: There is no such tool.
+        """
         return await self.call("GET", f"{_path(name)}/versions", answer=ToolList)
 
     async def store_tool(self, new: NewTool) -> StoredTool:
-        """Raises ``Unprocessable`` with every finding."""
+        """Store a tool.
+
+        Raises:
+            Unprocessable: The tool has errors. The error has all findings.
+        """
         return await self.call("POST", f"{API}/tools", body=new, answer=StoredTool)
 
     async def remove_tool(self, name: str, *, version: int | None = None) -> None:
-        """``version`` None: all. Raises ``NotFound``."""
+        """Remove a version of a tool, or all versions.
+
+        Raises:
+            NotFound: There is no such tool or version.
+        """
         await self.call("DELETE", _path(name), params={"version": version})
 
     async def compose(self, asked: ComposeTools) -> Composition:
-        """Raises ``NotFound`` for a tool, with those that fit; ``Unprocessable`` with every reason
-        why they do not fit.
+        """Compose a workflow from tools.
+
+        Raises:
+            NotFound: A tool does not exist. The error names similar tools.
+            Unprocessable: The tools do not fit. The error has all reasons.
         """
         return await self.call("POST", f"{API}/pipelines/compose", body=asked, answer=Composition)
 
