@@ -1,4 +1,4 @@
-"""What demonstrations share: a folder that one of them uses at a time, and a system of its own."""
+"""Parts that all demonstrations share: an exclusive folder and a system of its own."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,16 +12,16 @@ from sluice.embedded.home import Home
 from sluice.embedded.process import start_detached, stop_system
 from sluice.embedded.readiness import require_pilots
 
-#: The system's folder, and the file that is locked, in the folder of a demonstration.
+#: The folder of the system, and the lock file, in the folder of a demonstration.
 SYSTEM, _LOCK = "system", "lock"
 
 
 @contextmanager
 def demonstration_folder(folder: Path) -> Iterator[Path]:
-    """Empty ``folder`` for one demonstration; stop the system that an earlier one left there.
+    """Empty ``folder`` for one demonstration and stop a system that an earlier one left there.
 
     Raises:
-        OSError: another demonstration uses the folder, or it cannot be emptied.
+        OSError: Another demonstration uses the folder, or it cannot be emptied.
     """
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -52,12 +52,12 @@ def demonstration_system(
     keep: bool,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Start a system in the folder of a demonstration and give its address.
+    """Start a system in the folder of a demonstration and yield its address.
 
-    It is stopped at the end unless ``keep``.
+    It is stopped at the end unless ``keep`` is set.
 
     Raises:
-        OSError: the system does not start, or none of its pilots does.
+        OSError: The system does not start, or none of its pilots does.
     """
     running = start_detached(Home(folder / SYSTEM), [*options], ours=not keep, settings=settings)
     try:

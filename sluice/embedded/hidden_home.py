@@ -1,4 +1,4 @@
-"""Keeps the home folder and the storages of a system out of what its tools may read."""
+"""Isolation of the home folder and the storages of a system from its tools."""
 
 import json
 import os
@@ -12,17 +12,17 @@ from sluice.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
 
 
 class VisibleHomeError(OSError):
-    """Tools would see the folder that the home lies in."""
+    """The home folder lies in a folder that tools can see."""
 
 
 def require_hidden(home: Path) -> None:
-    """Make sure that tools in the sandbox do not see the folder around ``home``.
+    """Check that tools in the sandbox do not see the folder around ``home``.
 
-    In folders of the system such as ``/opt`` every pilot masks its system's home. A folder with
-    programs that somebody chose is another matter: it is a mistake that is mended here.
+    In system folders such as ``/opt`` every pilot masks the home of its system. A user-chosen
+    folder of programs must not contain the home, and the user has to correct this.
 
     Raises:
-        VisibleHomeError: They would see it.
+        VisibleHomeError: Tools would see the folder.
     """
     shown = _visible(home).shows(str(home))
     if shown is None or any(within(shown, folder) for folder in SYSTEM):
@@ -36,8 +36,10 @@ def require_hidden(home: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class StoragePlaces:
-    """``hidden``: folders of storages that pilots hide from tools. ``excluded``: real folders that
-    tools see, where no storage may be added while the system runs.
+    """Folders for storages.
+
+    ``hidden`` has folders that pilots hide from tools. ``excluded`` has real folders that tools
+    see, where no storage may be added while the system runs.
     """
 
     hidden: list[Path] = field(default_factory=list)
@@ -47,9 +49,9 @@ class StoragePlaces:
 def storage_places(home: Path, roots: Sequence[str]) -> StoragePlaces:
     """Decide how storages that are added later stay hidden from tools.
 
-    Pilots are told what to hide when they start. A folder for storages that lies in what tools see
-    is hidden from the start, whether a storage is there or not. Anywhere else in what they see no
-    storage may be added.
+    Pilots learn at their start what to hide. A folder for storages inside what tools see is
+    therefore hidden from the start, even without a storage in it. No storage may be added elsewhere
+    in what tools see.
 
     Args:
         home: The home folder.
@@ -68,7 +70,7 @@ def storage_places(home: Path, roots: Sequence[str]) -> StoragePlaces:
 
 
 def _visible(home: Path) -> VisiblePaths:
-    """Return what tools see in the sandbox; nothing where there is no sandbox."""
+    """Return what tools see in the sandbox, or nothing without a sandbox."""
     if os.environ.get("SLUICE_PILOT_SANDBOX") == "off" or shutil.which("bwrap") is None:
         return VisiblePaths()
     search_path = os.environ.get("PATH", os.defpath)
@@ -76,7 +78,7 @@ def _visible(home: Path) -> VisiblePaths:
 
 
 def _added_paths() -> list[str]:
-    """Return what the pilots' settings add; what is wrong there they say themselves."""
+    """Return the paths that the pilots' settings add. Pilots report errors in them."""
     try:
         told = json.loads(os.environ.get("SLUICE_PILOT_SANDBOX_PATHS", "[]"))
     except ValueError:

@@ -1,6 +1,4 @@
-"""The one folder of an embedded system: its database, storages, pilots' work, logs, and who is
-running it.
-"""
+"""The home folder of an embedded system: its database, storages, pilots, logs and state."""
 
 import fcntl
 import json
@@ -15,20 +13,21 @@ from sluice.contracts.states import StorageType
 from sluice.credentials import know_token
 from sluice.servicekit.processes import lives
 
-#: The folder where nobody names another.
+#: The default folder.
 DEFAULT_HOME = Path("~/.local/share/sluice")
-#: What a new folder lets others do: nothing. Where others are to read results, its owner says so.
+#: The mode of a new folder. Its owner may open it to others.
 PRIVATE = 0o700
 #: The file in a home folder that the process of its system locks.
 LOCK = "lock"
-#: What is wrong where another process holds it.
+#: The error if another process holds the lock.
 LOCKED = (
     "no system runs here, but a process that is no system has locked {0}: find it with"
     " `fuser --verbose {0}` and end it, or choose another --home"
 )
-#: Says that no folder is open any more as release 0.1.0 left it. Who opens one later means it.
+#: This file shows that folders which release 0.1.0 left open have been closed once. Folders that
+#: the owner opens later stay open.
 _CLOSED = "closed-to-others"
-#: Seconds to wait for the folder: others look who has it.
+#: Seconds to wait for the lock, because others test it.
 _PATIENCE = 0.5
 
 
@@ -51,7 +50,10 @@ class HomeBusy(OSError):
 
 @dataclass(frozen=True, slots=True)
 class RunningSystem:
-    """Who runs the system of a home folder, and where it answers; ``url``: empty until it does."""
+    """The process that runs the system of a home folder, and its address.
+
+    ``url`` is empty until the system answers.
+    """
 
     pid: int
     url: str
@@ -59,7 +61,7 @@ class RunningSystem:
 
 
 class Home:
-    """``root`` is made when it is not there. All paths are absolute."""
+    """A home folder, which is created if it is missing. All paths are absolute."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser().resolve()
@@ -67,26 +69,32 @@ class Home:
         self.storages = self.root / "storages"
         self.pilots = self.root / "pilots"
         self.logs = self.root / "logs"
-        #: With it, secrets of tools can be read: no backup of the rest needs to have it.
+        #: The key of the tools' secrets. A backup of the rest can do without it.
         self.encryption_key = self.root / "encryption-key"
-        #: By which one is known as who runs the system. Removed, it is made anew by the next start.
+        #: The token of the user who runs the system. If it is removed, the next start makes a new
+        #: one.
         self.token = self.root / "token"
-        #: With which pilots of this machine register; likewise.
+        #: The token with which pilots of this machine register. It is replaced in the same way.
         self.pilot_token = self.root / "pilot-token"
-        #: Keeps some room on the file system for the database.
+        #: Reserves space on the file system for the database.
         self.reserve = self.root / "reserve"
         self._state = self.root / "system.json"
-        #: Locked by those who use a system that runs as long as it is used.
+        #: Locked by the users of a system that runs as long as it is used.
         self.users = self.root / "users"
         # Who can open the file can lock it.
         self._lock = FileLock(self.root / LOCK, mode=0o600)
         self._own_lock: os.stat_result | None = None
 
     def storage(self, kind: StorageType) -> Path:
+        """Return the folder of the storage of a type."""
         return self.storages / kind.value
 
     def open(self) -> None:
-        """Take the folder for this process; raise ``HomeBusy`` when another one has it."""
+        """Take the folder for this process.
+
+        Raises:
+            HomeBusy: Another process has it.
+        """
         self.root.mkdir(parents=True, exist_ok=True)
         lock = self.root / LOCK
         if lock.exists() and lock.stat().st_uid == os.geteuid():
@@ -100,7 +108,7 @@ class Home:
         self.announce("")
 
     def _make_folders(self) -> None:
-        """Make what is missing, and close what release 0.1.0 left open for everybody."""
+        """Make missing folders, and close those that release 0.1.0 left open for everybody."""
         for folder in (self.storages, self.pilots, self.logs):
             folder.mkdir(mode=PRIVATE, exist_ok=True)
         for kind in StorageType:
@@ -113,7 +121,7 @@ class Home:
             closed.touch(mode=0o600)
 
     def is_in_place(self) -> bool:
-        """Return whether the folder that this process has taken is still where it was."""
+        """Return whether the folder that this process has taken is still in its place."""
         try:
             now = (self.root / LOCK).stat()
         except OSError:
@@ -121,13 +129,13 @@ class Home:
         return self._own_lock is not None and os.path.samestat(now, self._own_lock)
 
     def close(self) -> None:
-        """Repeating it is fine."""
+        """Release the folder. A repetition has no effect."""
         if self._lock.is_locked:
             self._state.unlink(missing_ok=True)
             self._lock.release()
 
     def announce(self, url: str) -> None:
-        """Says where this process's system answers: from here on ``running()`` finds it."""
+        """Record the address of this process's system, so that ``running()`` finds it."""
         state = RunningSystem(os.getpid(), url, datetime.now(UTC).isoformat(timespec="seconds"))
         fresh = self._state.with_suffix(".new")
         fresh.touch(mode=0o600)
@@ -137,7 +145,7 @@ class Home:
             know_token(url, self.token)
 
     def owner(self) -> RunningSystem | None:
-        """The process that has this folder, if there is one: its system starts, runs or stops."""
+        """Return the process that has this folder, or None. Its system starts, runs or stops."""
         try:
             owner = RunningSystem(**json.loads(self._state.read_text()))
         except (OSError, ValueError, TypeError):
@@ -145,8 +153,9 @@ class Home:
         return owner if lives(owner.pid) and self._is_taken() else None
 
     def running(self) -> RunningSystem | None:
-        """The system that is up and ready in this folder, if there is one. Whoever asks it from
-        this process from now on knows its token.
+        """Return the system that is ready in this folder, or None.
+
+        Later requests of this process to the system use its token.
         """
         owner = self.owner()
         if owner is None or not owner.url:
@@ -155,12 +164,14 @@ class Home:
         return owner
 
     def is_locked_by_another(self) -> bool:
-        """Return whether a process that is no system holds the lock."""
+        """Return whether a process that is no Sluice system holds the lock."""
         return self.owner() is None and self._is_taken()
 
     def _is_taken(self) -> bool:
-        """A killed system's state stays, and its id may be another process's by now; its lock has
-        gone with it.
+        """Return whether the lock is held.
+
+        The state of a killed system stays, and another process may have its id by now. The lock
+        does not outlive the process.
         """
         if self._lock.is_locked:
             return True
@@ -170,7 +181,7 @@ class Home:
             return False
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # where the file system knows no locks, too
+        except OSError:  # also where the file system has no locks
             return True
         finally:
             os.close(lock)

@@ -1,4 +1,4 @@
-"""Room on the file system of a home folder: a reserve for a full one, and how that is told."""
+"""Free space on the file system of a home folder: a reserve, and errors about a full one."""
 
 import os
 import shutil
@@ -11,17 +11,17 @@ from sluice.storage import is_full
 
 log = structlog.get_logger(__name__)
 
-#: Bytes that are kept for the database: two segments of its log. Without any it does not start, and
-#: then nothing can be deleted by commands.
+#: The reserved bytes for the database: two segments of its log. Without them it does not start, and
+#: no command can delete anything.
 RESERVE = 32 << 20
-#: A file system with fewer free bytes is full. The database may need so much for its next segment.
+#: A file system with fewer free bytes is full. The database may need them for its next segment.
 _MIN_FREE = 16 << 20
-#: The reserve is made where so many times its size is free.
+#: The reserve is made if this many times its size is free.
 _PLENTY = 4
 
 
 def keep_reserve(reserve: Path) -> None:
-    """Make the file that keeps some room, where there is plenty."""
+    """Make the file that reserves space, if there is plenty."""
     if reserve.exists() or shutil.disk_usage(reserve.parent).free < _PLENTY * RESERVE:
         return
     try:
@@ -33,7 +33,7 @@ def keep_reserve(reserve: Path) -> None:
 
 
 def use_reserve_when_full(reserve: Path) -> None:
-    """Give the reserve away where the file system is full."""
+    """Delete the reserve if the file system is full."""
     if reserve.exists() and has_no_room(reserve.parent):
         reserve.unlink(missing_ok=True)
         log.warning("home.reserve_used", home=str(reserve.parent))
@@ -45,7 +45,7 @@ def has_no_room(folder: Path) -> bool:
 
 
 def no_room_text(home: Path) -> str:
-    """Say that the file system of a home folder is full, and what to do."""
+    """Return the error message for a full file system of a home folder."""
     usage = shutil.disk_usage(home)
     return (
         f"the file system of the home folder {home} has no room left ({size_text(usage.free)} of"
@@ -55,7 +55,7 @@ def no_room_text(home: Path) -> str:
 
 
 def with_cause(error: OSError, home: Path) -> OSError:
-    """Return ``error``, or one that names a full file system of the home folder as its cause."""
+    """Return ``error``, or an error that names the home's full file system as the cause."""
     if not is_full(error) and not has_no_room(home):
         return error
     return OSError(f"{no_room_text(home)} ({error.strerror or error})")

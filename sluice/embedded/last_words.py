@@ -1,19 +1,20 @@
-"""Why a pilot has ended, from what it has written to its log."""
+"""The reason why a pilot has ended, taken from its log."""
 
 import json
 import os
 import signal
 from pathlib import Path
 
-#: Bytes of the log's end that are looked at.
+#: Bytes at the end of the log that are read.
 _END = 16_384
-#: What it says in plain lines begins with.
+#: The prefix of the pilot's plain messages.
 _SPEAKER = "sluice-pilot: "
 
 
 def last_words(log: Path, begin: int, code: int) -> str:
-    """Its own last sentence in what it has written since byte ``begin``, else how it ended.
-    ``code``: exit code, negative for a signal.
+    """Return the last message that a pilot wrote since byte ``begin``, or how it ended.
+
+    ``code`` is the exit code, negative for a signal.
     """
     if code < 0:
         return f"it was killed by {signal.Signals(-code).name}"
@@ -25,7 +26,7 @@ def last_words(log: Path, begin: int, code: int) -> str:
 
 
 def _sentence(line: str) -> str:
-    """Of a structured line, the reason that it gives, or the end of its traceback."""
+    """Return the reason in a structured log line, or the last line of its traceback."""
     try:
         fields = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A home folder that was moved: the databases name files by absolute URLs, and follow it."""
+"""Update of the databases after a home folder was moved, because they contain absolute URLs."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,12 +12,12 @@ from sluice.storage import local_path, local_url
 
 log = structlog.get_logger(__name__)
 
-#: Name of a storage that every embedded system has, and the database that knows its URL.
+#: The name of a storage that every embedded system has, and the database with its URL.
 FIRST_STORAGE, _CATALOGUE = f"embedded-{StorageType.INPUT}", "dms"
 
 _SELECT_URL = "SELECT url FROM storages WHERE name = $1"
 _TABLE_EXISTS = "SELECT to_regclass($1) IS NOT NULL"
-# Paths without links are noted anew when the storages are looked at.
+# The DMS records paths without links again when it checks the storages.
 _FORGET_FOLDERS = "DELETE FROM storage_folders"
 
 _SELECT_COLUMNS = """
@@ -49,13 +49,13 @@ SELECT format(
 async def follow_moved_home(
     home: Home, databases: Sequence[str], url_of: Callable[[str], str]
 ) -> None:
-    """Rewrite the URLs of the home's storages where they name another folder.
+    """Rewrite the URLs of the home's storages if they name another folder.
 
-    The catalogue comes last: an interrupted rewrite is repeated by the next start. No service may
+    The catalogue comes last, so that the next start repeats an interrupted rewrite. No service may
     run.
 
     Args:
-        home: The home folder, where it is now.
+        home: The home folder at its present place.
         databases: The names of the system's databases.
         url_of: Returns the URL of a database.
     """
@@ -78,7 +78,7 @@ async def follow_moved_home(
         connection = await asyncpg.connect(url_of(database))
         try:
             async with connection.transaction():
-                # Triggers check what services do.
+                # Triggers check only what services do.
                 await connection.execute("SET LOCAL session_replication_role = replica")
                 await _rewrite(connection, old, now)
         finally:
@@ -89,7 +89,7 @@ async def _rewrite(connection: "asyncpg.Connection[asyncpg.Record]", old: str, n
     for table, column, kind in await connection.fetch(_SELECT_COLUMNS):
         if kind in {"text", "varchar"}:
             words = [old, now]
-        else:  # as JSON and arrays escape quotes and backslashes
+        else:  # JSON and arrays escape quotes and backslashes
             words = [json.dumps(word, ensure_ascii=False)[1:-1] for word in (old, now)]
         statement = await (
             connection.fetchval(_REPLACE_IN_BODIES, table, column, *words)

@@ -1,4 +1,4 @@
-"""Pilots of the embedded system: processes of their own, started again when they die."""
+"""Pilots of the embedded system, which are processes that are restarted when they die."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -19,17 +19,18 @@ from sluice.servicekit.lifecycle import cancel_and_wait
 
 log = structlog.get_logger(__name__)
 
-#: Shortest time between two starts of the same pilot.
+#: Minimum seconds between two starts of the same pilot.
 RESTART_PAUSE = 1.0
-#: How often in a row a pilot refuses to start before nobody waits for it any more.
+#: Consecutive failed starts after which nobody waits for a pilot any more.
 REFUSALS = 2
 
 
 @dataclass(slots=True)
 class _Run:
-    """The last start of a pilot. ``failure``: why it, or the one before it, has ended.
-    ``refusals``: how often in a row it has ended by itself without having been at work; ``said``:
-    its last words then.
+    """The last start of a pilot.
+
+    ``failure`` says why it, or the start before it, has ended. ``refusals`` counts consecutive
+    starts that ended by themselves before the pilot worked. ``said`` is its last message then.
     """
 
     started: datetime
@@ -39,7 +40,7 @@ class _Run:
     said: str = ""
 
     def state(self, name: str, known: Iterable[Pilot]) -> str:
-        """``known``: to the WMS."""
+        """Return the state of the pilot. ``known`` are the pilots that the WMS knows."""
         alive = self.process.returncode is None
         if alive and any(
             pilot.name == name and pilot.registered_at >= self.started for pilot in known
@@ -50,10 +51,10 @@ class _Run:
 
 
 class PilotProcesses:
-    """Component: ``count`` pilots with ``cores`` each, talking to the WMS at ``wms_url``, which
-    share this machine, and whose tools see nothing of ``home`` and the ``storages``. They end by
-    themselves where this process is killed. ``tell``: called with a sentence when one does not run,
-    for another reason than before.
+    """Component that runs the pilots of an embedded system.
+
+    Their tools see nothing of ``home`` and the ``storages``. They end by themselves if this process
+    is killed.
     """
 
     def __init__(
@@ -67,6 +68,17 @@ class PilotProcesses:
         tell: Callable[[str], None],
         token: Path | None = None,
     ) -> None:
+        """Set up the pilots.
+
+        Args:
+            wms_url: The address of the WMS.
+            count: The number of pilots, which share this machine.
+            cores: The cores of each pilot.
+            home: The home folder.
+            storages: The folders of the storages.
+            tell: Called with a message when a pilot does not run for a new reason.
+            token: The file with the token for registration.
+        """
         names = {f"embedded-{number}": f"{number}/{count}" for number in range(1, count + 1)}
         self._pilots = [
             LocalPilot(
@@ -84,19 +96,18 @@ class PilotProcesses:
 
     @property
     def at_work(self) -> bool:
-        """Is there any that was started and not stopped?"""
+        """Return whether any pilot was started and not stopped."""
         return bool(self._runs)
 
     async def start(self) -> None:
+        """Start the pilots."""
         self._tasks = [
             asyncio.create_task(self._keep_running(pilot), name=f"pilot {pilot.name}")
             for pilot in self._pilots
         ]
 
     async def stop(self) -> None:
-        """Drains all pilots together: the jobs that they run are waited for, unless ``hurry`` says
-        otherwise.
-        """
+        """Drain all pilots: wait for their jobs, unless ``hurry`` was called."""
         for task in self._tasks:
             await cancel_and_wait(task)
         self._tasks = []
@@ -105,13 +116,14 @@ class PilotProcesses:
         self._runs.clear()
 
     def hurry(self) -> None:
-        """A stop, this one or the next, has the pilots hand back what they run. What does not end
-        in time then is killed; its jobs return when their leases end.
+        """Make the present or next stop hand back the jobs.
+
+        A pilot that does not end in time is killed. Its jobs return when their leases end.
         """
         self._hurried.set()
 
     async def states(self, wms: WmsClient) -> dict[str, str]:
-        """Of each pilot: ``OK`` once the WMS knows it, ``STARTING``, or why it does not run."""
+        """Return the state of each pilot: ``OK``, ``STARTING``, or why it does not run."""
         try:
             known = (await wms.pilots()).pilots
         except ServiceError:
@@ -120,10 +132,10 @@ class PilotProcesses:
 
     @property
     def refusals(self) -> dict[str, str]:
-        """Why no pilot will start, by name; empty while one may. ``states`` brings it up to date.
+        """Return for each pilot why it will not start, or nothing while any pilot may start.
 
-        A pilot that was killed starts again. One that ends by itself twice in a row, before it was
-        at work, needs other settings or another node.
+        ``states`` updates this. A killed pilot starts again. A pilot that ends by itself twice in a
+        row, before it worked, needs other settings or another node.
         """
         refused = {n: run.said for n, run in self._runs.items() if run.refusals >= REFUSALS}
         return refused if len(refused) == len(self._pilots) else {}

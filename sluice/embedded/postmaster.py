@@ -1,4 +1,4 @@
-"""The PostgreSQL server of a folder, whoever has started it."""
+"""The PostgreSQL server of a data folder, whoever has started it."""
 
 import os
 import signal
@@ -7,30 +7,31 @@ from pathlib import Path
 
 from sluice.servicekit.processes import lives
 
-#: Seconds that connections and what they do get to be ended, and that all else may take after that.
+#: Seconds for a fast stop, and for each forced one after it.
 _FAST, _IMMEDIATE = 30.0, 10.0
 _READY = "ready"
 
 
 def postmaster_of(data: Path) -> int | None:
-    """Id of the server that works in the folder; None: none does. Its lock file may have outlived
-    it, and its id may be another process's by now.
+    """Return the pid of the server that works in the folder, or None.
+
+    The lock file may have outlived the server, and another process may have its pid by now.
     """
     pid = _noted(data)[0]
     return pid if pid is not None and lives(pid) and _works_in(pid, data) else None
 
 
 def is_ready(data: Path, pid: int) -> bool:
-    """Does the server with this id take connections?"""
+    """Return whether the server with this pid accepts connections."""
     return _noted(data) == (pid, _READY)
 
 
 def stop_postmaster(data: Path, *, at_once: bool = False) -> bool:
-    """Stop the server of the folder, if there is one: clients are cut off, nothing is lost.
+    """Stop the server of the folder, if there is one. Clients are disconnected, no data is lost.
 
     Args:
         data: The data folder.
-        at_once: Spend two seconds on it. A server that is killed recovers at its next start.
+        at_once: Spend two seconds on it. A killed server recovers at its next start.
 
     Returns:
         Whether no server runs there now.
@@ -57,9 +58,10 @@ def stop_postmaster(data: Path, *, at_once: bool = False) -> bool:
 
 
 def forget_dead_postmaster(data: Path) -> None:
-    """The lock files of a server that has been killed go, that of its socket too: PostgreSQL takes
-    any process that has got its id since for the server, and one that nobody has waited for.
-    Precondition: nobody else starts one here.
+    """Delete the lock files of a killed server, including the one of its socket.
+
+    PostgreSQL would take any process that now has the pid for the server, even a zombie. No other
+    process may start a server here.
     """
     if postmaster_of(data) is None:
         for left in (data / "postmaster.pid", *data.glob(".s.PGSQL.*")):
@@ -67,7 +69,7 @@ def forget_dead_postmaster(data: Path) -> None:
 
 
 def _noted(data: Path) -> tuple[int | None, str]:
-    """Id and state, as the server wrote them."""
+    """Return pid and state as the server wrote them."""
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
         return int(lines[0]), lines[7].strip() if len(lines) > 7 else ""
@@ -76,7 +78,7 @@ def _noted(data: Path) -> tuple[int | None, str]:
 
 
 def _works_in(pid: int, data: Path) -> bool:
-    """The server's folder is the one it works in."""
+    """Return whether the working folder of a process is the data folder."""
     try:
         return os.path.samefile(f"/proc/{pid}/cwd", data)
     except OSError:

@@ -1,4 +1,4 @@
-"""The embedded system as a process of its own: started in the background, told to stop."""
+"""The embedded system as a separate process: its start in the background and its stop."""
 
 import os
 import signal
@@ -20,14 +20,14 @@ from sluice.embedded.users import SystemUser
 from sluice.http_clients import send_request
 from sluice.servicekit.processes import lives
 
-#: Seconds a detached system gets to become ready, and to stop before it is killed; of the latter
-#: also where somebody wants it at once.
+#: Seconds for a detached system to start, to stop before it is killed, and to stop if the user
+#: wants it at once.
 START_LIMIT, STOP_LIMIT, STOP_LIMIT_NOW = 180.0, 60.0, 5.0
-#: Variable that has a system stop when nobody uses it any more (``users``).
+#: Variable that makes a system stop when nobody uses it any more (``users``).
 WHILE_USED = "SLUICE_WHILE_USED"
-#: Seconds between two looks at a system that stops, and at what it waits for.
+#: Seconds between two looks at a system that stops, and between two questions about its jobs.
 _LOOK, _ASK = 0.05, 2.0
-#: What the last sentence of a command that failed begins with.
+#: The prefix of the last message of a failed command.
 _ERROR = "error: "
 
 
@@ -38,18 +38,18 @@ def start_detached(
     ours: bool = False,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> RunningSystem:
-    """Start `sluice up` as a process of its own and return when it is ready.
+    """Start `sluice up` as a separate process and return when it is ready.
 
-    A system that somebody else is starting there is waited for instead.
+    If another user is starting a system there, the function waits for that one.
 
     Args:
         home: The home folder.
         options: Further options of the command.
-        ours: The system does not outlive this process, unless others use it then.
+        ours: The system ends with this process unless others use it then.
         settings: Variables of the system's environment.
 
     Raises:
-        OSError: It does not start; with its own reason.
+        OSError: The system does not start. The message has its reason.
     """
     if ours:
         user = SystemUser(home)
@@ -58,7 +58,7 @@ def start_detached(
     return _start(home, options, settings, while_used=ours)
 
 
-#: What this process uses until it ends.
+#: Users of systems that this process holds until it ends.
 _used: list[SystemUser] = []
 
 
@@ -93,13 +93,14 @@ def _start(
 
 @dataclass(frozen=True, slots=True)
 class UsedSystem:
-    """A system that is ready. ``started``: for this user, by ``system_of_ours``."""
+    """A ready system. ``started`` says that ``system_of_ours`` started it for this user."""
 
     running: RunningSystem
     started: bool
 
     @property
     def url(self) -> str:
+        """Return the address of the system."""
         return self.running.url
 
 
@@ -110,13 +111,13 @@ def system_of_ours(
     on_start: Callable[[], None] = lambda: None,
     settings: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[UsedSystem]:
-    """Use the system of a home folder; start one where none runs.
+    """Use the system of a home folder, and start one if none runs.
 
-    A system that was started so is stopped when its last user ends, whoever started it.
+    A system that was started here stops when its last user ends, whoever started it.
 
     Args:
         home: The home folder.
-        options: Further options of `sluice up`.
+        *options: Further options of `sluice up`.
         on_start: Called before a system is started.
         settings: Variables of the environment of a system that is started.
 
@@ -134,19 +135,19 @@ def system_of_ours(
             running = _start(home, ["--port", "0", *options], settings, while_used=True)
         yield UsedSystem(running, started)
     finally:
-        # Without the lock others still use it; then it stops by itself after the last of them.
+        # If the lock is not available, others use the system. It then stops after the last of them.
         if started and user.is_alone() and (owner := home.owner()) is not None:
             stop_system(owner)
         user.leave()
 
 
 def stop_system(owner: RunningSystem, *, limit: float = STOP_LIMIT) -> None:
-    """Stop a system; jobs that run are handed back. Return when its process has ended.
+    """Stop a system, whose jobs are handed back, and return when its process has ended.
 
     A process that still runs after ``limit`` seconds is killed. Nothing is lost then: jobs return
     when their leases end, and the database recovers at its next start.
     """
-    for number in (signal.SIGTERM, signal.SIGINT):  # two of a kind could become one on the way
+    for number in (signal.SIGTERM, signal.SIGINT):  # two equal signals could arrive as one
         _send(owner.pid, number)
     deadline = time.monotonic() + limit
     while _goes_on(owner.pid):
@@ -161,7 +162,10 @@ def _send(pid: int, number: signal.Signals) -> None:
 
 
 def drain_system(owner: RunningSystem, tell: Callable[[str], None]) -> None:
-    """Waits for the jobs that run, and tells of them; after Ctrl-C as ``stop``."""
+    """Stop a system after its running jobs, and report their number.
+
+    After Ctrl-C it stops at once as in ``stop_system``.
+    """
     _send(owner.pid, signal.SIGTERM)
     announced = 0
     asked = time.monotonic()
@@ -180,7 +184,7 @@ def drain_system(owner: RunningSystem, tell: Callable[[str], None]) -> None:
 
 
 def _jobs_at_work(url: str) -> int:
-    """That pilots have now; 0 where nobody can tell."""
+    """Return the number of jobs that pilots have now, or 0 if it is unknown."""
     try:
         pilots = (
             send_request(
@@ -198,20 +202,18 @@ def _jobs_at_work(url: str) -> int:
 
 
 def waiting_text(jobs: int) -> str:
-    """What a system that stops waits for, in words."""
+    """Return a message about the jobs that a stopping system waits for."""
     return f"waiting for {counted(jobs, 'job')} to end"
 
 
 def _goes_on(pid: int) -> bool:
-    with suppress(ChildProcessError):  # another's child: it is not for us to bury
+    with suppress(ChildProcessError):  # another process's child is not ours to reap
         os.waitpid(pid, os.WNOHANG)
     return lives(pid)
 
 
 def _reason(log: Path, begin: int) -> str:
-    """Why a system did not start: its own sentence in what it has written since ``begin``, else the
-    end of that.
-    """
+    """Return why a system did not start: its own error since ``begin``, or the end of its log."""
     with log.open(errors="replace") as file:
         file.seek(begin)
         said = file.read().splitlines()

@@ -1,4 +1,4 @@
-"""What a running system says of its parts, the services and the pilots."""
+"""The readiness report of a running system: its services and pilots."""
 
 import time
 from dataclasses import dataclass
@@ -8,35 +8,35 @@ import httpx
 
 from sluice.http_clients import send_request
 
-#: How a pilot does; other texts say why it does not run.
+#: States of a pilot. Any other text says why it does not run.
 OK, STARTING = "ok", "starting"
-#: Where the system says it, and under which name the pilots stand among the services.
+#: The path of the report, and the key of the pilots in it.
 READY_PATH, PILOTS = "/system/readyz", "pilots"
-#: Under which name it says why none of its pilots will start, where that is so.
+#: The key under which the report says why no pilot will start.
 REFUSED = "pilots_refused"
-#: Seconds for one answer, for pilots to start, and between two looks at them.
+#: Seconds for one response, for pilots to start, and between two looks.
 _ANSWER, _START, _LOOK = 10.0, 20.0, 0.1
 
 
 class NoPilotStarts(OSError):
-    """None of a system's pilots will start: nothing that waits for it will ever end."""
+    """None of a system's pilots will start, so that no job would ever end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """``parts``: what each says, by its name. ``ready``: are all?"""
+    """The readiness report. ``parts`` has the report of each part by name."""
 
     ready: bool
     parts: dict[str, Any]
 
     @property
     def pilots(self) -> dict[str, str]:
-        """None of them where a system of the release before answers."""
+        """Return the states of the pilots. A system of the previous release reports none."""
         return dict(self.parts.get(PILOTS, {}))
 
     @property
     def pilots_down(self) -> list[str]:
-        """A sentence for each."""
+        """Return a message for each pilot that does not run."""
         return [
             f"pilot {name} is {state}"
             for name, state in self.pilots.items()
@@ -45,20 +45,28 @@ class Readiness:
 
     @property
     def refusal(self) -> str | None:
-        """Why no job will ever run; None where one may."""
+        """Return why no job will ever run, or None if one may."""
         refused = {name: str(reason) for name, reason in self.parts.get(REFUSED, {}).items()}
         reasons = dict.fromkeys(refused.values())
         return f"no pilot starts: {', '.join(refused)}: {'; '.join(reasons)}" if refused else None
 
 
 def read_readiness(url: str) -> Readiness:
-    """Of the system at ``url``. Raises ``httpx.HTTPError``."""
+    """Return the readiness report of the system at ``url``.
+
+    Raises:
+        httpx.HTTPError: The system does not answer.
+    """
     answer = send_request("GET", f"{url}{READY_PATH}", timeout=_ANSWER)
     return Readiness(answer.is_success, answer.json())
 
 
 def wait_for_pilots(url: str) -> Readiness:
-    """Until each of them has started or failed to. Raises ``httpx.HTTPError``."""
+    """Wait until each pilot has started or failed, and return the report.
+
+    Raises:
+        httpx.HTTPError: The system does not answer.
+    """
     deadline = time.monotonic() + _START
     found = read_readiness(url)
     while STARTING in found.pilots.values() and time.monotonic() < deadline:
@@ -68,11 +76,11 @@ def wait_for_pilots(url: str) -> Readiness:
 
 
 def require_pilots(url: str) -> None:
-    """Wait until a pilot of an embedded system has started; one without pilots needs none.
+    """Wait until a pilot of an embedded system has started. A system without pilots needs none.
 
     Raises:
-        NoPilotStarts: none will; what is missing.
-        httpx.HTTPError: the system does not answer.
+        NoPilotStarts: None will start. The message says what is missing.
+        httpx.HTTPError: The system does not answer.
     """
     deadline = time.monotonic() + _START
     while True:
@@ -85,7 +93,7 @@ def require_pilots(url: str) -> None:
 
 
 def read_refusal(url: str) -> str | None:
-    """Return why no job at ``url`` will ever run; None where one may, or nobody can tell."""
+    """Return why no job at ``url`` will ever run, or None if one may or this is unknown."""
     try:
         return read_readiness(url).refusal
     except (httpx.HTTPError, OSError, ValueError):
@@ -93,9 +101,7 @@ def read_refusal(url: str) -> str | None:
 
 
 def read_pilots_down(url: str) -> list[str]:
-    """A sentence for each pilot of an embedded system that does not run; none where no such system
-    answers at ``url``.
-    """
+    """Return a message for each pilot that does not run, or nothing if no system answers."""
     try:
         return read_readiness(url).pilots_down
     except (httpx.HTTPError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What a system that was killed has left running: some of it ends a little later, some never."""
+"""Processes that a killed system has left running."""
 
 import os
 import signal
@@ -15,12 +15,14 @@ from sluice.embedded.postmaster import postmaster_of, stop_postmaster
 from sluice.pilot_launchers.local_process import WORK_DIR
 from sluice.servicekit.processes import lives
 
-#: Seconds that a pilot gets to end its jobs and itself, and where that is wanted at once.
+#: Seconds for a pilot to end its jobs and itself, and the same for an immediate end.
 _PATIENCE, _PATIENCE_AT_ONCE = 20.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
+    """A process that a killed system has left."""
+
     name: str
     pid: int
 
@@ -33,14 +35,14 @@ def end_remains(home: Home, *, at_once: bool = False) -> tuple[list[Process], li
 
     Args:
         home: The home folder.
-        at_once: Kill pilots after a second; their jobs return when their leases end.
+        at_once: Kill pilots after a second. Their jobs return when their leases end.
 
     Returns:
-        What was found, and what of it goes on all the same.
+        The processes that were found, and those that still run.
     """
     pilots = list(_pilots(home.pilots))
     for pilot in pilots:
-        # The first asks it to finish what it has, the second to do so at once.
+        # The first signal lets the pilot finish its jobs, the second makes it end at once.
         for number in (signal.SIGTERM, signal.SIGINT):
             _send(pilot, number)
     _wait_for(pilots, _PATIENCE_AT_ONCE if at_once else _PATIENCE)
@@ -64,8 +66,9 @@ def _wait_for(pilots: Sequence[Process], seconds: float) -> None:
 
 
 def _pilots(folder: Path) -> Iterator[Process]:
-    """Found by what they were told at their start: a note of their ids would miss one that was
-    started just before the end.
+    """Yield the running pilots, found by their environment.
+
+    A file with their pids would miss a pilot that was started just before the end.
     """
     for process in psutil.process_iter(["environ"]):
         work = Path((process.info["environ"] or {}).get(WORK_DIR, "/"))
@@ -74,7 +77,10 @@ def _pilots(folder: Path) -> Iterator[Process]:
 
 
 def _leads(pid: int) -> bool:
-    """A pilot leads a session; what it starts may have its environment, and ends with it."""
+    """Return whether a process leads a session, as a pilot does.
+
+    Its child processes may have the same environment, but they end with it.
+    """
     with suppress(OSError):
         return os.getsid(pid) == pid
     return False

@@ -1,6 +1,4 @@
-"""The services of an embedded system: their databases, and their settings where those differ from
-the defaults.
-"""
+"""The services of an embedded system, with their databases and special settings."""
 
 import importlib
 import secrets
@@ -23,15 +21,13 @@ from sluice.servicekit.transport.base import Transport
 
 @dataclass(frozen=True, slots=True)
 class ServicePart:
-    """What a service needs of an embedded system: its database, and the class of its settings in
-    ``<service>.settings``.
-    """
+    """The database of a service and the class of its settings in ``<service>.settings``."""
 
     database: str
     settings: str
 
 
-#: By the service's name, which is its package's too.
+#: By the name of the service, which is also the name of its package.
 SERVICES = {
     "dms": ServicePart("dms", "DmsSettings"),
     "wms": ServicePart("wms", "WmsSettings"),
@@ -43,8 +39,8 @@ SERVICES = {
 }
 
 
-#: Seconds in which all pilots register that share the machine. They are not alike: one may have a
-#: GPU, and the next none.
+#: Seconds for all pilots of the machine to register. They can differ: one may have a GPU, and the
+#: next none.
 _ALL_REGISTER = 10.0
 
 
@@ -58,9 +54,9 @@ def build_service(
     storage_roots: Sequence[str] = (),
     pilots: int = 1,
 ) -> Service:
-    """The service as its own ``wiring`` builds it; the transport and the links are this process's.
-    ``storage_roots``: where storages may lie besides the home folder and what the DMS's own setting
-    says.
+    """Return the service as its own ``wiring`` builds it, on this process's transport and links.
+
+    ``storage_roots`` are the places for storages besides the home folder and the DMS's own setting.
     """
     own = _own(name, home, pilots)
     settings = _settings(name, database_url=database_url, broker_url=database_url, **own)
@@ -84,13 +80,13 @@ def hidden_storage_folders(
 
 
 def _with_roots(settings: Any, more: Sequence[str]) -> Any:
-    """Return the settings of the DMS with more places where storages may lie."""
+    """Return the settings of the DMS with more places for storages."""
     roots = f"{shlex.join(more)} {settings.storage_roots}"
     return settings.model_copy(update={"storage_roots": roots})
 
 
 def _settings(name: str, **own: Any) -> Any:
-    """Return the settings of a service, in a class of its own."""
+    """Return the settings of a service, as an object of the service's own class."""
     settings_class: type[ServiceSettings] = getattr(
         importlib.import_module(f"{name}.settings"), SERVICES[name].settings
     )
@@ -98,14 +94,14 @@ def _settings(name: str, **own: Any) -> Any:
 
 
 def _own(name: str, home: Home, pilots: int) -> dict[str, Any]:
-    """Settings of one service that are this system's own."""
+    """Return the settings of one service that are specific to this system."""
     match name:
         case "wfms.operator":
-            # Signs the web page's forms: those that are open hold over a restart.
+            # Signs the forms of the web pages, so that open forms stay valid after a restart.
             key = kept(home.root / "secret-key", secrets.token_urlsafe(48))
             return {"secret_key": key, "encryption_keys": _encryption_key(home)}
         case "wms":
-            # What does not fit the only pilot fits none.
+            # A job that does not fit the only pilot fits none.
             grace = _ALL_REGISTER if pilots > 1 else 0.0
             return {
                 "fit_grace": grace,
@@ -120,8 +116,10 @@ def _encryption_key(home: Home) -> str:
 
 
 def kept(path: Path, new: str) -> str:
-    """What is in the file, which is made with ``new`` in it, for this user alone, where there is
-    none, or nothing in it. Raises ``OSError``.
+    """Return the content of a private file, which is created with ``new`` if missing or empty.
+
+    Raises:
+        OSError: The file cannot be read or written.
     """
     if not path.exists() or not path.read_text().strip():
         write_private(path, new)

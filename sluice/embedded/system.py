@@ -1,6 +1,4 @@
-"""Every service in one process, on an embedded PostgreSQL, behind one port; pilots beside it as
-processes.
-"""
+"""The embedded system: all services in one process, behind one port, and pilots as processes."""
 
 import asyncio
 import importlib
@@ -50,28 +48,35 @@ from sluice.storage import local_path, local_url
 
 log = structlog.get_logger(__name__)
 
-#: Seconds between two looks at what is waited for at the end.
+#: Seconds between two looks at the jobs that a stop waits for.
 LOOK = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class SystemOptions:
+    """Options of an embedded system."""
+
     port: int = 8080
     pilots: int = 1
-    #: Of each pilot; None: as its own settings say.
+    #: The cores of each pilot. None: as its own settings say.
     cores: int | None = 1
-    #: Where storages may lie besides the home folder.
+    #: Places for storages besides the home folder.
     storage_roots: Sequence[str] = ()
-    #: Whoever reaches the port has to say who he is.
+    #: Whether requests need authentication.
     auth: bool = True
     host: str = field(default_factory=lambda: find_loopback() or LOOPBACK)
 
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """How a system is run as a process. ``on_ready``: called with its address; ``on_wait``: with
-    the number of jobs that the end waits for, when that changes. ``drain_timeout``: seconds, None:
-    as long as they take. ``while_used``: the system stops when nobody uses it any more.
+    """How a process runs a system.
+
+    Attributes:
+        on_ready: Called with the address of the system.
+        on_wait: Called with the number of jobs that the stop waits for, when it changes.
+        log_level: The level of the log.
+        drain_timeout: Seconds to wait for jobs at a stop. None: no limit.
+        while_used: Stop when nobody uses the system any more.
     """
 
     on_ready: Callable[[str], None]
@@ -82,8 +87,9 @@ class Conduct:
 
 
 class _HttpSettings(HttpSettings):
-    """All services stand behind one port; the largest bodies are pilots' reports, which carry many
-    jobs.
+    """Settings of the one port of all services.
+
+    The largest bodies are reports of pilots, which contain many jobs.
     """
 
     largest_body: int = Field(default=64 * 1024 * 1024, ge=64 * 1024)
@@ -97,8 +103,10 @@ def _http_settings() -> _HttpSettings:
 
 
 class EmbeddedSystem:
-    """Component: everything of one home folder. ``start`` returns when it can be worked with, and
-    ``url`` says where. ``tell``: called with a sentence when a pilot does not run.
+    """Component with everything of one home folder.
+
+    ``start`` returns when the system is ready, and ``url`` is then its address. ``tell`` is called
+    with a message when a pilot does not run.
     """
 
     def __init__(
@@ -120,7 +128,13 @@ class EmbeddedSystem:
         self._wms: WmsClient | None = None
 
     async def start(self) -> None:
-        """Raises ``HomeBusy``, ``PortTaken``, ``OSError``; what had started is stopped again."""
+        """Start the system. After an error, everything that had started is stopped.
+
+        Raises:
+            HomeBusy: Another process runs the system of this home.
+            PortTaken: The port is in use.
+            OSError: A part does not start.
+        """
         look_for_none()
         use_reserve_when_full(self.home.reserve)
         try:
@@ -140,20 +154,18 @@ class EmbeddedSystem:
         log.info("system.ready", url=self.url, home=str(self.home.root))
 
     async def stop(self) -> None:
-        """Pilots are drained first, which takes as long as the jobs that they run; then the
-        services end, the database last.
-        """
+        """Drain the pilots, which takes as long as their jobs, then stop everything else."""
         started, self._started = self._started, []
         await stop_all(started)
         self.home.close()
 
     def hurry(self) -> None:
-        """What pilots run is handed back by a stop."""
+        """Make a stop hand back the jobs that pilots run."""
         if self._pilots is not None:
             self._pilots.hurry()
 
     async def jobs_at_work(self) -> int:
-        """That pilots have now; 0 where nobody can tell."""
+        """Return the number of jobs that pilots have now, or 0 if it is unknown."""
         if self._wms is None or self._pilots is None or not self._pilots.at_work:
             return 0
         try:
@@ -164,7 +176,7 @@ class EmbeddedSystem:
         return sum(pilot.leased + pilot.running for pilot in pilots)
 
     def database_url(self, database: str) -> str:
-        """Of one of the system's databases, while it runs."""
+        """Return the URL of a database of the running system."""
         return self._postgres.url(database)
 
     async def _start(self) -> None:
@@ -228,7 +240,7 @@ class EmbeddedSystem:
         await self._begin(self._pilots)
 
     async def _pilot_states(self) -> dict[str, dict[str, str]]:
-        """Return what ``readyz`` says of pilots."""
+        """Return the report about pilots for ``readyz``."""
         if self._wms is None or self._pilots is None:
             return {PILOTS: {}}
         states = await self._pilots.states(self._wms)
@@ -249,7 +261,7 @@ class EmbeddedSystem:
             )
 
     async def _storages(self, dms: DmsClient) -> list[Path]:
-        """Return the folders of this machine where storages lie, or may lie in what tools see."""
+        """Return the folders of this machine for storages that tools must not see."""
         found = [local_path(storage.url) for storage in await dms.storages(everything=True)]
         later = hidden_storage_folders(
             self.home, self.options.storage_roots, database_url=self._postgres.url("dms")
@@ -258,7 +270,7 @@ class EmbeddedSystem:
 
 
 class _Together:
-    """Components that start at the same time, so that six migrations cost the time of one."""
+    """Components that start at the same time, so that six migrations take the time of one."""
 
     def __init__(self, components: list[Service]) -> None:
         self._components = components
@@ -279,7 +291,7 @@ async def _others_at_work(wms: WmsClient) -> bool:
 
 
 def _import_services() -> None:
-    """While the database starts."""
+    """Import the services while the database starts."""
     for name in SERVICES:
         importlib.import_module(f"{name}.wiring")
 
@@ -289,7 +301,10 @@ def _one_port(
     links: ProcessLinks,
     pilot_states: Callable[[], Awaitable[dict[str, dict[str, str]]]],
 ) -> Starlette:
-    """The operator's pages at the root, every other service below ``/services/<its name>``."""
+    """Return the application with the operator's pages at the root.
+
+    Every other service is below ``/services/<its name>``.
+    """
     clients = {name: links.http(name) for name in services}
 
     async def readyz(request: Request) -> JSONResponse:
@@ -311,8 +326,9 @@ def _one_port(
 
 
 class _PeoplesPages:
-    """ASGI application: the operator's pages, and those on which people answer, which have the same
-    addresses as where their service is alone.
+    """ASGI application of the operator's pages and of the pages on which people answer.
+
+    The latter have the same paths as in a separate human-task service.
     """
 
     def __init__(self, operator: ASGIApp, ask: ASGIApp) -> None:
@@ -324,7 +340,7 @@ class _PeoplesPages:
 
 
 def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service]) -> ASGIApp:
-    """``access``: None: whoever reaches it may do everything."""
+    """Return the application behind authentication, or open to everybody without ``access``."""
     if access is None:
         return open_to_anybody(app)
     reception = services["wfms.operator"].reception
@@ -335,10 +351,10 @@ def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service
 
 
 async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
-    """Run the system until SIGTERM or SIGINT, and then until the jobs that run have ended.
+    """Run the system until SIGTERM or SIGINT, and then until the running jobs have ended.
 
-    Another signal or the drain timeout: jobs are handed back. So are they when nobody uses the
-    system any more, or when its home folder has gone. Raises as ``EmbeddedSystem.start``.
+    A second signal or the drain timeout hands the jobs back. So does a system that nobody uses any
+    more, or whose home folder is gone. It raises the errors of ``EmbeddedSystem.start``.
     """
     configure_logging("sluice", level=conduct.log_level)
     stop = StopAsked()

@@ -1,4 +1,4 @@
-"""Output that never blocks: a pager, Ctrl-S or a full pipe must not stop the system behind it."""
+"""Output that never blocks, so that a pager, Ctrl-S or a full pipe cannot stop the system."""
 
 import os
 import stat
@@ -7,20 +7,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-#: Bytes that are kept for a reader who is slow; what comes then is dropped, and counted.
+#: Bytes that are buffered for a slow reader. Further output is dropped and counted.
 _MAX_KEPT = 1024 * 1024
 #: Bytes that are read or written at once.
 _PIECE = 65_536
-#: Seconds that the reader gets at the end.
+#: Seconds for the reader at the end.
 _END = 1.0
 
 
 @contextmanager
 def unblocked_output() -> Iterator[None]:
-    """Let threads write what this process and its children print, as fast as somebody reads it.
+    """Let threads write the output of this process and its children as fast as it is read.
 
-    Files are written to as before. The threads work on the descriptors, so that output of
-    libraries takes the same way.
+    Output to files is not changed. The threads work on the descriptors, so that the output of
+    libraries is included.
     """
     with ExitStack() as ends:
         for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
@@ -46,7 +46,9 @@ def _unblocked(descriptor: int) -> Iterator[None]:
     try:
         yield
     finally:
-        os.dup2(target, descriptor)  # the pipe's last writer: the first thread sees its end
+        os.dup2(
+            target, descriptor
+        )  # removes the pipe's last writer, so that the first thread sees the end
         for thread in threads:
             thread.join(_END)
 
@@ -62,6 +64,7 @@ class _KeptOutput:
         self._changed = threading.Condition()
 
     def read(self) -> None:
+        """Read from the source until its end."""
         while piece := os.read(self._source, _PIECE):
             with self._changed:
                 if len(self._kept) + len(piece) > _MAX_KEPT:
@@ -74,18 +77,19 @@ class _KeptOutput:
             self._changed.notify()
 
     def write(self) -> None:
+        """Write to the target until the end, or until nobody reads it any more."""
         while piece := self._next():
             try:
                 while piece:
                     piece = piece[os.write(self._target, piece) :]
-            except OSError:  # nobody reads it any more
+            except OSError:  # nobody reads the output any more
                 with self._changed:
                     self._gone = True
                     self._kept.clear()
                 return
 
     def _next(self) -> bytes:
-        """Return the next piece; empty at the end."""
+        """Return the next piece, or nothing at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._kept or self._dropped or self._ended)
             piece = bytes(self._kept[:_PIECE])

@@ -1,8 +1,8 @@
-"""Who uses a system that was started for a command: it runs as long as anybody does.
+"""Users of a system that was started for a command. It runs as long as it has users.
 
-Each user holds a shared lock of the file ``users`` in the home folder, which the kernel releases
-when the user's process ends, however it ends. Whoever gets the exclusive lock is alone: the system
-then ends, and nobody begins to use it meanwhile.
+Each user holds a shared lock on the file ``users`` in the home folder, which the kernel releases
+when the user's process ends. Who gets the exclusive lock is the only user: the system then ends,
+and nobody else can join meanwhile.
 """
 
 import fcntl
@@ -13,7 +13,7 @@ from sluice.embedded.home import Home
 
 
 class SystemUser:
-    """Context manager: one user of the system in a home folder."""
+    """Context manager for one user of the system in a home folder."""
 
     def __init__(self, home: Home) -> None:
         self._path = home.users
@@ -32,7 +32,11 @@ class SystemUser:
         self.leave()
 
     def join(self) -> None:
-        """Begin to use the system; wait while one ends. Raises ``OSError``."""
+        """Join the users of the system, and wait while a system ends.
+
+        Raises:
+            OSError: The file cannot be opened or locked.
+        """
         self._open()
         fcntl.flock(self._open(), fcntl.LOCK_SH)
 
@@ -45,7 +49,7 @@ class SystemUser:
         return True
 
     def leave(self) -> None:
-        """Stop using the system. Repeating it is fine."""
+        """Stop using the system. A repetition has no effect."""
         file, self._file = self._file, None
         if file is not None:
             os.close(file)
