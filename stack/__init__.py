@@ -1,7 +1,6 @@
-"""The system of docker-compose.yml as plain processes of this machine: the same commands with the
-same settings, no containers.
+"""The system of docker-compose.yml as plain processes: same commands and settings, no containers.
 
-``python -m stack up --folder F`` runs it. What a container engine would give is given by:
-``network`` and ``links`` (the network and its names), ``orders`` (paths, names and secrets inside a
-container → outside), ``supervisor`` (restart policy, health checks).
+``python -m stack up --folder F`` runs it. These modules replace a container engine: ``network`` and
+``links`` (the network and its names), ``process_spec`` (paths, names and secrets of a container),
+``supervisor`` (restart policy, health checks).
 """

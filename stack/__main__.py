@@ -1,4 +1,4 @@
-"""``python -m stack up | demo | ocr-demo | masstimes-demo | bench``"""
+"""Command line: ``python -m stack up | demo | ocr-demo | masstimes-demo | bench``."""
 
 import argparse
 import asyncio
@@ -20,8 +20,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit status: 0 ended as asked, 1 could not start, 2 wrong arguments or a compose file that
-    cannot be run."""
+    """Run the command and return its exit status.
+
+    The status is 0 after a stop on request, 1 if it could not start, and 2 for wrong arguments or a
+    compose file that cannot be run.
+    """
     arguments = _parser().parse_args(argv)
     try:
         return int(arguments.run(arguments))

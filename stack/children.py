@@ -1,5 +1,4 @@
-"""Processes below this one: started by it, or left behind by one that it started, as in the
-container of that one."""
+"""Child processes, including orphans that a child has left behind, as in its container."""
 
 import asyncio
 import ctypes
@@ -15,21 +14,27 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 class Children:
-    """Whoever loses its parent below this process becomes its child. A container would have ended
-    it; ``end_orphans`` does."""
+    """The processes below this one.
+
+    A process that loses its parent below this process becomes its child. A container would end it;
+    ``end_orphans`` does.
+    """
 
     def __init__(self) -> None:
         self._own: dict[int, asyncio.subprocess.Process] = {}
         self._starting = 0
-        #: Not ours to end.
+        #: Children that existed before. They are not ended.
         self._before = {child.pid for child in psutil.Process().children()}
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
     async def start(
         self, command: Sequence[str], *, environment: Mapping[str, str], folder: Path, log: Path
     ) -> asyncio.subprocess.Process:
-        """In a process group of its own, its output in ``log``; it dies with this process. Raises
-        ``OSError``."""
+        """Start a command in a process group of its own. It dies with this process.
+
+        Raises:
+            OSError: It cannot be started.
+        """
         self._starting += 1
         try:
             with log.open("ab") as output:
@@ -56,7 +61,7 @@ class Children:
         log: Path,
         limit: float,
     ) -> int:
-        """Exit status of a short command; 124 when it is killed after ``limit`` seconds."""
+        """Run a short command and return its exit status, or 124 if it exceeds ``limit`` seconds."""
         process = await self.start(command, environment=environment, folder=folder, log=log)
         try:
             async with asyncio.timeout(limit):
@@ -70,8 +75,7 @@ class Children:
                 await process.wait()
 
     def end_orphans(self) -> None:
-        """Kills every child that was not started here, with all below it, and clears away those
-        that have ended."""
+        """Kill every child that was not started here, with its descendants, and reap ended ones."""
         if self._starting:
             return
         self._own = {
@@ -85,13 +89,13 @@ class Children:
                 os.waitpid(child.pid, os.WNOHANG)
 
     async def keep_tidy(self) -> None:
-        """Every second."""
+        """End orphans every second."""
         while True:
             self.end_orphans()
             await asyncio.sleep(1)
 
     async def end_all(self) -> None:
-        """Whatever is left, by its id."""
+        """Kill all children that are left."""
         while left := [
             child for child in psutil.Process().children() if child.pid not in self._before
         ]:
@@ -109,9 +113,12 @@ def _kill_tree(top: psutil.Process) -> None:
 
 
 def _dies_with_us(command: Sequence[str]) -> list[str]:
-    """Also when this process is killed and cannot end it. A parent that is gone before the signal
-    is asked for sends none, so the child then looks whether it is still there. Changing the user
-    takes the signal back, so a command that does it by ``setpriv … --`` asks for both at once."""
+    """Return a command that dies when this process ends, also when it is killed.
+
+    A parent that is gone before the signal is requested sends none, so the child checks that it
+    still exists. A change of the user cancels the request, so a command with ``setpriv … --`` does
+    both at once.
+    """
     user: Sequence[str] = []
     if command[0] == "setpriv":
         end = command.index("--")

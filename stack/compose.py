@@ -1,5 +1,4 @@
-"""What this package knows of docker-compose.yml. A field that it does not know is an error, not
-something to pass over."""
+"""The part of docker-compose.yml that this package understands. Unknown fields are errors."""
 
 import re
 from pathlib import Path
@@ -11,18 +10,18 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from sluice.contracts.wording import sentence_of
 from sluice.os_errors import reason_of
 
-#: The parser in C, ten times faster, where PyYAML was built with it.
+#: The C parser, if PyYAML has it, is ten times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 
 
 class WrongComposeFile(ValueError):
-    """What this package cannot run, with the place in the file."""
+    """The compose file has something that this package cannot run. The message names it."""
 
 
 def seconds(text: object) -> object:
-    """``1m30s`` → 90.0; what is not a duration is left for the model to refuse."""
+    """Return the seconds in ``1m30s``, and other values unchanged for the model to refuse."""
     parts = re.findall(r"(\d+)(ms|h|m|s)", text) if isinstance(text, str) else []
     if parts and "".join(number + unit for number, unit in parts) == text:
         return sum(int(number) * UNITS[unit] for number, unit in parts)
@@ -33,19 +32,28 @@ Duration = Annotated[float, BeforeValidator(seconds)]
 
 
 class Model(BaseModel):
+    """Base of the models, which refuse unknown fields."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class HealthCheck(Model):
+    """A health check."""
+
     test: list[str]
     timeout: Duration = 30.0
-    # Here a start is looked at as often as is cheap, and what is healthy is left in peace.
+    # This package checks a starting process as often as is cheap, and a healthy one not at all.
     interval: Duration = 30.0
     retries: int = 3
     start_period: Duration = 0.0
     start_interval: Duration = 5.0
 
     def command(self) -> list[str]:
+        """Return the command of the check.
+
+        Raises:
+            WrongComposeFile: It has another form than ``[CMD, program, …]``.
+        """
         if self.test[:1] != ["CMD"]:
             raise WrongComposeFile(
                 f"healthcheck {self.test}: only the form [CMD, program, …] can be run here"
@@ -54,24 +62,32 @@ class HealthCheck(Model):
 
 
 class SecretMount(Model):
+    """A secret and the path of its file in the container."""
+
     source: str
     target: str
 
 
 class Dependency(Model):
+    """The condition of a dependency."""
+
     condition: Literal["service_started", "service_healthy", "service_completed_successfully"]
 
 
 class Deploy(Model):
+    """The deployment of a service."""
+
     replicas: int = 1
     resources: Any = None
 
 
 class ComposeService(Model):
+    """A service of the compose file."""
+
     image: str
     entrypoint: list[str] = Field(default_factory=list)
     command: list[str] = Field(default_factory=list)
-    # Parts of the system that are not run unless they are asked for: never here.
+    # Services with profiles are never run here.
     profiles: list[str] = Field(default_factory=list)
     environment: dict[str, str] = Field(default_factory=dict)
     env_file: list[str] = Field(default_factory=list)
@@ -84,8 +100,7 @@ class ComposeService(Model):
     stop_signal: str = "SIGTERM"
     stop_grace_period: Duration = 10.0
     deploy: Deploy = Deploy()
-    # What shuts a container off from its machine, and how it is built and logged: nothing of it
-    # applies to a plain process.
+    # Fields that isolate, build or log a container. They do not apply to a plain process.
     build: Any = None
     hostname: Any = None
     init: Any = None
@@ -102,7 +117,7 @@ class ComposeService(Model):
     network_mode: Literal["none"] | None = None
 
     def mounted_secrets(self) -> list[SecretMount]:
-        """Every secret with the path of its file in the container."""
+        """Return every secret with the path of its file in the container."""
         named = [
             SecretMount(source=secret, target=secret) if isinstance(secret, str) else secret
             for secret in self.secrets
@@ -118,10 +133,14 @@ class ComposeService(Model):
 
 
 class SecretFile(Model):
+    """The file of a secret."""
+
     file: str
 
 
 class Compose(Model):
+    """A compose file."""
+
     name: str
     services: dict[str, ComposeService]
     networks: Any = None
@@ -130,7 +149,12 @@ class Compose(Model):
 
 
 def read_compose(path: Path) -> Compose:
-    """Raises ``WrongComposeFile`` naming all that it does not know, ``OSError``."""
+    """Read a compose file.
+
+    Raises:
+        WrongComposeFile: It has unknown fields. The message names all of them.
+        OSError: The file cannot be read.
+    """
     text = path.read_text(encoding="utf-8")
     try:
         data = yaml.load(text, Loader=_LOADER)  # noqa: S506 - a safe loader, whichever it is
@@ -141,7 +165,7 @@ def read_compose(path: Path) -> Compose:
             f"{path}: variables (${{NAME}}) are not replaced here; write values into the files of"
             " env_file"
         )
-    if isinstance(data, dict):  # fields that hold pieces for the rest of the file
+    if isinstance(data, dict):  # extension fields hold shared parts of the file
         data = {name: value for name, value in data.items() if not str(name).startswith("x-")}
     try:
         return Compose.model_validate(data)

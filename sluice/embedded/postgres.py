@@ -147,16 +147,14 @@ class EmbeddedPostgres:
         said = self._folder / "log"
         before = said.stat().st_size if said.exists() else 0
         with said.open("ab") as output:
-            self._server = server = (
-                subprocess.Popen(  # returns at once, and the server ends with the thread that starts it
-                    self._command(),
-                    cwd=self._folder,
-                    env=server_environment(),
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    start_new_session=True,
-                )
+            self._server = server = subprocess.Popen(  # noqa: ASYNC220 - returns at once; and it ends with the thread that starts it
+                self._command(),
+                cwd=self._folder,
+                env=server_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
             )
         try:
             async with asyncio.timeout(START_LIMIT):

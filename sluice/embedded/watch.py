@@ -1,4 +1,4 @@
-"""What makes an embedded system stop by itself: its home has gone, or nobody uses it any more."""
+"""Reasons for an embedded system to stop by itself: its home is gone, or it has no users."""
 
 import asyncio
 import os
@@ -16,19 +16,19 @@ log = structlog.get_logger(__name__)
 
 #: Seconds between two looks.
 _LOOK = 0.5
-#: Looks between two tries to make the reserve of the home.
+#: The number of looks between two attempts to make the reserve of the home.
 _LOOKS_A_RESERVE = 120
-#: Seconds after which a system whose home has gone ends, whatever hangs: it keeps a port.
+#: Seconds after which a system whose home is gone ends in any case, because it occupies a port.
 _LIMIT = 10.0
 
 
 async def watch_home(home: Home, stop: StopAsked, *, while_used: bool) -> None:
-    """Have the system stop at once when its home folder is removed or moved.
+    """Stop the system at once when its home folder is removed or moved.
 
     Args:
         home: The folder, which is taken when the system has begun to start.
         stop: Is told to hurry.
-        while_used: Stop as well when nobody uses the system any more.
+        while_used: Whether to stop when nobody uses the system any more, too.
     """
     users = SystemUser(home)
     taken = False
@@ -43,7 +43,7 @@ async def watch_home(home: Home, stop: StopAsked, *, while_used: bool) -> None:
             end.daemon = True
             end.start()
             break
-        # The lock is kept until this process ends: who comes now waits, and starts another system.
+        # The lock is held until this process ends: a new user waits, and starts another system.
         if taken and while_used and users.is_alone():
             log.warning("system.unused", home=str(home.root))
             break

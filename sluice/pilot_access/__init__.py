@@ -1,1 +1,1 @@
-"""How a pilot says who it is."""
+"""Authentication of pilots."""

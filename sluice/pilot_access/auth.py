@@ -1,4 +1,4 @@
-"""What a pilot's requests say of who sends them."""
+"""Authentication of a pilot's requests."""
 
 import time
 from collections.abc import Callable, Generator
@@ -14,10 +14,12 @@ from sluice.pilot_access.key import PilotKey
 
 
 class PilotAuth(httpx.Auth):
-    """It registers with the token of ``file``, which is read each time, and shows that it has its
-    ``key``; then it is given a token of its own, a new one with each heartbeat. Where the WMS gives
-    none, the first one is all there is; without a ``file``, its requests say nothing until it is
-    given one.
+    """httpx authentication of a pilot.
+
+    It registers with the token in ``file``, which is read each time, and proves that it has its
+    ``key``. It then gets a token of its own, and a new one with each heartbeat. If the WMS issues
+    none, it keeps the first token. Without a ``file`` its requests carry no token until it gets
+    one.
     """
 
     def __init__(
@@ -27,14 +29,18 @@ class PilotAuth(httpx.Auth):
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """``key``: None: one that is forgotten with this object."""
+        """Set up the authentication. Without ``key`` a temporary one is made."""
         self._file = file
         self._key = key or PilotKey.new()
         self._clock = clock
         self._own: str | None = None
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Raises ``httpx.TransportError`` where the file cannot be read."""
+        """Sign a request.
+
+        Raises:
+            httpx.TransportError: The file cannot be read.
+        """
         registers = request.url.path.endswith(f"{API}/pilots")
         token = self._enrolment() if registers or self._own is None else self._own
         if token is not None:
@@ -43,13 +49,13 @@ class PilotAuth(httpx.Auth):
             request.headers[PILOT_PROOF_HEADER] = self._key.proof(self._clock())
         response = yield request
         if registers and response.status_code == httpx.codes.UNAUTHORIZED:
-            # This clock may be wrong, and by the other's the proof is too old, or not yet made.
+            # This clock may be wrong, so that the proof is too old or in the future for the server.
             request.headers[PILOT_PROOF_HEADER] = self._key.proof(self._told_by(response))
             response = yield request
         self._own = response.headers.get(PILOT_TOKEN_HEADER, self._own)
 
     def _told_by(self, response: httpx.Response) -> float:
-        """The time of whoever answered."""
+        """Return the time of the server."""
         try:
             return parsedate_to_datetime(response.headers["date"]).timestamp()
         except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""A pilot's own key, by which it shows that it is the one which registered before."""
+"""The key of a pilot, which proves that it is the one that registered before."""
 
 import secrets
 from pathlib import Path
@@ -15,19 +15,22 @@ _CURVE: Final = "Ed25519"
 
 
 class PilotKey:
-    """Ed25519 (RFC 8032). The WMS knows its thumbprint alone (RFC 7638)."""
+    """An Ed25519 key (RFC 8032). The WMS knows only its thumbprint (RFC 7638)."""
 
     def __init__(self, key: OKPKey) -> None:
         self._key = key
 
     @classmethod
     def new(cls) -> "PilotKey":
+        """Return a new key."""
         return cls(OKPKey.generate_key(_CURVE))
 
     @classmethod
     def kept_in(cls, path: Path) -> "PilotKey":
-        """The one in the file, which is made where there is none, or none that can be read. Raises
-        ``OSError``.
+        """Return the key in a file, which is made if missing or unreadable.
+
+        Raises:
+            OSError: The file cannot be read or written.
         """
         try:
             key = OKPKey.import_key(path.read_bytes())
@@ -40,9 +43,10 @@ class PilotKey:
             return made
 
     def proof(self, now: float) -> str:
-        """That whoever sends it has the key, ``now`` by the clock of who is asked: a JWT with the
-        public key in its header, as DPoP has it (RFC 9449); of no address, which gateways
-        change.
+        """Return a proof that the sender has the key, valid at the server's time ``now``.
+
+        It is a JWT with the public key in its header, as in DPoP (RFC 9449). It names no address,
+        because gateways change addresses.
         """
         header = {
             "typ": PILOT_PROOF,

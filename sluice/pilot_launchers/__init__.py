@@ -1,1 +1,1 @@
-"""Ways to launch pilots (``python -m pilot``, ``sluice-pilot``), a module for each."""
+"""Ways to launch pilots (``python -m pilot``, ``sluice-pilot``), one module for each."""

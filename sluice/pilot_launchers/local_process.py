@@ -1,4 +1,4 @@
-"""A pilot on this machine: its command line and environment, its start and its end."""
+"""A pilot on this machine: its command, its environment, its start and its end."""
 
 import asyncio
 import json
@@ -11,30 +11,36 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-#: Variable that says how many cores a pilot's jobs may take.
+#: Variable with the number of cores for a pilot's jobs.
 CORES = "SLUICE_PILOT_CORES"
-#: Variable that says which part of the machine is a pilot's.
+#: Variable with the part of the machine that a pilot has.
 PART = "SLUICE_PILOT_PART"
-#: Variable that says where the token lies that a pilot registers with.
+#: Variable with the path of the token for a pilot's registration.
 TOKEN_FILE = "SLUICE_PILOT_TOKEN_FILE"  # noqa: S105 - the variable's name
-#: Variable that a pilot is told its folder with, by which it is known again.
+#: Variable with a pilot's folder, which also identifies the pilot's process.
 WORK_DIR = "SLUICE_PILOT_WORK_DIR"
-#: Variable with files and folders that its tools do not see.
+#: Variable with files and folders that the pilot's tools do not see.
 HIDDEN = "SLUICE_PILOT_SANDBOX_HIDDEN"
-#: Seconds that a pilot gets to hand back what it has, once it is told to, and of these for its last
-#: reports.
+#: Seconds for a pilot to hand back its jobs, and the part of them for its last reports.
 HAND_BACK, FLUSH = 15.0, 10.0
 
-#: Started by name, as all services are: nothing in `sluice` imports one.
+#: Started by name, like all services: nothing in `sluice` imports one.
 _COMMAND = (sys.executable, "-m", "pilot")
 
 
 @dataclass(frozen=True, slots=True)
 class LocalPilot:
-    """``cores``: that its jobs may take; None: as its settings say otherwise. ``work_dir``: its own
-    folder. ``log``: file that its output is appended to. ``part``: of this machine, as in ``1/2``.
-    ``token``: file with what it registers with. ``hidden``: folders of which its tools see nothing,
-    besides those that its settings name.
+    """A pilot on this machine.
+
+    Attributes:
+        name: Its name.
+        wms_url: The address of the WMS.
+        cores: The cores for its jobs. None: as its settings say.
+        work_dir: Its folder.
+        log: The file that its output is appended to.
+        part: Its part of this machine, as in ``1/2``.
+        token: The file with the token for its registration.
+        hidden: Folders that its tools do not see, besides those that its settings name.
     """
 
     name: str
@@ -48,7 +54,7 @@ class LocalPilot:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What its settings do not get from here they get from this process's environment."""
+        """Return the environment of the pilot, based on this process's environment."""
         told = {
             CORES: self.cores,
             PART: self.part,
@@ -65,8 +71,9 @@ class LocalPilot:
         }
 
     def _hidden(self) -> str | None:
-        """Return what is hidden by its settings and by ``hidden``; None: by its settings alone,
-        also where these are wrong, which the pilot says.
+        """Return the hidden folders of its settings and of ``hidden``.
+
+        None means that the settings alone count. They may be wrong, which the pilot then reports.
         """
         try:
             told = json.loads(os.environ.get(HIDDEN, "[]"))
@@ -80,8 +87,14 @@ class LocalPilot:
 async def launch_pilot(
     pilot: LocalPilot, settings: Mapping[str, str] = MappingProxyType({})
 ) -> asyncio.subprocess.Process:
-    """It ends by itself where this process is killed. ``settings``: further variables. Raises
-    ``OSError``.
+    """Launch a pilot, which ends if this process is killed.
+
+    Args:
+        pilot: The pilot.
+        settings: Further variables of its environment.
+
+    Raises:
+        OSError: It cannot be started.
     """
     with pilot.log.open("ab") as output:
         return await asyncio.create_subprocess_exec(
@@ -90,13 +103,14 @@ async def launch_pilot(
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            start_new_session=True,  # Ctrl-C is for this process, which tells its pilots
+            start_new_session=True,  # Ctrl-C goes to this process, which tells its pilots
         )
 
 
 async def end_pilot(process: asyncio.subprocess.Process, hurried: asyncio.Event) -> None:
-    """Waits for the jobs that it runs until ``hurried``, then has it hand them back. What does not
-    end in time then is killed; its jobs return when their leases end.
+    """Wait for the pilot's jobs until ``hurried`` is set, then make it hand them back.
+
+    A pilot that does not end in time is killed. Its jobs return when their leases end.
     """
     ended = asyncio.create_task(process.wait())
     hurry = asyncio.create_task(hurried.wait())
@@ -104,7 +118,7 @@ async def end_pilot(process: asyncio.subprocess.Process, hurried: asyncio.Event)
     await asyncio.wait([ended, hurry], return_when=asyncio.FIRST_COMPLETED)
     hurry.cancel()
     if not ended.done():
-        _send(process, signal.SIGINT)  # another one: two of a kind could become one on the way
+        _send(process, signal.SIGINT)  # another signal, because two equal ones could arrive as one
         await asyncio.wait([ended], timeout=HAND_BACK)
     if not ended.done():
         _send(process, signal.SIGKILL)

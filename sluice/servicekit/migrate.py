@@ -99,7 +99,7 @@ class Migrator:
                 await connection.execute(schema.read_text())
             log.info("database.made", versions=self._versions, revision=revisions.newest)
             return
-        from sluice.servicekit.upgrade import (  # takes two seconds, and most starts do not need it
+        from sluice.servicekit.upgrade import (  # noqa: PLC0415 - takes two seconds, and most starts find nothing to do
             upgrade,
         )
 

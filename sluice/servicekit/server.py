@@ -52,14 +52,14 @@ class HttpServer:
             lifespan="off",
             timeout_graceful_shutdown=ANSWER_LIMIT,
             timeout_keep_alive=IDLE_SECONDS,
-            http=partial(PatientProtocol, most=connections, refusals=self.refusals),  # type: ignore[arg-type]  # uvicorn only calls it
+            http=partial(PatientProtocol, most=connections, refusals=self.refusals),  # type: ignore[arg-type] # it is called, no more
             ws="none",
             # A client on this machine could claim another address.
             proxy_headers=False,
         )
         self._host, self._port = host, port
         self._server = uvicorn.Server(config)
-        self._server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]  # the process handles signals itself
+        self._server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment] # signals are the process's own
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:

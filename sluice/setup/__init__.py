@@ -1,3 +1,4 @@
-"""What an administrator does for a system of separate processes: logins, databases, rights, queues.
+"""Administration of a system of separate processes: logins, databases, permissions, queues.
+
 All of it can be repeated.
 """

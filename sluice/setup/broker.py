@@ -1,4 +1,7 @@
-"""The broker's virtual host, logins, rights, queues and limits, over RabbitMQ's management API."""
+"""The virtual host, logins, permissions, queues and limits of the broker.
+
+They are set up with RabbitMQ's management API.
+"""
 
 import base64
 from collections.abc import Iterator, Sequence
@@ -15,13 +18,12 @@ from sluice.setup.logins import ServiceLogin
 
 #: Bytes of salt before the digest in RabbitMQ's password hashes.
 SALT = 4
-#: Seconds for one request: making a queue in a cluster takes a while, and an upload makes all of
-#: them.
+#: Timeout in seconds of one request. An upload makes all queues, which takes a while in a cluster.
 PATIENCE = 60.0
 
 Definitions = dict[str, list[dict[str, Any]]]
 
-#: What tells the things of one kind apart, and what is compared.
+#: The fields that identify an object of each kind, and the fields that are compared.
 KEYS = {
     "vhosts": ("name",),
     "users": ("name",),
@@ -43,11 +45,13 @@ COMPARED = {
 
 
 async def set_up_broker(management_url: str, logins: Sequence[ServiceLogin]) -> list[str]:
-    """Makes what is missing and puts right what differs; gives a sentence for each change, none
-    where all was right. Leaves alone whatever else is there.
+    """Make what is missing, correct what differs, and return a message for each change.
 
-    Raises ``NotAvailable`` (the broker does not let the administrator in now) and ``Conflict``
-    (what is there cannot be changed).
+    Other objects in the broker are not changed.
+
+    Raises:
+        NotAvailable: The broker does not answer, or refuses the administrator.
+        Conflict: An existing object cannot be changed.
     """
     address = httpx.URL(management_url)
     taken = [login.variable for login in logins if login.user == address.username]
@@ -102,7 +106,7 @@ async def _ask(
 
 
 def _keep_salts(wanted: Definitions, found: Definitions, passwords: dict[str, str]) -> None:
-    """A hash made with the salt that is there says whether the password is still the same."""
+    """Hash the passwords with the existing salts, so that the hashes can be compared."""
     existing = {user["name"]: user.get("password_hash", "") for user in found.get("users", [])}
     for user in wanted["users"]:
         salt = base64.b64decode(existing.get(user["name"], ""))[:SALT]
@@ -125,7 +129,11 @@ def _differences(wanted: Definitions, found: Definitions) -> Iterator[str]:
 
 
 def _require_changeable(wanted: Definitions, found: Definitions) -> None:
-    """The arguments of a queue are fixed when it is made."""
+    """Check that exchanges and queues need no change, because their arguments are fixed.
+
+    Raises:
+        Conflict: One of them differs.
+    """
     for kind in ("exchanges", "queues"):
         existing = {_key(item, KEYS[kind]): item for item in found.get(kind, [])}
         for item in wanted[kind]:

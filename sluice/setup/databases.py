@@ -1,4 +1,4 @@
-"""A login and a database for each service, so that none can read another's tables."""
+"""A login and a database for each service, so that no service can read another's tables."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ from sluice.setup.scram import is_password_of, scram_verifier
 if TYPE_CHECKING:
     Connection = asyncpg.Connection[asyncpg.Record]
 else:
-    Connection = object  # the class is generic for the type checker only
+    Connection = object  # the class is generic only for the type checker
 
-#: One setup at a time; any number that nobody else locks.
+#: The key of the lock that allows one setup at a time: any number that nothing else uses.
 SETUP_LOCK = 7_582_393
 
 SELECT_ROLE = """
@@ -68,11 +68,13 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S')
 async def set_up_databases(
     admin_url: str, logins: Sequence[ServiceLogin], backup: ServiceLogin | None = None
 ) -> list[str]:
-    """Makes what is missing and puts right what differs; gives a sentence for each change, none
-    where all was right. ``backup`` may stream what the server writes, and owns nothing.
+    """Make what is missing, correct what differs, and return a message for each change.
 
-    Raises ``NotAvailable`` (the server does not let the administrator in now) and ``Conflict``
-    (what is there is another's).
+    ``backup`` may stream what the server writes, and owns nothing.
+
+    Raises:
+        NotAvailable: The server does not answer, or refuses the administrator.
+        Conflict: An existing database or login belongs to something else.
     """
     admin = await _connect(admin_url)
     try:
@@ -165,7 +167,7 @@ async def _set_up_database(
 
 
 async def _take_over_tables(admin_url: str, login: ServiceLogin) -> list[str]:
-    """Of a database that another login filled before."""
+    """Change the owner of the tables in a database that another login has filled."""
     inside = await _connect(admin_url, database=login.place)
     try:
         statements = [
@@ -184,7 +186,7 @@ async def _take_over_tables(admin_url: str, login: ServiceLogin) -> list[str]:
 
 
 async def _execute(admin: Connection, template: str, *values: str) -> None:
-    """PostgreSQL itself puts names (``%I``) and texts (``%L``) into the statement."""
+    """Run a statement in which PostgreSQL itself has quoted names (``%I``) and texts (``%L``)."""
     await admin.execute(
         await admin.fetchval("SELECT format($1, VARIADIC $2::text[])", template, list(values))
     )

@@ -1,4 +1,4 @@
-"""The services' own logins, read from their own settings, so that nothing is written twice."""
+"""The services' logins, read from the services' own settings, so that nothing is written twice."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -15,8 +15,9 @@ SERVICES = tuple(Addresses().by_service())
 
 
 class SetupSettings(LayeredSettings):
-    """``SLUICE_SETUP_…``: where an administrator reaches the servers; the command's options go
-    before.
+    """Settings ``SLUICE_SETUP_…``: the administrator's access to the servers.
+
+    The command's options take precedence.
     """
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_SETUP_")
@@ -28,7 +29,7 @@ class SetupSettings(LayeredSettings):
     #: RabbitMQ's management plugin.
     management_url: str | None = None
     #: `postgresql://login:password@host:port/postgres`: a login that `sluice setup databases` makes
-    #: for backups, which may read everything that PostgreSQL writes.
+    #: for backups. It may read everything that PostgreSQL writes.
     backup_url: str | None = None
 
 
@@ -42,7 +43,11 @@ class _BrokerUrl(LayeredSettings):
 
 @dataclass(frozen=True, slots=True)
 class ServiceLogin:
-    """``place``: the database or virtual host. ``variable``: the setting that says all this."""
+    """The login of a service.
+
+    ``place`` is the database or virtual host. ``variable`` is the setting that the login comes
+    from.
+    """
 
     service: str
     user: str
@@ -52,7 +57,11 @@ class ServiceLogin:
 
 
 def database_logins() -> list[ServiceLogin]:
-    """Raises ``WrongSettings``: one missing, two services with the same login or database."""
+    """Return the services' logins at their databases.
+
+    Raises:
+        WrongSettings: A login is missing, or two services have the same login or database.
+    """
     logins = _logins(
         "DATABASE_URL",
         lambda prefix: load_settings(_DatabaseUrl, prefix=prefix).database_url,
@@ -64,7 +73,11 @@ def database_logins() -> list[ServiceLogin]:
 
 
 def database_urls() -> dict[str, str]:
-    """Service → URL of its database. Raises ``WrongSettings``."""
+    """Return the URL of each service's database.
+
+    Raises:
+        WrongSettings: A login is missing, or two services have the same login or database.
+    """
     database_logins()
     return {
         service: load_settings(_DatabaseUrl, prefix=env_prefix(service)).database_url
@@ -73,15 +86,21 @@ def database_urls() -> dict[str, str]:
 
 
 def backup_login() -> ServiceLogin | None:
-    """None where no backup is wanted. Raises ``WrongSettings``."""
+    """Return the login for backups, or None if no backup is wanted.
+
+    Raises:
+        WrongSettings: The login is wrong.
+    """
     variable = "SLUICE_SETUP_BACKUP_URL"
     url = load_settings(SetupSettings).backup_url
     return None if url is None else _login("the backup", variable, url, _database)
 
 
 def broker_logins() -> list[ServiceLogin]:
-    """Services may share a login. Raises ``WrongSettings``: one missing, two passwords of a login,
-    different virtual hosts.
+    """Return the services' logins at the broker, which they may share.
+
+    Raises:
+        WrongSettings: A login is missing, a login has two passwords, or the virtual hosts differ.
     """
     logins = _logins(
         "BROKER_URL",

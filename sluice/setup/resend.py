@@ -1,4 +1,4 @@
-"""After the loss of a broker, or a restore of the databases: what was sent of late is sent anew."""
+"""Repeated sending of recent messages, after the loss of a broker or a restore of the databases."""
 
 from collections.abc import Mapping
 
@@ -11,11 +11,19 @@ from sluice.servicekit.outbox import SEND_AGAIN
 
 
 async def send_again(databases: Mapping[str, str]) -> list[str]:
-    """``databases``: service → URL of its database. Marks the messages that each still keeps
-    (``keep_sent``) as not sent; its relay sends them, and receivers drop those that they applied
-    before. Gives a sentence for each service that had any.
+    """Mark the messages that services still keep (``keep_sent``) as not sent.
 
-    Raises ``NotAvailable``: one does not answer. Repeating it is harmless.
+    Each service's relay sends them, and receivers drop those that they have already applied.
+    Repeating the call is safe.
+
+    Args:
+        databases: The URL of each service's database.
+
+    Returns:
+        A message for each service that had any.
+
+    Raises:
+        NotAvailable: A database does not answer.
     """
     changes = []
     for service, url in databases.items():

@@ -1,5 +1,6 @@
-"""Passwords as PostgreSQL keeps them (RFC 5802, SCRAM-SHA-256), so that a server, and its log,
-never see them in clear text.
+"""Passwords in PostgreSQL's format (RFC 5802, SCRAM-SHA-256).
+
+The server, and its log, never see passwords in clear text.
 """
 
 import hashlib
@@ -14,8 +15,9 @@ _METHOD = "SCRAM-SHA-256"
 def scram_verifier(
     password: str, *, salt: bytes | None = None, iterations: int = ITERATIONS
 ) -> str:
-    """What PostgreSQL takes for ``PASSWORD``. ``password`` is ASCII: others would have to be
-    normalised first.
+    """Return the verifier that PostgreSQL accepts for ``PASSWORD``.
+
+    ``password`` must be ASCII: other passwords would have to be normalised first.
     """
     salt = secrets.token_bytes(16) if salt is None else salt
     salted = hashlib.pbkdf2_hmac("sha256", password.encode("ascii"), salt, iterations)
@@ -25,7 +27,10 @@ def scram_verifier(
 
 
 def is_password_of(password: str, verifier: str | None) -> bool:
-    """Was ``verifier`` made from this password? False for other methods (MD5) and for none."""
+    """Return whether ``verifier`` was made from this password.
+
+    The answer is False for other methods (MD5) and for None.
+    """
     if verifier is None or not verifier.startswith(f"{_METHOD}$"):
         return False
     iterations, salt = verifier.split("$")[1].split(":")

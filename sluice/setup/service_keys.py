@@ -1,7 +1,7 @@
-"""Makes and changes the keys by which services prove who they are.
+"""Creation and rotation of the keys with which services authenticate.
 
-To change keys without a stop: new ones are made, and their public parts stand beside the old ones
-first; when all services have read them, the old ones are forgotten.
+Keys are changed without a stop: new public keys are first added to the old ones. When all services
+have read them, the old keys are removed.
 """
 
 from collections.abc import Callable
@@ -16,12 +16,12 @@ from sluice.credentials import write_private
 from sluice.servicekit.access.service_keys import key_files, read_keys
 from sluice.servicekit.settings import short_name
 
-#: Those that run; what prepares an installation asks nobody.
+#: The services that run. The setup calls no service.
 SERVICES = [service for service in CallingService if service is not CallingService.SETUP]
 
 
 def _alone(change: Callable[[Path], list[str]]) -> Callable[[Path], list[str]]:
-    """One at a time changes a folder."""
+    """Let only one process at a time change a folder."""
 
     @wraps(change)
     def changed(folder: Path) -> list[str]:
@@ -34,7 +34,12 @@ def _alone(change: Callable[[Path], list[str]]) -> Callable[[Path], list[str]]:
 
 @_alone
 def make_keys(folder: Path) -> list[str]:
-    """Those that are missing; says what it made. Raises ``OSError``, ``BadKeys``."""
+    """Make missing keys and return a message for each.
+
+    Raises:
+        OSError: A file cannot be read or written.
+        BadKeys: A key cannot be used.
+    """
     return _make(folder)
 
 
@@ -55,14 +60,17 @@ def _make(folder: Path) -> list[str]:
 
 @_alone
 def rotate_keys(folder: Path) -> list[str]:
-    """A new key for each service; the public one of before stays beside its own. Raises
-    ``OSError``, ``BadKeys`` (then nothing has changed).
+    """Make a new key for each service, and keep its previous public key.
+
+    Raises:
+        OSError: A file cannot be read or written.
+        BadKeys: A key cannot be used, and nothing has changed.
     """
     changes = _make(folder)
     for service in SERVICES:
         private, public = key_files(folder, service)
         old, new = _read(private), _new_key()
-        # The public one first: nothing is signed with a key that nobody knows.
+        # The public key comes first, so that nothing is signed with an unknown key.
         _tell(public, _public(old, new))
         _keep(private, new)
         changes.append(f"changed the key of {short_name(service)}")
@@ -71,8 +79,11 @@ def rotate_keys(folder: Path) -> list[str]:
 
 @_alone
 def forget_old_keys(folder: Path) -> list[str]:
-    """Of each service only the public key that goes with its private one stays. Raises
-    ``OSError``, ``BadKeys``.
+    """Remove the public keys of each service that do not belong to its private key.
+
+    Raises:
+        OSError: A file cannot be read or written.
+        BadKeys: A key cannot be used.
     """
     changes = []
     for service in SERVICES:
@@ -89,7 +100,7 @@ def _new_key() -> OKPKey:
 
 
 def _read(private: Path) -> OKPKey:
-    """The one that signs."""
+    """Return the private key that signs."""
     return read_keys(private, private=True)[-1]
 
 
