@@ -61,7 +61,7 @@ class Children:
         log: Path,
         limit: float,
     ) -> int:
-        """Run a short command and return its exit status, or 124 if it exceeds ``limit`` seconds."""
+        """Run a short command and return its exit status, or 124 after ``limit`` seconds."""
         process = await self.start(command, environment=environment, folder=folder, log=log)
         try:
             async with asyncio.timeout(limit):

@@ -1,5 +1,7 @@
-"""How one replica is run: its command, environment and files, with everything of the container
-translated.
+"""Specifications of the processes of a stack.
+
+A specification has the command, environment and files of one replica, translated from its
+container.
 """
 
 import os
@@ -17,27 +19,29 @@ from stack.plan import PartKind, PlannedService
 from stack.ports import LOOPBACK, free_ports
 from stack.targets import Endpoint
 
-#: Kept from our own environment; everything else comes from the compose file.
+#: Variables that are kept from this process's environment. All others come from the compose file.
 KEPT = ("LANG", "LC_ALL", "TZ", "PYTHONPATH")
-#: Where the image keeps the data.
+#: The place of the data in the image.
 PGDATA = "/var/lib/postgresql/18/docker"
 CONF_D = "/etc/rabbitmq/conf.d/"
 SECRETS = "/run/secrets"
 INIT_D = "/docker-entrypoint-initdb.d/"
 
 
-#: Runs a short command, its output in the log of the process; its exit status.
+#: Runs a short command with its output in the log of the process, and returns its exit status.
 Run = Callable[[Sequence[str]], Awaitable[int]]
 Prepare = Callable[[Run], Awaitable[None]]
 
 
 async def nothing_to_prepare(run: Run) -> None:
-    """Most programs can just be started."""
+    """Do nothing: most programs can just be started."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """``prepare`` is called before each start; ``companions`` are started with it and kept
+    """The specification of a process.
+
+    ``prepare`` is called before each start. ``companions`` are commands that run beside it
     (RabbitMQ's port mapper).
     """
 
@@ -56,8 +60,10 @@ class ProcessSpec:
 
 @dataclass(frozen=True, slots=True)
 class StackPlace:
-    """Where a stack lives. ``root``: folder of the compose file; ``home``: folder of everything it
-    writes. ``extra``: environment added for the programs of Sluice.
+    """The place of a stack.
+
+    ``root`` is the folder of the compose file, and ``home`` the folder of everything that the stack
+    writes. ``extra`` is added to the environment of the programs of Sluice.
     """
 
     root: Path
@@ -66,14 +72,20 @@ class StackPlace:
     extra: Mapping[str, str] = field(default_factory=dict)
 
     def volume(self, name: str) -> Path:
+        """Return the folder of a volume."""
         return self.home / name
 
 
 def make_spec(
     service: PlannedService, replica: int, site: StackPlace, network: Network
 ) -> ProcessSpec:
-    """Writes the process's folder: working folder, home, temporary files, secrets. Raises
-    ``WrongComposeFile``, ``OSError``.
+    """Return the specification of a replica and write its folder.
+
+    The folder has its working files, its home, its temporary files and its secrets.
+
+    Raises:
+        WrongComposeFile: The service cannot be run.
+        OSError: The folder cannot be written.
     """
     container = _Container(service, replica, site, network)
     match service.kind:
@@ -103,6 +115,7 @@ class _Container:
         self._places = self._mount()
 
     def program(self) -> ProcessSpec:
+        """Return the specification of a program of Sluice."""
         environment = self._environment()
         environment |= {
             name: self._network.translate(self._service.name, value)
@@ -112,11 +125,12 @@ class _Container:
         if self._service.kind is PartKind.SERVICE:
             environment |= self._port()
         if self._service.kind is PartKind.PILOT:
-            # In a container it takes the name of its host, which is its own.
+            # In a container the pilot takes the name of its host, which is its own.
             environment["SLUICE_PILOT_NAME"] = self._name
         return self._order(self._service.definition.command, environment)
 
     def tool(self) -> ProcessSpec:
+        """Return the specification of a tool of PostgreSQL's image."""
         environment = {"PATH": f"{postgres.binaries()}:{os.environ['PATH']}"} | self._environment()
         command = [*self._service.definition.entrypoint, *self._service.definition.command]
         if self._service.definition.user is None:
@@ -125,6 +139,7 @@ class _Container:
         return self._order([*postgres.as_system_user(self._folder), *command], environment)
 
     def postgres(self) -> ProcessSpec:
+        """Return the specification of PostgreSQL."""
         [port] = self._endpoints.values()
         data = self._path(PGDATA)
         environment = self._environment()
@@ -143,6 +158,7 @@ class _Container:
         return self._order(command, environment, prepare=prepare)
 
     def rabbitmq(self) -> ProcessSpec:
+        """Return the specification of RabbitMQ."""
         amqp, management = self._endpoints[5672].port, self._endpoints[15672].port
         distribution, mapper = free_ports(2)
         data = self._path("/var/lib/rabbitmq/mnesia")
@@ -202,7 +218,7 @@ class _Container:
         return kept | own | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
     def _port(self) -> dict[str, str]:
-        """A service listens on the port of its defaults; several on one machine cannot."""
+        """Return the variable for the port of a service, which shares this machine with others."""
         if len(self._endpoints) != 1:
             raise WrongComposeFile(
                 f"service {self._service.name}: expected one port, found {sorted(self._endpoints)}"
@@ -211,9 +227,7 @@ class _Container:
         return {f"SLUICE_{self._service.definition.command[2].upper()}_PORT": str(endpoint.port)}
 
     def _outside(self, text: str) -> str:
-        """Paths, names of other services, and the container's own addresses, as they are outside of
-        it.
-        """
+        """Return a text with paths and addresses of the container translated to this machine."""
         for place, path in sorted(self._places.items(), key=lambda mount: -len(mount[0])):
             text = re.sub(rf"(?<![\w./-]){re.escape(place)}(?=/|$|[^\w.-])", str(path), text)
         for port, endpoint in self._endpoints.items():
@@ -222,7 +236,7 @@ class _Container:
         return self._network.translate(self._service.name, text)
 
     def _mount(self) -> dict[str, Path]:
-        """Path in the container → path outside."""
+        """Return the path on this machine of each mounted path in the container."""
         found = {}
         for volume in self._service.definition.volumes:
             source, target, *_ = volume.split(":")
@@ -252,8 +266,6 @@ class _Container:
 
 
 def _program(word: str) -> str:
-    """Programs of the Python environment that runs this; others are found on the path of the
-    process.
-    """
+    """Return the path of a program in this Python environment, or the word itself for others."""
     own = Path(sys.executable).parent / word
     return str(own) if "/" not in word and own.exists() else word

@@ -1,5 +1,6 @@
-"""RabbitMQ as the distribution packages it, run as a plain process: in a folder of its own, with a
-port mapper of its own.
+"""RabbitMQ from the distribution's package as a plain process.
+
+It has a folder and a port mapper of its own.
 """
 
 import os
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from stack.ports import LOOPBACK
 
-#: Not the wrappers in /usr/sbin: those change user and folder.
+#: The wrappers in /usr/sbin are not used, because they change user and folder.
 BINARIES = Path("/usr/lib/rabbitmq/bin")
 SERVER = str(BINARIES / "rabbitmq-server")
 
@@ -22,6 +23,8 @@ log.file.level = warning
 
 
 class RabbitMissing(OSError):
+    """RabbitMQ is not installed."""
+
     def __init__(self) -> None:
         super().__init__(
             f"{SERVER} is not there: run scripts/install-rabbitmq.sh (it installs the package, no"
@@ -31,8 +34,10 @@ class RabbitMissing(OSError):
 
 @dataclass(frozen=True, slots=True)
 class BrokerPlace:
-    """``folder``: of its configuration; ``data``: of its messages. ``name`` belongs to the data:
-    another name, another broker.
+    """The place and the ports of a broker.
+
+    ``folder`` has its configuration, and ``data`` its messages. ``name`` belongs to the data:
+    another name means another broker.
     """
 
     folder: Path
@@ -44,13 +49,14 @@ class BrokerPlace:
     name: str
 
     def configure(self, *texts: str) -> None:
-        """Writes the configuration: ``texts`` in their order, then where it listens."""
+        """Write the configuration: ``texts`` in their order, then the listeners."""
         self.folder.mkdir(parents=True, exist_ok=True)
         listeners = LISTENERS.format(amqp=self.amqp, management=self.management)
         (self.folder / "rabbitmq.conf").write_text("\n".join([*texts, listeners]))
         (self.folder / "enabled_plugins").write_text("[rabbitmq_management].\n")
 
     def environment(self) -> dict[str, str]:
+        """Return the environment of the broker."""
         return {
             "PATH": f"{BINARIES}:{os.environ['PATH']}",
             "HOME": str(self.folder),
@@ -66,12 +72,13 @@ class BrokerPlace:
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.folder / "enabled_plugins"),
             "RABBITMQ_PID_FILE": str(self.folder / "pid"),
             "RABBITMQ_CONF_ENV_FILE": str(self.folder / "none"),
-            # Idle schedulers spin by default, which costs a good part of two cores.
+            # Idle schedulers spin by default, which takes a good part of two cores.
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "+sbwt none +sbwtdcpu none +sbwtdio none",
-            # The shell that starts it becomes it: signals reach the broker, and its process id is
-            # known.
+            # The shell that starts the broker is replaced by it, so that signals reach the broker
+            # and its pid is known.
             "RUNNING_UNDER_SYSTEMD": "true",
         }
 
     def mapper_command(self) -> list[str]:
+        """Return the command of the port mapper."""
         return ["epmd", "-port", str(self.mapper), "-address", LOOPBACK]

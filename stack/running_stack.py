@@ -1,5 +1,6 @@
-"""A stack as others see it: started as a process of its own, known by what it writes to
-``stack.json``, steered by its socket.
+"""Start and control of a stack in a process of its own.
+
+The stack describes itself in ``stack.json`` and is controlled through its socket.
 """
 
 import json
@@ -23,34 +24,41 @@ from sluice.credentials import know_token
 ROOT = Path(__file__).resolve().parents[1]
 #: The file with the token of the system itself.
 ADMIN_TOKEN = "sluice_operator_admin_token"  # noqa: S105 - its name
-#: Seconds that a start and an end may take, on a machine that has other things to do, too.
+#: Seconds for a start and a stop, on a machine that has other work, too.
 START_LIMIT, STOP_LIMIT = 240.0, 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class RunningStack:
-    """``pid``: of the process that runs the stack."""
+    """A running stack. ``pid`` is the process that runs it."""
 
     folder: Path
     pid: int
 
     @property
     def url(self) -> str:
+        """Return the address of the operator service."""
         return str(self.state()["url"])
 
     @property
     def services(self) -> dict[str, str]:
-        """Short name → base URL."""
+        """Return the base URLs of the services by their short names."""
         return dict(self.state()["services"])
 
     def state(self) -> dict[str, Any]:
-        """What ``stack.json`` says now. Raises ``OSError`` when the stack does not run."""
+        """Return the content of ``stack.json``.
+
+        Raises:
+            OSError: The stack does not run.
+        """
         state: dict[str, Any] = json.loads((self.folder / "stack.json").read_text())
         return state
 
     def ask(self, **request: Any) -> Any:
-        """The answer to a request on the control socket. Raises ``OSError``, also when it is an
-        error.
+        """Send a request to the control socket and return the response.
+
+        Raises:
+            OSError: The stack does not run, or the response is an error.
         """
         with socket.socket(socket.AF_UNIX) as link:
             link.settimeout(30)
@@ -68,9 +76,16 @@ class RunningStack:
 def started(
     folder: Path, options: Sequence[str] = (), *, fresh: bool = False, output: IO[str] | None = None
 ) -> Iterator[RunningStack]:
-    """A stack that is ready, and stopped at the end, also when we are killed. ``fresh``: nothing of
-    an earlier one is kept; ``output``: where it tells what happens (None: to our own errors).
-    Raises ``OSError``.
+    """Yield a ready stack, which is stopped at the end, also if this process is killed.
+
+    Args:
+        folder: The folder of the stack.
+        options: Further options of ``python -m stack up``.
+        fresh: Delete what an earlier stack has left.
+        output: Receives the stack's messages. None: the standard error of this process.
+
+    Raises:
+        OSError: The stack does not become ready.
     """
     if fresh:
         shutil.rmtree(folder, ignore_errors=True)
@@ -98,7 +113,11 @@ def started(
 
 
 def stop(process: "subprocess.Popen[bytes]") -> None:
-    """As Ctrl-C does; then, if it takes too long, by force: it and everything below it."""
+    """Stop a stack as Ctrl-C does, or by force with all of its children if it takes too long.
+
+    Raises:
+        OSError: It had to be stopped by force.
+    """
     below = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
     process.send_signal(signal.SIGINT)
     try:

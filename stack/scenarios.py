@@ -1,6 +1,4 @@
-"""What is run on a stack of its own, from start to end: the demonstration of a pack, a
-benchmark.
-"""
+"""Demonstrations and benchmarks on a stack of their own."""
 
 import os
 import subprocess
@@ -12,9 +10,12 @@ from stack.running_stack import started
 
 
 def run_demo(folder: Path, module: str, arguments: Sequence[str], options: Sequence[str]) -> int:
-    """Starts a stack below ``folder`` with such ``options``, runs the demonstration ``module
-    ARGUMENTS`` on it, stops it; the demonstration's exit status. What an earlier one left there is
-    removed. Raises ``OSError``.
+    """Run the demonstration ``module`` on a stack below ``folder``, and return its exit status.
+
+    Earlier contents of the folder are deleted. ``options`` are those of the stack.
+
+    Raises:
+        OSError: The stack does not become ready.
     """
     with started(folder / "system", options, fresh=True, output=None) as stack:
         environment = os.environ | {"SLUICE_DMS_URL": stack.services["dms"]}
@@ -24,16 +25,19 @@ def run_demo(folder: Path, module: str, arguments: Sequence[str], options: Seque
 
 
 def run_bench(folder: Path, arguments: Sequence[str]) -> int:
-    """Starts a stack below ``folder`` with neither pilots nor proxies where none are needed,
-    measures its bookkeeping with ``sluice bench bookkeeping ARGUMENTS``, stops it; the exit status
-    of that. Raises ``OSError``.
+    """Run ``sluice bench bookkeeping`` on a stack below ``folder``, and return its exit status.
+
+    The stack has no pilots, and no proxies that are not needed.
+
+    Raises:
+        OSError: The stack does not become ready.
     """
     left_out = "pilot=0,backup=0,backup-assets=0,setup-backup=0"
     options = ["--direct", "--replicas", left_out, "--stop-limit", "10"]
     options += [
         "--set",
         "SLUICE_DMS_VERIFY_FILES=false",
-    ]  # the files that are registered are made up
+    ]  # the registered files do not exist
     with started(folder, options, fresh=True, output=None) as stack:
         command = [
             sys.executable,

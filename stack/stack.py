@@ -1,4 +1,4 @@
-"""Puts a stack together, runs it and takes it down again."""
+"""A stack: its construction, start and stop."""
 
 import asyncio
 import json
@@ -22,14 +22,16 @@ from stack.process_spec import StackPlace, make_spec
 from stack.running_stack import ADMIN_TOKEN
 from stack.supervisor import SupervisedProcess
 
-#: Ended in this order: who needs others goes first.
+#: The order of the stop: a process is stopped before the processes that it needs.
 STAGES = ((PartKind.PILOT, PartKind.SETUP, PartKind.TOOL), (PartKind.SERVICE,), SERVERS)
 
 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
-    """``stop_limit``: longest time of grace at the end, seconds; ``extra``: environment added for
-    the programs of Sluice.
+    """Options of a stack.
+
+    ``stop_limit`` is the maximum time in seconds for a process to stop. ``extra`` is added to the
+    environment of the programs of Sluice.
     """
 
     compose: Path
@@ -41,9 +43,15 @@ class StackOptions:
 
 
 class Stack:
-    """Raises ``WrongComposeFile``, ``OSError`` where it cannot be made."""
+    """A stack of processes."""
 
     def __init__(self, options: StackOptions, tell: Callable[[str], None]) -> None:
+        """Plan a stack.
+
+        Raises:
+            WrongComposeFile: The compose file cannot be run.
+            OSError: The folder of the stack cannot be written.
+        """
         self._options = options
         self._tell = tell
         self._folder = options.folder
@@ -73,11 +81,12 @@ class Stack:
 
     @property
     def url(self) -> str:
+        """Return the address of the operator service."""
         return str(self._outside["url"])
 
     @property
     def variables(self) -> dict[str, str]:
-        """By which the command knows this stack; pilots of one's own, its WMS."""
+        """Return the variables with which the command and further pilots find this stack."""
         services = self._outside["services"]
         return {
             "SLUICE_URL": services["operator"],
@@ -87,7 +96,7 @@ class Stack:
         }
 
     async def start(self) -> None:
-        """Starts everything; see ``until_ready``."""
+        """Start all processes without waiting until they are ready (``until_ready``)."""
         await self._control.start()
         by_service = {
             name: [process for process in self.processes if process.spec.service.name == name]
@@ -105,20 +114,18 @@ class Stack:
         self._write_state()
 
     async def until_ready(self) -> None:
-        """Every health check passes, and every setup has succeeded. Waits for as long as that
-        takes.
-        """
+        """Wait until every health check passes and every setup has succeeded, without a limit."""
         for process in self.processes:
             await process.until_ready()
-        # The command, tests and benchmarks find it by the address that they ask.
+        # The command, tests and benchmarks find the token by the address.
         for url in self._outside["services"].values():
-            with suppress(OSError):  # then they have to be told
+            with suppress(OSError):  # users then have to name the token themselves
                 keep_token(url, self._admin_token)
         self._ready = True
         self._write_state()
 
     async def stop(self) -> None:
-        """Nothing that was started here is left afterwards."""
+        """Stop everything that was started here."""
         for url in self._outside["services"].values():
             forget_token(url, self._admin_token)
         for kinds in STAGES:
@@ -133,7 +140,7 @@ class Stack:
         (self._folder / "stack.json").unlink(missing_ok=True)
 
     def kill(self) -> None:
-        """What is still running ends at once; ``stop`` then has nothing to wait for."""
+        """Kill all running processes, so that ``stop`` does not wait."""
         for process in self.processes:
             with suppress(ProcessLookupError):
                 process.send(9)
@@ -158,7 +165,7 @@ class Stack:
             await asyncio.sleep(0.5)
 
     def _addresses(self) -> dict[str, Any]:
-        """What people and tests use from outside."""
+        """Return the addresses for people and tests."""
         services = {
             service.name: f"http://{self._network.outside(service.name, service.ports[0])}"
             for service in self.plan.of_kind(PartKind.SERVICE)
@@ -193,7 +200,7 @@ class Stack:
         return (self._folder / "secrets" / ADMIN_TOKEN).read_text().strip()
 
     def _write_state(self) -> None:
-        """Whole or not at all; rewritten at each change."""
+        """Replace ``stack.json`` atomically."""
         state = {
             **self._outside,
             "pid": os.getpid(),
@@ -208,7 +215,11 @@ class Stack:
 
 
 def make_secrets(root: Path, folder: Path) -> None:
-    """Those that are not there yet, as for the compose file itself. Raises ``OSError``."""
+    """Make missing secrets in the same way as for the compose file.
+
+    Raises:
+        OSError: The script fails.
+    """
     command = ["bash", str(root / "deploy" / "secrets.sh"), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""A process that is kept up as its service's restart policy says."""
+"""A process that is restarted according to its service's restart policy."""
 
 import asyncio
 import os
@@ -14,20 +14,24 @@ from stack.children import Children
 from stack.plan import SERVERS, PartKind
 from stack.process_spec import ProcessSpec
 
-#: Seconds before a process that died is started again: doubled each time that it dies young.
+#: Seconds before a dead process is restarted. The pause doubles each time that it dies young.
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.2, 3.0
-#: A process that lived so long did not die young.
+#: A process that lived for so many seconds did not die young.
 YOUNG = 10.0
-#: Seconds between two looks at the health of a process that starts: doubled each time, as every
-#: look starts a program.
+#: Seconds between two health checks of a starting process. The pause doubles each time, because
+#: every check starts a program.
 SHORTEST_HEALTH_PAUSE, LONGEST_HEALTH_PAUSE = 0.2, 1.5
-#: Seconds that a process may take to be prepared.
+#: Seconds for the preparation of a process.
 PREPARE_LIMIT = 120.0
 
 
 @dataclass(slots=True)
 class SupervisedProcess:
-    """``exits``: exit status of each end, negative: a signal; ``done``: a setup has succeeded."""
+    """A supervised process.
+
+    ``exits`` has the exit status of each run; a negative one is a signal. ``done`` is set when a
+    setup has succeeded.
+    """
 
     spec: ProcessSpec
     children: Children
@@ -43,10 +47,12 @@ class SupervisedProcess:
 
     @property
     def name(self) -> str:
+        """Return the name of the process."""
         return self.spec.name
 
     @property
     def pid(self) -> int | None:
+        """Return the pid of the process, or None if it does not run."""
         return (
             self.process.pid
             if self.process is not None and self.process.returncode is None
@@ -55,14 +61,15 @@ class SupervisedProcess:
 
     @property
     def ready(self) -> bool:
-        """Works as it should: its health check passes, or it has done what it is for."""
+        """Return whether its health check passes or, for a setup, whether it has succeeded."""
         return self.done.is_set() if self.spec.service.runs_once else self.healthy.is_set()
 
     async def until_ready(self) -> None:
+        """Wait until the process is ready."""
         await (self.done if self.spec.service.runs_once else self.healthy).wait()
 
     async def keep(self, others: Mapping[str, Sequence["SupervisedProcess"]]) -> None:
-        """Until it is stopped, or need not be started again."""
+        """Run the process until it is stopped, or need not be restarted."""
         await self._await_dependencies(others)
         young_deaths = 1
         while not self.stopping:
@@ -80,7 +87,11 @@ class SupervisedProcess:
             await asyncio.sleep(pause)
 
     def send(self, number: int) -> int:
-        """Sends a signal to the process itself; its id. Raises ``ProcessLookupError``."""
+        """Send a signal to the process and return its pid.
+
+        Raises:
+            ProcessLookupError: It does not run.
+        """
         pid = self.pid
         if self.process is None or pid is None:
             raise ProcessLookupError(f"{self.name} does not run")
@@ -88,8 +99,9 @@ class SupervisedProcess:
         return pid
 
     async def stop(self, limit: float) -> None:
-        """As a container is stopped: its signal, then, after its time of grace or ``limit``,
-        SIGKILL.
+        """Stop the process like a container.
+
+        It gets its stop signal and, after its grace time or ``limit``, SIGKILL.
         """
         self.stopping = True
         if self.process is None or self.process.returncode is not None:
@@ -125,9 +137,7 @@ class SupervisedProcess:
     def _stands_on(
         self, others: Mapping[str, Sequence["SupervisedProcess"]]
     ) -> list["SupervisedProcess"]:
-        """What a service needs to be healthy: the servers, and the setups that need nothing but
-        servers.
-        """
+        """Return what a service needs: the servers, and setups that need only servers."""
         if self.spec.service.kind is not PartKind.SERVICE:
             return []
         servers = {
@@ -146,8 +156,9 @@ class SupervisedProcess:
         return [process for name in servers | setups for process in others[name]]
 
     async def _run_once(self, ground: Sequence["SupervisedProcess"]) -> int:
-        """From start to end; its exit status. Its health is not looked at before all of ``ground``
-        is ready.
+        """Run the process once and return its exit status.
+
+        Health checks begin when all processes of ``ground`` are ready.
         """
         try:
             await self.spec.prepare(
@@ -180,7 +191,7 @@ class SupervisedProcess:
         return code
 
     async def _check_health(self, ground: Sequence["SupervisedProcess"]) -> None:
-        """Until it is healthy the first time; what fails later shows in what the process does."""
+        """Check the health until it is good for the first time. Later faults show in other ways."""
         command = self.spec.health
         if command is None:
             self._is_healthy()
@@ -199,7 +210,7 @@ class SupervisedProcess:
         self._is_healthy()
 
     async def _short(self, command: Sequence[str], *, log: Path, limit: float) -> int:
-        """Runs a command beside the process, as it would run in its container."""
+        """Run a command beside the process, as in its container."""
         place = self.spec.folder
         return await self.children.run(
             command, environment=self.spec.environment, folder=place, log=log, limit=limit

@@ -1,16 +1,16 @@
-"""Who answers at a service's port now: one end for each replica."""
+"""The replicas that answer at a port of a service."""
 
 import asyncio
 from collections.abc import Callable
 
 from stack.ports import LOOPBACK
 
-#: Seconds between two looks whether a process has begun to listen.
+#: Seconds between two checks whether a process has begun to listen.
 LOOK = 0.05
 
 
 class Endpoint:
-    """Port of one replica. ``up`` from its first answer until the process ends or refuses."""
+    """The port of one replica. ``up`` from its first answer until the process ends or refuses."""
 
     def __init__(self, port: int, on_change: Callable[[], None]) -> None:
         self.port = port
@@ -20,10 +20,12 @@ class Endpoint:
         self._running = False
 
     def process_started(self) -> None:
+        """Begin to check whether the process listens."""
         self._running = True
         self._look()
 
     def process_ended(self) -> None:
+        """Mark the port as down."""
         self._running = False
         if self._probe is not None:
             self._probe.cancel()
@@ -31,13 +33,13 @@ class Endpoint:
         self._set(False)
 
     def refused(self) -> None:
-        """A connection was not accepted, though the process lives."""
+        """Handle a refused connection, although the process lives."""
         if self._running and self.up:
             self._set(False)
             self._look()
 
     async def wait(self) -> None:
-        """Until it answers; for as long as it takes."""
+        """Wait until the port answers, without a limit."""
         while not self.up:  # noqa: ASYNC110 - what is waited for happens in another process
             await asyncio.sleep(LOOK)
 
@@ -64,7 +66,7 @@ class Endpoint:
 
 
 class Target:
-    """A port of a service. Its replicas take turns, as with the names of a container network."""
+    """A port of a service. Its replicas take turns, as behind a name of a container network."""
 
     def __init__(self, ports: list[int]) -> None:
         self.watchers: list[Callable[[], None]] = []
@@ -73,10 +75,11 @@ class Target:
 
     @property
     def up(self) -> bool:
+        """Return whether any replica is up."""
         return any(endpoint.up for endpoint in self.endpoints)
 
     def in_turn(self) -> list[Endpoint]:
-        """Those that are up, beginning with the one whose turn it is."""
+        """Return the replicas that are up, beginning with the one whose turn it is."""
         live = [endpoint for endpoint in self.endpoints if endpoint.up]
         if not live:
             return []

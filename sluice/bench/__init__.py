@@ -1,3 +1,4 @@
-"""Benchmarks: each measures Sluice and a peer in the same run, on the same machine, and judges by
-their ratio.
+"""Benchmarks that compare Sluice with a peer in the same run on the same machine.
+
+They judge by the ratio of both.
 """

@@ -1,5 +1,6 @@
-"""People who answer: answers in a minute through the page's own requests, many at once, and how
-long the next item takes to come.
+"""Benchmark of human tasks: many annotators answer through the page's own requests.
+
+It measures answers in a minute and the time until the next item comes.
 """
 
 import asyncio
@@ -50,31 +51,35 @@ steps:
       inputs: {file: File}
       outputs: {answer: File}
 """
-#: They all come from one address, and are quicker than people.
+#: All annotators come from one address and are faster than people.
 _NO_LIMITS = {
     "SLUICE_ASK_REQUESTS_OF_A_BROWSER": "0",
     "SLUICE_ASK_BROWSERS_OF_AN_ADDRESS": "0",
 }
-#: Requests that a browser has under way hold one item, and it has as many beside.
+#: A browser's pending request holds one item, and the browser has as many items beside.
 _AHEAD = 3
 _HEADERS = {"Sluice-Ask": "1"}
-#: Seconds after which the page looks again where others have what is left, at first (``LOOKS`` of
-#: its ``sender.js``), and without anything new after which a browser goes.
+#: Seconds until the page asks again when others have the remaining items (``LOOKS`` of its
+#: ``sender.js``), and seconds without anything new after which a browser leaves.
 _LOOK_AGAIN, _PATIENCE = 3.0, 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """By one browser: items, and seconds that each request took."""
+    """What one browser has seen: the items, and the seconds that each request took."""
 
     items: list[UUID]
     waits: list[float]
 
 
 def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> BenchResult:
-    """Two answers to each of ``items``, by ``people`` at once who look ``think`` seconds at each,
-    by half more or less: nobody keeps step with the others. Raises ``RuntimeError`` where somebody
-    is shown an item twice.
+    """Measure two answers to each of ``items`` by ``people`` at once.
+
+    Each person looks at an item for ``think`` seconds on average, by up to half more or less, so
+    that nobody keeps step with the others.
+
+    Raises:
+        RuntimeError: An item was shown to one browser twice.
     """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-ask-") as folder:
         files = [Path(folder) / f"{number}.txt" for number in range(items)]
@@ -82,7 +87,7 @@ def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> Bench
             path.write_text(f"Sunday at {path.stem}:00, or not")
         with fresh_system(**_NO_LIMITS) as (url, _):
             address = asyncio.run(_asked(url, files))
-            # In a process of its own, as browsers are.
+            # The browsers run in a process of their own, as real ones do.
             with ProcessPoolExecutor(1) as pool:
                 seen, seconds = pool.submit(_answer, url, address, people, think).result()
     waits = [wait for one in seen for wait in one.waits]
@@ -107,7 +112,7 @@ def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> Bench
 
 
 async def _asked(url: str, files: list[Path]) -> str:
-    """Address of the page, once all items are asked."""
+    """Return the address of the page when all items are open."""
     async with connected(url) as connection:
         await connection.operator.store_template(NewTemplate(name="bench-ask", cwl=_WORKFLOW))
         new = NewDataset(name="bench-ask", meta={"kind": "bench-ask"})
@@ -134,7 +139,7 @@ def _answer(url: str, address: str, people: int, think: float) -> tuple[list[_Se
 async def _answer_all(
     url: str, address: str, people: int, think: float
 ) -> tuple[list[_Seen], float]:
-    """What each has seen, and seconds from the first to the last answer."""
+    """Return what each browser has seen, and the seconds from the start to the last answer."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     browsers = [
         http_client(
@@ -166,7 +171,7 @@ async def _answer_all(
 
 
 def _looks(number: int, think: float) -> Iterator[float]:
-    """Seconds until the person comes, then those that it looks at each item."""
+    """Yield the seconds until the person comes, then those for each item."""
     drawn = random.Random(number)  # noqa: S311 - no secret
     yield drawn.uniform(0, think)
     while True:
@@ -176,7 +181,10 @@ def _looks(number: int, think: float) -> Iterator[float]:
 async def _person(
     browser: httpx.AsyncClient, path: str, last: list[float], looks: Iterator[float]
 ) -> _Seen:
-    """One answer with each request, which brings one item more. ``last``: when anybody answered."""
+    """Answer items, one with each request, which brings the next item.
+
+    ``last`` is the time of the latest answer of anybody.
+    """
     seen = _Seen([], [])
     await asyncio.sleep(next(looks))
     held = (await _next(browser, path, AskNext(wanted=_AHEAD), seen)).items

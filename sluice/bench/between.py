@@ -1,4 +1,4 @@
-"""How many files lie between the steps of a chain that is at work."""
+"""The number of files between the steps of a running chain."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -12,9 +12,7 @@ PERIOD = 1.0
 
 
 class FilesBetween:
-    """``most``: files that ``steps`` had written and that were not deleted, at the look at which
-    there were most.
-    """
+    """The maximum number of files that ``steps`` had written and that were not yet deleted."""
 
     def __init__(self, steps: Collection[str]) -> None:
         self._steps = steps
@@ -22,11 +20,11 @@ class FilesBetween:
         self.most = 0
 
     def see(self, chain: Chain, tasks: Sequence[ChainTask]) -> None:
-        """The chain as it is now: which data sets it has."""
+        """Store the present chain, which names its data sets."""
         self._chain = chain
 
     async def watch(self, url: str) -> None:
-        """Until it is canceled."""
+        """Count the files until the task is canceled."""
         async with connected(url) as connection:
             while True:
                 wanted = [

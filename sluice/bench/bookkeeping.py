@@ -1,5 +1,6 @@
-"""Bookkeeping alone: jobs per second from leased to registered in the catalogue, with pilots that
-run nothing.
+"""Benchmark of the bookkeeping: jobs per second from leased to registered in the catalogue.
+
+The pilots run nothing.
 """
 
 import asyncio
@@ -28,16 +29,15 @@ from sluice.contracts.states import PilotState, StorageType
 from sluice.contracts.templates import NewTemplate
 
 CHECKSUM = "sha256:" + "0" * 64
-#: Simulated pilots, in one process beside the services'.
+#: Simulated pilots, in one process beside those of the services.
 PILOTS = 4
-#: Rounds of a measurement; the median counts.
+#: Rounds of a measurement, of which the median counts.
 ROUNDS = 3
-#: Seconds without the database's own housekeeping before a measurement; it looks for work once a
-#: minute.
+#: Seconds without autovacuum before a measurement. It looks for work once a minute.
 QUIET_LOOKS = 5
-#: Files registered with one request.
+#: Files in one request.
 PAGE = 10_000
-#: Seconds without any progress after which a measurement is given up.
+#: Seconds without progress after which a measurement is given up.
 PATIENCE = 120.0
 
 WORKFLOW = """\
@@ -68,9 +68,15 @@ steps:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """With so many jobs ``waiting``. ``rates``: jobs per second of each round, ``claims``: rows per
-    second of the peer, right after them; ``prepared``: seconds; ``processor``: milliseconds per
-    job, ``memory``: MiB; both by process.
+    """The figures with ``waiting`` ready jobs.
+
+    Attributes:
+        waiting: The number of ready jobs.
+        rates: Jobs per second of each round.
+        claims: Rows per second of the peer, right after the rounds.
+        prepared: Seconds of the preparation.
+        processor: Milliseconds per job, by process.
+        memory: MiB, by process.
     """
 
     waiting: int
@@ -82,15 +88,17 @@ class Figures:
 
     @property
     def rate(self) -> float:
+        """Return the median rate."""
         return median(self.rates)
 
 
 def bench_bookkeeping(
     jobs: int = 10_000, waiting: Sequence[int] = (1,), stack: Path | None = None
 ) -> BenchResult:
-    """For each of ``waiting``, so many jobs more being ready all the time: ``ROUNDS`` of ``jobs``.
-    ``stack``: folder of the separate processes to measure; without it, an embedded system of its
-    own.
+    """Measure ``ROUNDS`` rounds of ``jobs`` for each number of ``waiting`` jobs.
+
+    ``stack`` is the folder of separate processes to measure. Without it, an embedded system is
+    started.
     """
     with embedded() if stack is None else separate(stack) as system:
         figures = [asyncio.run(_measure(system, jobs, number)) for number in waiting]
@@ -174,7 +182,7 @@ async def _connected(system: Measured) -> AsyncIterator[_Clients]:
 
 
 async def _register(dms: DmsClient, count: int) -> Dataset:
-    """A closed data set of files that nobody ever wrote."""
+    """Return a closed data set of files that do not exist."""
     [store, *_] = await dms.storages(StorageType.INPUT)
     name = f"bench-{uuid4().hex[:12]}"
     folder = f"{store.url}/{name}"
@@ -195,7 +203,7 @@ async def _request(operator: OperatorClient, dataset: Dataset) -> Chain:
 
 
 async def _until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple[Chain, UUID]:
-    """The chain with its data sets, and its task, once all jobs are there."""
+    """Return the chain with its data sets, and its task, when all jobs exist."""
     deadline = time.monotonic() + PATIENCE
     made = 0
     while True:
@@ -218,14 +226,15 @@ async def _until_split(clients: _Clients, chain: Chain, jobs: int) -> tuple[Chai
 
 
 async def _until_ended(clients: _Clients, task: UUID) -> None:
-    """A million jobs take a while to cancel; what comes next is not to be measured beside that."""
+    """Wait for the cancellation of all jobs, so that it does not disturb the next measurement."""
     while not (await clients.wms.task(task)).state.final:  # noqa: ASYNC110 - it happens in another process
         await asyncio.sleep(0.1)
 
 
 async def _run(system: Measured, dms: DmsClient, output: UUID, jobs: int) -> float:
-    """Seconds from the start of the pilots' process, its imports left out, until all outputs are in
-    the catalogue.
+    """Return the seconds until all outputs are in the catalogue.
+
+    The time begins with the first output, and is scaled to all jobs.
     """
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -257,7 +266,7 @@ async def _run(system: Measured, dms: DmsClient, output: UUID, jobs: int) -> flo
 
 
 async def _until_tidy(url: str) -> None:
-    """The database has looked through what was loaded into it: that is no part of a job's cost."""
+    """Wait until autovacuum has processed the loaded data, which is not part of a job's cost."""
     connection = await asyncpg.connect(url)
     try:
         quiet = 0
@@ -273,8 +282,9 @@ async def _until_tidy(url: str) -> None:
 
 
 async def _claims(url: str, jobs: int) -> float:
-    """Rows per second of the barest possible queue on the same server: claim 64 with SKIP LOCKED,
-    finish them.
+    """Return the rows per second of a minimal queue on the same server.
+
+    It claims 64 rows with SKIP LOCKED and finishes them.
     """
     connection = await asyncpg.connect(url)
     try:

@@ -1,4 +1,4 @@
-"""A data set through a template on a running system, with the times it took."""
+"""Runs of a data set through a template on a running system, with their times."""
 
 import random
 import tempfile
@@ -21,9 +21,11 @@ from sluice.contracts.templates import NewTemplate, Template
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """Seconds until the data set was registered and closed; from the chain's beginning, right
-    after the request, to its end, its outputs uploaded: by its own clock, which is finer than a
-    look now and then.
+    """A finished chain with its times.
+
+    ``registered`` are the seconds until the data set was registered and closed. ``seconds`` are
+    those from the chain's beginning to its end with all outputs uploaded, by the system's own
+    clock.
     """
 
     registered: float
@@ -33,7 +35,7 @@ class Carried:
 
 
 def make_files(folder: Path, count: int) -> list[Path]:
-    """1 KiB each, all different, the same ones every time."""
+    """Make files of 1 KiB that differ from each other and are the same in every run."""
     folder.mkdir(parents=True)
     chooser = random.Random(1)  # noqa: S311 - the content only has to differ
     paths = [folder / f"file-{number:06d}.txt" for number in range(count)]
@@ -43,7 +45,11 @@ def make_files(folder: Path, count: int) -> list[Path]:
 
 
 async def carry_through(url: str, workflow: str, inputs: Sequence[Path], *, name: str) -> Carried:
-    """``name``: of the template. Raises ``ServiceError`` where the chain does not finish."""
+    """Run files through a workflow, stored as the template ``name``.
+
+    Raises:
+        ServiceError: The chain does not finish.
+    """
     return await carry_template(url, NewTemplate(name=name, cwl=workflow), inputs)
 
 
@@ -54,8 +60,10 @@ async def carry_template(
     *,
     on_look: Callable[[Chain, Sequence[ChainTask]], None] = lambda chain, tasks: None,
 ) -> Carried:
-    """``on_look``: as ``follow_chain`` calls it. Raises ``ServiceError`` where the chain does not
-    finish.
+    """Run files through a template. ``on_look`` is as in ``follow_chain``.
+
+    Raises:
+        ServiceError: The chain does not finish.
     """
     async with connected(url) as connection:
         template = await connection.operator.store_template(new)
@@ -72,7 +80,7 @@ async def carry_template(
 
 
 async def read_output(url: str, carried: Carried) -> str:
-    """The text of its only output file."""
+    """Return the text of the chain's only output file."""
     async with connected(url) as connection:
         with tempfile.TemporaryDirectory() as folder:
             [output] = await fetch_results(connection, carried.chain, Path(folder))

@@ -1,4 +1,4 @@
-"""What the check of a large template takes, right and wrong, beside cwltool's validation."""
+"""Benchmark of the check of a large template, correct and wrong, beside cwltool's validation."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from statistics import median
 from sluice.bench.result import BenchResult
 from sluice.cwl import compile_template
 
-#: The median of so many counts.
+#: The number of measurements of which the median counts.
 ROUNDS = 5
 
 _HEAD = """\
@@ -38,8 +38,10 @@ _STEP = """\
 
 
 def bench_check(steps: int = 40) -> BenchResult:
-    """Seconds from the text to its plan, or to all findings, in a process that has checked another
-    template before, as a service has; and from the command to its end.
+    """Measure the check of a template with ``steps`` steps.
+
+    It measures the seconds from the text to its plan, or to all findings, in a warm process, and
+    the seconds of the whole command.
     """
     text = template(steps)
     wrong = text.replace("baseCommand", "baseComand")
@@ -66,7 +68,7 @@ def bench_check(steps: int = 40) -> BenchResult:
 
 
 def template(steps: int) -> str:
-    """A chain of maps, each with a tool of its own."""
+    """Return a sequence of maps, each with a tool of its own."""
     sources = ["files", *(f"s{number}/made" for number in range(steps))]
     return _HEAD.format(last=steps - 1) + "".join(
         _STEP.format(number=n, source=sources[n]) for n in range(steps)
@@ -85,7 +87,7 @@ def _seconds(text: str, *, findings: int) -> float:
 
 
 def _command(name: str, *arguments: str, text: str) -> float:
-    """Seconds, median of three."""
+    """Return the seconds of a command, the median of three runs."""
     program = shutil.which(name, path=str(Path(sys.executable).parent)) or name
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "template.cwl")

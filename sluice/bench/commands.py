@@ -1,4 +1,4 @@
-"""`sluice bench …`: what the system does in a second, beside a peer in the same run."""
+"""The `sluice bench …` commands: figures of the system beside those of a peer in the same run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ app = typer.Typer(
 
 @app.command("jobs")
 def jobs(files: Annotated[int, typer.Option(min=10, help="Files to work on.")] = 2000) -> None:
-    """Real jobs (sha256sum of small files, then a merge), beside xargs and cwltool."""
+    """Run real jobs (sha256sum of small files, then a merge), beside xargs and cwltool."""
     from sluice.bench.jobs import bench_jobs  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_jobs(files)).show()
@@ -25,7 +25,7 @@ def jobs(files: Annotated[int, typer.Option(min=10, help="Files to work on.")] =
 def latency(
     rounds: Annotated[int, typer.Option(min=1, help="Data sets, one after the other.")] = 40,
 ) -> None:
-    """Data set closed to first job, and step to step, on an idle system."""
+    """Measure an idle system: data set closed to first job, and step to step."""
     from sluice.bench.latency import bench_latency  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_latency(rounds)).show()
@@ -52,7 +52,7 @@ def bookkeeping(
         ),
     ] = None,
 ) -> None:
-    """Services and database alone, with simulated pilots."""
+    """Measure services and database alone, with simulated pilots."""
     from sluice.bench.bookkeeping import (  # noqa: PLC0415 - starts a whole system
         bench_bookkeeping,
     )
@@ -64,7 +64,7 @@ def bookkeeping(
 def merge(
     files: Annotated[int, typer.Option(min=10, help="Files that one job takes.")] = 5000,
 ) -> None:
-    """One job that takes a whole data set, beside the tool's own time and cwltool."""
+    """Run one job that takes a whole data set, beside the tool's own time and cwltool."""
     from sluice.bench.merge import bench_merge  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_merge(files)).show()
@@ -75,7 +75,7 @@ def warm(
     files: Annotated[int, typer.Option(min=10, help="Files to work on.")] = 1000,
     rounds: Annotated[int, typer.Option(min=1, help="Of all four, the first to warm up.")] = 3,
 ) -> None:
-    """A tool that stays loaded, beside the same tool started anew."""
+    """Compare a warm worker with the same tool started anew."""
     from sluice.bench.warm import bench_warm  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_warm(files, rounds)).show()
@@ -97,7 +97,7 @@ def size(
         ),
     ] = None,
 ) -> None:
-    """Small and large data sets through two steps: cost per job, memory."""
+    """Run small and large data sets through two steps: cost per job, memory."""
     from sluice.bench.size import bench_size  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_size(files or [1_000, 20_000], stack)).show()
@@ -107,7 +107,7 @@ def size(
 def cwl_runner_overhead(
     rounds: Annotated[int, typer.Option(min=1, help="Commands, one after the other.")] = 20,
 ) -> None:
-    """`sluice cwl-runner` of one small tool, beside cwltool."""
+    """Run `sluice cwl-runner` on one small tool, beside cwltool."""
     from sluice.bench.cwl_runner import bench_command  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_command(rounds)).show()
@@ -117,7 +117,7 @@ def cwl_runner_overhead(
 def template_check(
     steps: Annotated[int, typer.Option(min=1, help="Steps of the template.")] = 40,
 ) -> None:
-    """The check of a large template, right and wrong, beside cwltool's validation."""
+    """Check a large template, correct and wrong, beside cwltool's validation."""
     from sluice.bench.check import bench_check  # noqa: PLC0415 - loads the CWL libraries
 
     plain_errors(lambda: bench_check(steps)).show()
@@ -125,7 +125,7 @@ def template_check(
 
 @app.command("fit")
 def what_fits() -> None:
-    """What fits of 10 000 kinds of demands into what a node with 8 GPUs has left."""
+    """Match 10 000 kinds of resource requests with the free capacity of a node with 8 GPUs."""
     from sluice.bench.fit import bench_fit  # noqa: PLC0415 - as the others
 
     plain_errors(bench_fit).show()
@@ -136,7 +136,7 @@ def document_ocr(
     pages: Annotated[int, typer.Option(min=8, help="Drawn pages of a volume.")] = 40,
     rounds: Annotated[int, typer.Option(min=1, help="Of both, taking turns.")] = 5,
 ) -> None:
-    """Pages through pero-ocr, beside a plain loop and tools started anew; needs `make ocr`."""
+    """Run pages through pero-ocr, beside a plain loop and tools started anew; needs `make ocr`."""
     from sluice.bench.ocr import bench_ocr  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_ocr(pages, rounds)).show()
@@ -148,7 +148,7 @@ def polite_crawl(
     rounds: Annotated[int, typer.Option(min=1, help="Of both, taking turns.")] = 3,
     spiders: Annotated[int, typer.Option(min=2, help="That wait, for memory and CPU.")] = 1000,
 ) -> None:
-    """`mt-crawl` of many small sites, beside plain Scrapy; needs the extra `masstimes`."""
+    """Run `mt-crawl` on many small sites, beside plain Scrapy; needs the extra `masstimes`."""
     from sluice.bench.crawl import bench_crawl  # noqa: PLC0415 - as the others
 
     plain_errors(lambda: bench_crawl(sites, rounds, spiders)).show()
@@ -160,7 +160,7 @@ def asking(
     people: Annotated[int, typer.Option(min=1, help="That answer at the same time.")] = 200,
     think: Annotated[float, typer.Option(min=0, help="Seconds that each looks at one.")] = 1.0,
 ) -> None:
-    """People who answer through the page's requests."""
+    """Let people answer through the page's requests."""
     from sluice.bench.ask import bench_ask  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_ask(items, people, think)).show()
@@ -171,9 +171,7 @@ def stragglers(
     jobs: Annotated[int, typer.Option(min=10, help="Jobs of the step.")] = 400,
     rounds: Annotated[int, typer.Option(min=1, help="With and without, in turns.")] = 3,
 ) -> None:
-    """One step on four simulated pilots, one of them ten times as slow: with second attempts, and
-    without.
-    """
+    """Run a step on four pilots, one of them slow, with and without speculative execution."""
     from sluice.bench.stragglers import bench_stragglers  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_stragglers(jobs, rounds)).show()
@@ -184,7 +182,7 @@ def flow(
     files: Annotated[int, typer.Option(min=64, max=1000, help="Files of the data set.")] = 500,
     rounds: Annotated[int, typer.Option(min=1, help="Of both, taking turns.")] = 3,
 ) -> None:
-    """Maps and a merge of groups, a few jobs of which take long, beside the same with barriers."""
+    """Run maps and a merge in groups, with a few long jobs, beside the same with barriers."""
     from sluice.bench.flow import bench_flow  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_flow(files, rounds)).show()
@@ -194,8 +192,9 @@ def flow(
 def maps(
     files: Annotated[int, typer.Option(min=10, help="Files of the data set.")] = 2000,
 ) -> None:
-    """Three small maps over many files, beside one map, cwltool, StreamFlow and Snakemake (where
-    they are installed).
+    """Run three small maps over many files, beside one map, cwltool, StreamFlow and Snakemake.
+
+    StreamFlow and Snakemake run where they are installed.
     """
     from sluice.bench.maps import bench_maps  # noqa: PLC0415 - starts a whole system
 
@@ -213,7 +212,7 @@ def simulate(
     ] = None,
     seeds: Annotated[int, typer.Option(min=2, help="Runs of each, for the confidence.")] = 20,
 ) -> None:
-    """What is loaded where, in simulated time: our policy beside the watchdog."""
+    """Simulate the placement of warm workers: the policy of Sluice beside the watchdog."""
     from sluice.bench.simulate import bench_simulate  # noqa: PLC0415 - as the others
 
     files = scenarios or sorted(Path("docs/scenarios").glob("ocr-*.yaml"))
@@ -224,7 +223,7 @@ def simulate(
 
 @app.command("all")
 def everything() -> None:
-    """All that take a minute or two: not `crawl`, `maps`, `ocr`, `size`, `simulate`."""
+    """Run all that take a minute or two: not `crawl`, `maps`, `ocr`, `size`, `simulate`."""
     bookkeeping()
     jobs()
     latency()

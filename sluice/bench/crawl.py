@@ -1,5 +1,6 @@
-"""A polite crawl of many small sites: pages per second beside plain Scrapy on the same sites, and
-what spiders cost that only wait.
+"""Benchmark of a polite crawl of many small sites, beside plain Scrapy on the same sites.
+
+It measures pages per second, and the cost of spiders that only wait.
 """
 
 import json
@@ -19,20 +20,23 @@ import psutil
 from sluice.bench.result import BenchResult
 from sluice.contracts.problems import NotAvailable
 
-#: By what their programs are called; ours first.
+#: The names of the programs; Sluice's first.
 OURS, PLAIN = "mt-crawl", "mt-plain-crawl"
-#: Of all delays: the first is half a second.
+#: The factor of all delays. The first delay is half a second.
 DELAYS = 0.1
 AT_ONCE = 100
-#: Of delays, so that a spider has asked for robots.txt and waits for five minutes.
+#: The factor of delays with which a spider waits for five minutes after robots.txt.
 WAITING_DELAYS = 60.0
-#: Seconds that waiting spiders are left alone, then watched.
+#: Seconds for waiting spiders to settle, then seconds of measurement.
 SETTLE, WATCH = 5.0, 20.0
 
 
 def bench_crawl(sites: int = 300, rounds: int = 3, spiders: int = 1000) -> BenchResult:
-    """Medians of so many rounds, in which both take turns. Raises ``NotAvailable`` where Scrapy is
-    not installed, ``AssertionError`` where a site was asked too early.
+    """Measure medians of ``rounds`` rounds, in which both programs take turns.
+
+    Raises:
+        NotAvailable: Scrapy is not installed.
+        AssertionError: A site was asked too early.
     """
     if find_spec("scrapy") is None or find_spec("masstimes") is None:
         raise NotAvailable("Scrapy is not installed: the extra `masstimes` has it")
@@ -70,7 +74,7 @@ def bench_crawl(sites: int = 300, rounds: int = 3, spiders: int = 1000) -> Bench
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """``cpu``: seconds of a core."""
+    """The result of a crawl. ``cpu`` is in seconds of a core."""
 
     pages: int
     seconds: float
@@ -78,12 +82,13 @@ class Crawl:
 
     @property
     def pages_per_second(self) -> float:
+        """Return the pages per second."""
         return self.pages / self.seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """``memory``: bytes of a spider more."""
+    """The cost of waiting spiders. ``memory`` is in bytes for each further spider."""
 
     memory: float
     cores: float
@@ -99,7 +104,7 @@ class _Web:
         return sorted(map(str, (self.folder / "parishes").iterdir()))
 
     def crawl(self, program: str, turn: int) -> Crawl:
-        """All of it, from the start of the process to its end."""
+        """Crawl all of it, measured from the start of the process to its end."""
         out, name = self.folder / f"{program}-{turn}", f"{program}-{turn}"
         options = ("--out", str(out), "--contact", name, "--delays", str(DELAYS))
         start = time.monotonic()
@@ -114,7 +119,11 @@ class _Web:
         return Crawl(pages, seconds, used)
 
     def kindness(self, turn: int) -> int:
-        """Requests of ours, none of which came too early by the server's log."""
+        """Return the number of requests, none of which came too early by the server's log.
+
+        Raises:
+            AssertionError: A request came too early.
+        """
         log = str(self.folder / "requests.jsonl")
         options = ("--agent", f"(+{OURS}-{turn})", "--delays", str(DELAYS))
         told = subprocess.run(
@@ -124,13 +133,13 @@ class _Web:
         return int(told.stdout)
 
     def wait(self, program: str, spiders: int) -> Waiting:
-        """Of so many, beside one."""
+        """Measure ``spiders`` waiting spiders, beside one."""
         alone, _ = self._watched(program, 1)
         memory, cores = self._watched(program, spiders)
         return Waiting((memory - alone) / (spiders - 1), cores)
 
     def _watched(self, program: str, spiders: int) -> tuple[int, float]:
-        """(bytes, cores) of the process while they wait."""
+        """Return the memory in bytes and the cores of the process while its spiders wait."""
         name = f"{program}-waits-{spiders}"
         options = [
             *("--out", str(self.folder / name), "--contact", name),
@@ -163,7 +172,7 @@ def _served(folder: Path, sites: int) -> Iterator[_Web]:
 
 @contextmanager
 def _started(program: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Ended with what is within."""
+    """Run a program for the duration of the block."""
     command = [_path(program), *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
@@ -178,7 +187,7 @@ def _path(program: str) -> str:
 
 
 def _cpu(process: subprocess.Popen[bytes]) -> float:
-    """Seconds so far; 0 where it has ended."""
+    """Return the CPU seconds of a process so far, or 0 if it has ended."""
     try:
         times = psutil.Process(process.pid).cpu_times()
     except psutil.NoSuchProcess:

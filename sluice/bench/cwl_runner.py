@@ -1,4 +1,4 @@
-"""`sluice cwl-runner` with one small tool on a running system, beside cwltool's command."""
+"""Benchmark of `sluice cwl-runner` with one small tool, beside cwltool's command."""
 
 import json
 import os
@@ -26,9 +26,7 @@ stdout: lines.txt
 
 
 def bench_command(rounds: int = 20) -> BenchResult:
-    """Seconds from the start of the command to its end, median of ``rounds``; the two commands take
-    turns.
-    """
+    """Measure the median time of the command over ``rounds`` rounds, in turns with cwltool."""
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-command-") as folder,
         fresh_system() as (url, _),
@@ -74,7 +72,7 @@ def bench_command(rounds: int = 20) -> BenchResult:
 
 
 def _run(command: Sequence[str], folder: Path) -> tuple[float, float]:
-    """(seconds, processor seconds)."""
+    """Return the wall-clock seconds and the processor seconds of a command."""
     before, started = os.times(), time.perf_counter()
     subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     wall, after = time.perf_counter() - started, os.times()

@@ -1,4 +1,4 @@
-"""cwltool, the peer of the benchmarks."""
+"""cwltool, a peer of the benchmarks."""
 
 import shutil
 import subprocess
@@ -9,9 +9,7 @@ from pathlib import Path
 
 
 def seconds_of_cwltool(workflow: str, files: Sequence[Path], folder: Path, *options: str) -> float:
-    """From the command to its end: ``workflow``, whose input is ``files``, in ``folder``, with
-    cwltool's ``options``.
-    """
+    """Return the seconds of cwltool for a workflow with the input ``files``."""
     text, order = folder / "workflow.cwl", folder / "order.yml"
     text.write_text(workflow)
     order.write_text(

@@ -1,4 +1,4 @@
-"""What fits of ten thousand kinds of demands into what a node with eight GPUs has left."""
+"""Benchmark of matching ten thousand kinds of resource requests with a node of eight GPUs."""
 
 import time
 from itertools import product
@@ -8,7 +8,7 @@ from sluice.bench.result import BenchResult
 from sluice.contracts.gpus import Gpu, GpuNeeds
 from sluice.fit import Booked, Offer, Wanted, fit, fitting
 
-#: The median of so many counts.
+#: The number of measurements of which the median counts.
 ROUNDS = 15
 
 _CORES = (0.1, 0.5, 1, 2, 3, 4, 6, 8, 12, 16)
@@ -17,8 +17,9 @@ _NAMED: tuple[dict[str, float], ...] = ({}, {"licence": 1}, {"licence": 0.5}, {"
 
 
 def bench_fit() -> BenchResult:
-    """Milliseconds to find those that fit, of a node of which nothing and one of which much is
-    taken; beside asking for each by itself.
+    """Measure the milliseconds to find the fitting kinds on an idle and on a busy node.
+
+    The peer matches each kind by itself.
     """
     devices = [
         Gpu(uuid=f"GPU-{number}", name="A", memory=40_000, capability="8.0", cuda="12.4")

@@ -1,5 +1,6 @@
-"""What it brings that a job runs as soon as its own input is there: maps and a merge in groups over
-files of which a few take long, beside the same steps with barriers between them.
+"""Benchmark of dataflow scheduling, beside the same steps with barriers between them.
+
+The chain has maps and a merge in groups. A few of the files take long.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.lifecycle import cancel_and_wait
 
 MAPS, AT_A_TIME, GROUP = 5, 64, 10
-#: Seconds that a job takes; of every hundred so many take so many times as long.
+#: Seconds of a job, the percentage of long jobs, and the factor by which they take longer.
 SECONDS, LONG_ONES, AS_LONG = 0.3, 2, 20
 
 _STEP = """\
@@ -70,8 +71,10 @@ steps:
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """Seconds to the end, and until the last map gave its first file; most files between maps at
-    once.
+    """The times of a chain in seconds, and the files between its maps.
+
+    ``whole`` is the time to the end, ``first`` the time until the last map wrote its first file,
+    and ``between`` the maximum number of files between maps.
     """
 
     whole: float
@@ -80,8 +83,9 @@ class _Passage:
 
 
 def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
-    """Seconds to the end, medians of so many rounds in which both take turns, one system, which is
-    up; the same files and times in all.
+    """Measure the time to the end: medians of ``rounds`` rounds in which both variants take turns.
+
+    All rounds use one running system, the same files and the same times.
     """
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-flow-") as folder,
@@ -119,7 +123,7 @@ def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
 
 
 def _draw(folder: Path, files: int) -> list[Path]:
-    """Each says how long it takes in each of the maps."""
+    """Make files that say how long they take in each of the maps."""
     chooser = random.Random(5)  # noqa: S311 - the same every time
     paths = [folder / f"file-{number:05d}.txt" for number in range(files)]
     for path in paths:
@@ -131,7 +135,7 @@ def _draw(folder: Path, files: int) -> list[Path]:
 
 
 def _least(inputs: Sequence[Path]) -> float:
-    """Seconds that the tools sleep, spread evenly."""
+    """Return the seconds that the tools sleep, divided by the number of slots."""
     return sum(float(word) for path in inputs for word in path.read_text().split()) / AT_A_TIME
 
 
@@ -154,7 +158,7 @@ def _carry(url: str, inputs: Sequence[Path], *, barriers: bool) -> _Passage:
 
 
 async def _watched(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _Passage:
-    # What the last map gives waits until a group of the merge is full.
+    # Files of the last map wait until a group of the merge is full, so they are not counted.
     between = FilesBetween([f"map{number}" for number in range(1, MAPS)])
     watching = asyncio.create_task(between.watch(url))
     try:
@@ -165,7 +169,7 @@ async def _watched(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _Passa
 
 
 async def _first_file(url: str, carried: Carried) -> float:
-    """Seconds from the chain's beginning until the last map gave its first file."""
+    """Return the seconds from the chain's beginning until the last map wrote its first file."""
     async with connected(url) as connection:
         [task] = [step.task_uid for step in carried.chain.steps if step.name == f"map{MAPS}"]
         if task is None:

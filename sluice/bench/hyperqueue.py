@@ -1,5 +1,6 @@
-"""HyperQueue, a peer of the benchmarks where it is installed: tasks on the cores of one machine,
-each a program that is started anew.
+"""HyperQueue, a peer of the benchmarks if it is installed.
+
+It runs tasks on the cores of one machine, and starts a program for each.
 """
 
 import importlib.util
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-#: Says the seconds from the submission until the last task has ended.
+#: Prints the seconds from the submission until the last task has ended.
 _RUN = """
 import json, sys, time
 from hyperqueue import Job, LocalCluster
@@ -27,12 +28,14 @@ with LocalCluster(worker_config=WorkerConfig(cores=given["cores"])) as cluster:
 
 
 def is_installed() -> bool:
+    """Return whether HyperQueue is installed."""
     return importlib.util.find_spec("hyperqueue") is not None
 
 
 def seconds_of_hyperqueue(command: Sequence[str], files: Sequence[Path], folder: Path) -> float:
-    """The command for each of the files, its last argument, in a folder of its own below
-    ``folder``, where its output and its log are kept. As many at a time as there are cores.
+    """Return the seconds for a command on each of the files, on all cores.
+
+    The file is the last argument. Each task has a folder below ``folder`` for its output and log.
     """
     tasks = [(str(folder / str(number)), str(path)) for number, path in enumerate(files)]
     for place, _ in tasks:

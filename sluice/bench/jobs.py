@@ -1,5 +1,6 @@
-"""Real jobs: ``sha256sum`` of many small files, each output kept, then a merge; beside ``xargs``
-and ``cwltool``.
+"""Benchmark of real jobs, beside ``xargs`` and ``cwltool``.
+
+The jobs run ``sha256sum`` on many small files. A merge follows.
 """
 
 import asyncio
@@ -53,8 +54,10 @@ steps:
 
 
 def bench_jobs(files: int = 2000) -> BenchResult:
-    """Jobs per second from the request to the merged output on the output storage; the system is
-    up, the data set registered. Tools run in the pilots' sandbox, and for comparison without.
+    """Measure jobs per second from the request to the merged output on the output storage.
+
+    The system runs and the data set is registered. Tools run in the pilots' sandbox, and for
+    comparison without it.
     """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-jobs-") as folder:
         root = Path(folder)
@@ -88,17 +91,17 @@ def bench_jobs(files: int = 2000) -> BenchResult:
 
 
 def _carried(inputs: list[Path], *, sandbox: str) -> tuple[Carried, str]:
-    """By a system of its own, and the merged output. ``sandbox``: its pilots' setting."""
+    """Return the times and the merged output of a system of its own with a sandbox setting."""
     with fresh_system(SLUICE_PILOT_SANDBOX=sandbox) as (url, _):
-        # The pilots load the tool and their caches on a small data set first, as they have in a
-        # system that is up.
+        # The pilots first load the tool and their caches on a small data set, as in a running
+        # system.
         asyncio.run(carry_through(url, WORKFLOW, inputs[:20], name="bench-jobs"))
         carried = asyncio.run(carry_through(url, WORKFLOW, inputs, name="bench-jobs"))
         return carried, asyncio.run(read_output(url, carried))
 
 
 def _hashes(text: str) -> list[str]:
-    """The sums, in order; the names beside them are each runner's own paths."""
+    """Return the checksums in order, without the names, which depend on the runner."""
     return [line.split()[0] for line in text.splitlines()]
 
 

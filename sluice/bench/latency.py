@@ -1,5 +1,7 @@
-"""Latency of an idle system: data set closed → first job starts; a job of a step ends → that of the
-next step which reads its file starts, there being a free core for it.
+"""Benchmark of the latency of an idle system.
+
+It measures the time from the closing of a data set to its first job, and from the end of a job to
+the start of the downstream job that reads its file while a core is free.
 """
 
 import asyncio
@@ -18,7 +20,7 @@ from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.templates import NewTemplate
 
-#: Seconds after which a step is there that takes what another one gives as it comes.
+#: Seconds after which a downstream step is ready for files as they come.
 _UNTIL_FOLLOWED = 0.5
 
 _TOOL = """\
@@ -60,9 +62,10 @@ SECOND_TOOL
 
 
 def bench_latency(rounds: int = 40) -> BenchResult:
-    """Median and 99th percentile over ``rounds`` data sets of four files, and half as many of one
-    file for what goes from step to step, one after the other, matched by the intake. Tools say when
-    they begin.
+    """Measure medians and 99th percentiles over ``rounds`` data sets, one after the other.
+
+    The first part uses data sets of four files. The part from step to step uses half as many data
+    sets of one file. The intake matches them, and tools report when they begin.
     """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-latency-") as folder:
         files = [Path(folder) / f"{number}.txt" for number in range(4)]
@@ -92,8 +95,9 @@ def bench_latency(rounds: int = 40) -> BenchResult:
 async def _measure(
     url: str, files: list[Path], rounds: int, seconds: float = 0
 ) -> tuple[list[float], list[float]]:
-    """Seconds from a data set's closing to its first job, and from each job to its reader.
-    ``seconds``: that the first step's jobs take.
+    """Return the seconds from closing to the first job, and from each job to its downstream job.
+
+    ``seconds`` is the time that jobs of the first step take.
     """
     kind = f"bench-latency-{seconds:g}"
     starts: list[float] = []
@@ -115,7 +119,7 @@ async def _measure(
 
 
 def two_steps(seconds: float) -> str:
-    """``seconds``: that the first step's tools take after they have begun."""
+    """Return a workflow whose first tools take ``seconds`` after they have begun."""
     tools = {
         "FIRST_TOOL\n": _TOOL.replace("COMMAND", f"sh, -c, date +%s.%N; sleep {seconds:g}"),
         "SECOND_TOOL\n": _TOOL.replace("COMMAND", "date, +%s.%N"),
@@ -128,7 +132,7 @@ def two_steps(seconds: float) -> str:
 
 
 async def _begun(connection: Connection, chain: Chain, step: str) -> dict[int, float]:
-    """When each job of a step began by its own word, in seconds since the epoch, by number."""
+    """Return the times at which the jobs of a step began, as they report it, by number."""
     [output] = [dataset.uid for dataset in chain.datasets if dataset.step == step and dataset.port]
     found = {}
     async for file in connection.operator.all_files(output):
@@ -138,7 +142,7 @@ async def _begun(connection: Connection, chain: Chain, step: str) -> dict[int, f
 
 
 async def _ended(connection: Connection, task: UUID | None) -> dict[int, float]:
-    """When what each job of a task gave was known, likewise."""
+    """Return the times at which the results of a task's jobs were known, by number."""
     if task is None:
         raise ValueError("the step was never started")
     found = {}

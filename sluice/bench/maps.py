@@ -1,5 +1,7 @@
-"""Three small maps over many files, all last outputs kept: beside a single map, and beside cwltool,
-StreamFlow and Snakemake where these are installed.
+"""Benchmark of three small maps over many files, beside one map and other systems.
+
+The others are cwltool and, if installed, StreamFlow and Snakemake. All outputs of the last map are
+kept.
 """
 
 import asyncio
@@ -66,9 +68,11 @@ rule map{number}:
 
 
 def bench_maps(files: int = 2000) -> BenchResult:
-    """Jobs per second: of Sluice, on a system that is up, from the request until the last output is
-    on the output storage; of the others from the command to its end, as many jobs at a time as
-    there are cores. All have to give the same files.
+    """Measure jobs per second.
+
+    Sluice, on a running system, is measured from the request until the last output is on the output
+    storage. The others are measured from the command to its end, with as many jobs at a time as
+    there are cores. All must produce the same files.
     """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-maps-") as folder:
         root = Path(folder)
@@ -126,7 +130,7 @@ def _workflow(maps: int) -> str:
 
 
 def _turns() -> bytes:
-    """What the maps make of each byte together."""
+    """Return the combined translation of each byte by all maps."""
     one = bytes(byte + 1 if byte in range(ord("a"), ord("z")) else byte for byte in range(256))
     turned = bytes(range(256))
     for _ in range(MAPS):
@@ -179,7 +183,11 @@ def _snakemake(program: str, inputs: Sequence[Path], folder: Path) -> tuple[floa
 
 
 def _seconds_of(command: Sequence[str], folder: Path) -> float:
-    """Raises ``subprocess.TimeoutExpired`` after ``LONGEST``, with all it has started ended."""
+    """Return the seconds of a command.
+
+    Raises:
+        subprocess.TimeoutExpired: It exceeded ``LONGEST``, and was killed with its children.
+    """
     started = time.perf_counter()
     with subprocess.Popen(
         command,

@@ -1,4 +1,4 @@
-"""The system that a benchmark measures: where its services answer, and what its processes take."""
+"""The system that a benchmark measures: addresses of its services and usage of its processes."""
 
 import json
 import os
@@ -24,9 +24,17 @@ _MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Base URLs of the services, ``postgresql://…`` of the server's own database, and name → id of
-    every process. ``pilot_token``: file with what pilots register with, where that is asked;
-    ``service_keys``: folder with the keys of services, where they sign.
+    """A system under measurement.
+
+    Attributes:
+        kind: A description of the system.
+        operator: The base URL of the operator service.
+        dms: The base URL of the DMS.
+        wms: The base URL of the WMS.
+        database: The ``postgresql://…`` URL of the server's own database.
+        processes: The pid of each process by name.
+        pilot_token: The file with the token for the registration of pilots, if one is needed.
+        service_keys: The folder with the keys of services, if they sign requests.
     """
 
     kind: str
@@ -39,23 +47,24 @@ class Measured:
     service_keys: Path | None = None
 
     def auth(self, service: str) -> httpx.Auth | None:
-        """By which ``service`` is asked as the operator service asks it."""
+        """Return the authentication with which the operator service calls ``service``."""
         if self.service_keys is None:
             return None
         keys = ServiceKeys(self.service_keys, CallingService.OPERATOR)
         return SignedRequests(ServiceSigner(keys), service)
 
     def processor_seconds(self) -> dict[str, float]:
-        """By process, those below it included. One that has ended counts no more."""
+        """Return the processor seconds of each process and its children, without ended ones."""
         return {
             name: sum(_seconds(process) for process in _tree(pid))
             for name, pid in self.processes.items()
         }
 
     def peak_memory(self) -> dict[str, float]:
-        """MiB of each process that runs Python, the most that it ever had. Servers of others are
-        left out: what their processes share would count many times. An embedded system's pilots are
-        among them.
+        """Return the peak memory in MiB of each Python process.
+
+        Pilots of an embedded system are included. Other servers are left out, because memory that their
+        processes share would count several times.
         """
         found = {
             **self.processes,
@@ -70,9 +79,7 @@ class Measured:
 
 @contextmanager
 def embedded(*, pilots: int = 0) -> Iterator[Measured]:
-    """An embedded system of its own, with so many pilots. Files that are registered need not be
-    there.
-    """
+    """Yield an embedded system with ``pilots`` pilots. Registered files need not exist."""
     with _files_made_up(), fresh_system("--pilots", str(pilots)) as (url, home):
         lines = (home / "database" / "postmaster.pid").read_text().splitlines()
         system = int(json.loads((home / "system.json").read_text())["pid"])
@@ -89,8 +96,10 @@ def embedded(*, pilots: int = 0) -> Iterator[Measured]:
 
 @contextmanager
 def separate(folder: Path) -> Iterator[Measured]:
-    """The processes of the compose file that run on this machine below ``folder``, as their
-    ``stack.json`` describes them. Raises ``NotAvailable`` where none are ready there.
+    """Yield the separate processes of a stack in ``folder``, as its ``stack.json`` describes them.
+
+    Raises:
+        NotAvailable: No stack is ready there.
     """
     try:
         state = json.loads((folder / "stack.json").read_text())
@@ -120,7 +129,7 @@ def separate(folder: Path) -> Iterator[Measured]:
 
 @contextmanager
 def _files_made_up() -> Iterator[None]:
-    """A million input files would take longer to write than all that is measured."""
+    """Disable the verification of files: a million input files would take too long to write."""
     name = "SLUICE_DMS_VERIFY_FILES"
     before = os.environ.get(name)
     os.environ[name] = "false"

@@ -1,4 +1,4 @@
-"""One job that takes a whole data set of small files: what it costs beside the tool's own time."""
+"""Benchmark of one job that takes a whole data set of small files, beside the tool's own time."""
 
 import asyncio
 import subprocess
@@ -13,7 +13,7 @@ from sluice.bench.cwltool import seconds_of_cwltool
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
 
-#: The median of so many counts.
+#: The number of measurements of which the median counts.
 ROUNDS = 3
 
 WORKFLOW = """\
@@ -41,8 +41,9 @@ steps:
 
 
 def bench_merge(files: int = 5000) -> BenchResult:
-    """Seconds from the request to the output on the output storage, less those of the tool by
-    itself on the same files; the system is up, the data set registered.
+    """Measure the overhead: seconds to the output on the output storage, less the tool's own.
+
+    The system runs and the data set is registered.
     """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-merge-") as folder:
         root = Path(folder)
@@ -75,7 +76,7 @@ def bench_merge(files: int = 5000) -> BenchResult:
 
 
 def _tool(inputs: Sequence[Path]) -> tuple[float, list[str]]:
-    """Its seconds, and the sums in order."""
+    """Return the seconds of the tool, and the checksums in order."""
     started = time.perf_counter()
     done = subprocess.run(["sha256sum", *inputs], check=True, capture_output=True, text=True)
     return time.perf_counter() - started, [line.split()[0] for line in done.stdout.splitlines()]

@@ -1,5 +1,7 @@
-"""Document OCR by tools that stay loaded: pages per second of two workers, beside a plain loop of
-two processes that writes the same files, and beside the same tools started anew for each page.
+"""Benchmark of document OCR with warm workers: pages per second of two workers.
+
+The peers are a plain loop of two processes that writes the same files, and the same tools started
+anew for each page.
 """
 
 import asyncio
@@ -25,16 +27,20 @@ from sluice.contracts.problems import NotAvailable
 
 #: One for each of two cores.
 WORKERS = 2
-#: By the asset that the workflow takes it from.
+#: By the asset that the workflow takes them from.
 CONFIGURATIONS = {"ocr-layout": "layout", "ocr-model": "ocr"}
-#: As the tools have it: libraries would start a thread for each core.
+#: As in the tools: libraries would start a thread for each core.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchResult:
-    """Medians of so many rounds, in which both take turns; the system is up, its tools are loaded,
-    and so is what the loop needs. ``started_anew``: pages to work on without ``sluice:warm``.
-    Raises ``NotAvailable`` where pero-ocr is not installed.
+    """Measure medians of ``rounds`` rounds, in which both variants take turns.
+
+    The system runs, and tools and loop are loaded. ``started_anew`` is the number of pages for the
+    run without ``sluice:warm``.
+
+    Raises:
+        NotAvailable: pero-ocr is not installed.
     """
     if find_spec("pero_ocr") is None:
         raise NotAvailable("pero-ocr is not installed: the extra `ocr` has it (`make ocr`)")
@@ -74,11 +80,12 @@ def bench_ocr(pages: int = 40, rounds: int = 5, started_anew: int = 6) -> BenchR
 
 @dataclass(frozen=True, slots=True)
 class _Bench:
-    """Works in ``folder``: the pack twice, scans, what the loop writes."""
+    """The files of the benchmark in ``folder``: two copies of the pack, scans, results."""
 
     folder: Path
 
     def draw(self, pages: int) -> list[Path]:
+        """Make both copies of the pack, and return the drawn scans."""
         for name in ("warm", "cold"):
             _program("ocr-pack", str(self.folder / name))
         workflow = self.folder / "cold" / "workflow.cwl"
@@ -89,18 +96,20 @@ class _Bench:
         return sorted(scans.iterdir())
 
     async def put_configurations(self, url: str) -> None:
+        """Store the configurations as assets."""
         async with connected(url) as connection:
             for name, part in CONFIGURATIONS.items():
                 files = files_of([self.folder / "warm" / "config" / part])
                 await put_asset(connection, name, files, note="of the pack")
 
     def carry(self, url: str, scans: Sequence[Path], *, warm: bool = True) -> Carried:
+        """Run scans through the workflow, with or without warm workers."""
         name = "warm" if warm else "cold"
         files = read_template_files([self.folder / name / "workflow.cwl"])
         return asyncio.run(carry_template(url, files.new(f"bench-ocr-{name}"), scans))
 
     def loop(self, scans: Sequence[Path]) -> float:
-        """Its seconds from when all is loaded, and has worked on a page, to the last file."""
+        """Return the loop's seconds to the last file, after loading and a first page."""
         config, out = self.folder / "warm" / "config", self.folder / "loop"
         options = [
             *("--layout-config", str(config / "layout"), "--ocr-config", str(config / "ocr")),
@@ -111,7 +120,11 @@ class _Bench:
         return float(json.loads((self.folder / "summary.json").read_text())["seconds"])
 
     def compare(self, url: str, carried: Carried) -> None:
-        """Raises ``AssertionError`` where the text of the volume is not the loop's."""
+        """Check that the system and the loop have read the same text.
+
+        Raises:
+            AssertionError: The texts differ.
+        """
         out = self.folder / "out"
         asyncio.run(_fetch(url, carried, out))
         if (out / "volume.txt").read_bytes() != (self.folder / "loop/volume.txt").read_bytes():

@@ -1,4 +1,4 @@
-"""What a benchmark gives: a table for people, and one JSON object as the last line."""
+"""The result of a benchmark: a table for people, and one JSON object as the last line."""
 
 import json
 import os
@@ -13,8 +13,10 @@ from sluice.cli.output import out
 
 @dataclass(frozen=True, slots=True)
 class BenchResult:
-    """``target`` is what the project wants; ``peers``: name → the same quantity; ``ratio``: value
-    over one peer's.
+    """The result of a benchmark.
+
+    ``target`` is the goal of the project. ``peers`` has the same quantity of other systems.
+    ``ratio`` is the value divided by that of one peer.
     """
 
     name: str
@@ -26,7 +28,7 @@ class BenchResult:
     details: Mapping[str, object] = field(default_factory=dict)
 
     def show(self) -> None:
-        """Prints the table, then the JSON line."""
+        """Print the table, then the JSON line."""
         table = Table(title=self.name, title_justify="left", box=None, pad_edge=False)
         table.add_column("figure")
         table.add_column("value", justify="right")
@@ -42,6 +44,7 @@ class BenchResult:
         print(json.dumps(self.as_dict()), flush=True)
 
     def as_dict(self) -> dict[str, object]:
+        """Return the result as a JSON object."""
         return {
             "name": self.name,
             "value": round(self.value, 3),
@@ -59,7 +62,7 @@ def _readable(value: float) -> str:
 
 
 def machine() -> dict[str, object]:
-    """What figures depend on: processor count and kind, Python, system."""
+    """Return what figures depend on: number and kind of processors, Python, system."""
     return {
         "cores": os.cpu_count(),
         "processor": _processor(),
@@ -79,6 +82,6 @@ def _processor() -> str:
 
 
 def percentile(values: list[float], share: float) -> float:
-    """Nearest-rank percentile; ``share`` in 0..1, ``values`` not empty."""
+    """Return the nearest-rank percentile. ``share`` is in 0..1, and ``values`` is not empty."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, round(share * (len(ordered) - 1)))]

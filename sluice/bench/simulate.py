@@ -1,4 +1,7 @@
-"""The watchdog beside our policy, in simulated time: loads, numbers of workers, the same pages."""
+"""Benchmark of the policy of Sluice beside the watchdog, in simulated time.
+
+It covers several loads and numbers of workers, with the same pages for both.
+"""
 
 import importlib
 import math
@@ -17,14 +20,15 @@ from sluice.contracts.simulation import PolicyName
 
 SIMULATOR = "wms.simulation.entry"
 LOADS, WORKERS = (0.5, 0.8, 0.95, 1.02, 1.13), (2, 4, 16, 64)
-#: Means over so many seeds are taken for normal.
+#: Means over so many seeds are assumed to be normally distributed.
 NORMAL = 1.96
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Mean passages, one for each seed. ``bound``: no policy is below it; ``unloaded``: ours, if
-    loading cost nothing.
+    """Mean passage times, one for each seed.
+
+    No policy is below ``bound``. ``unloaded`` is the policy of Sluice if loading cost nothing.
     """
 
     scenario: str
@@ -37,20 +41,21 @@ class Case:
 
     @property
     def change(self) -> tuple[float, float]:
-        """Of ours against the watchdog, and half of what 95 of 100 are within: seed by seed, since
-        both have the same pages.
+        """Return the relative change against the watchdog and half of its 95 % confidence interval.
+
+        It is computed seed by seed, because both policies have the same pages.
         """
         ratios = [our / its - 1 for our, its in zip(self.ours, self.watchdog, strict=True)]
         return fmean(ratios), NORMAL * stdev(ratios) / math.sqrt(len(ratios))
 
     @property
     def least(self) -> float:
-        """So low could the change be, if the bound were reached."""
+        """Return the relative change if the bound were reached."""
         return fmean(self.bound) / fmean(self.watchdog) - 1
 
 
 def bench_simulate(files: Sequence[Path], seeds: int) -> BenchResult:
-    """Goes through all loads and numbers of workers with each scenario."""
+    """Simulate all loads and numbers of workers with each scenario."""
     cases = list(_cases(files, seeds))
     _show(cases)
     loaded = [case for case in cases if case.load >= 0.8]
@@ -105,10 +110,11 @@ def _one(simulator: Any, given: Any, case: Case) -> None:
 
 
 def bound(pages: Sequence[tuple[float, float]], workers: int) -> float:
-    """Below which no policy's mean passage is, of pages (when they come, how much work they are):
-    the larger of their work by itself, and of what one worker as fast as all together would need
-    that takes up at any moment the page with the least work left, which is the best that one worker
-    can do, and loads nothing.
+    """Return a lower bound of the mean passage time of any policy.
+
+    ``pages`` has the arrival and the work of each page. The bound is the larger of the mean work of
+    a page and the mean passage time on one worker that is as fast as all together, loads nothing,
+    and always works on the page with the least work left, which is optimal for one worker.
     """
     now, total, left = 0.0, 0.0, list[tuple[float, float]]()
     for came, work in sorted(pages):
@@ -121,7 +127,7 @@ def bound(pages: Sequence[tuple[float, float]], workers: int) -> float:
 def _work_until(
     end: float, now: float, total: float, left: list[tuple[float, float]]
 ) -> tuple[float, float]:
-    """The time then, and the passages of all that has passed."""
+    """Return the new time and the sum of the passage times of all finished pages."""
     while left and now < end:
         work, came = heappop(left)
         if now + work > end:

@@ -1,10 +1,8 @@
-"""Pilots that run nothing: they lease, link a small file to each output, report success, and go on.
+"""Pilots that run nothing: they lease jobs, link a small file to each output and report success.
 
-A process of its own: ``python -m sluice.bench.simulated_pilots WMS_URL JOBS PILOTS [TOKEN]``, where
-TOKEN is the file with what they register with.
-
-They are the measuring equipment and share the processors with what is measured, so their requests
-are put together as plain JSON, which costs a fraction of what a pilot's own contracts do.
+Run them as ``python -m sluice.bench.simulated_pilots WMS_URL JOBS PILOTS [TOKEN]``, where TOKEN is
+the file with the token for registration. They share the processors with the measured system, so
+their requests are built as plain JSON, which costs a fraction of a real pilot's.
 """
 
 import asyncio
@@ -28,16 +26,20 @@ from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 from sluice.storage import local_path
 
-#: Name of the file that outputs are links to.
+#: The name of the file that outputs are links to.
 _SOURCE = ".one-byte"
-#: Jobs a simulated pilot leases and reports at a time.
+#: The number of jobs that a simulated pilot leases and reports at a time.
 BATCH = 64
 CHECKSUM = f"sha256:{hashlib.sha256(b'1').hexdigest()}"
 
 
 async def run_pilots(url: str, jobs: int, pilots: int, token: Path | None = None) -> int:
-    """Leases and reports until ``jobs`` are done; how many that were (the last leases may bring a
-    few more). Raises ``ServiceError`` when a report is not accepted.
+    """Lease and report until ``jobs`` are done, and return their number.
+
+    The last leases may add a few.
+
+    Raises:
+        ServiceError: A report is not accepted.
     """
     share = -(-jobs // pilots)
     return sum(
@@ -74,7 +76,11 @@ async def _work(http: httpx.AsyncClient, number: int, share: int) -> int:
 
 
 async def post(http: httpx.AsyncClient, pilot: UUID, request: str, body: Any) -> Any:
-    """What a pilot asks, and is answered. Raises ``httpx.HTTPError``."""
+    """Send a pilot's request and return the response.
+
+    Raises:
+        httpx.HTTPError: The request fails.
+    """
     answer = await http.post(
         f"/api/v1/pilots/{pilot}/{request}",
         content=orjson.dumps(body),
@@ -90,9 +96,9 @@ def success(
     """Write the outputs of a job, and return the report that it has just finished.
 
     Args:
-        job: As it was leased.
+        job: The leased job.
         task: The job's task.
-        began: When it began; None: just now, too.
+        began: When it began. None: just now.
     """
     now = datetime.now(UTC).isoformat()
     log = log_name(job["seq"], job["attempt"])
@@ -126,9 +132,9 @@ def _write_output(job: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]
 
 
 def _link_one_byte(folder: Path, name: str) -> None:
-    """Put a file of one byte into a folder: a link, which costs least.
+    """Link a file of one byte into a folder, which is the cheapest way to make a file.
 
-    A file has no more than some ten thousand names, and then another one is linked to.
+    A file can have some ten thousand names. Then a new one is made.
     """
     source = folder / _SOURCE
     try:

@@ -1,5 +1,6 @@
-"""Data sets of different sizes through two steps, with real pilots: what a file costs, and what the
-processes need for it.
+"""Benchmark of data sets of different sizes through two steps with real pilots.
+
+It measures the cost of a file and the memory of the processes.
 """
 
 import asyncio
@@ -14,18 +15,17 @@ from sluice.bench.result import BenchResult
 
 
 def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None) -> BenchResult:
-    """Milliseconds per job for each of ``sizes``, one after the other on the same system, from the
-    request to the last output on the output storage. ``stack``: folder of the separate processes to
-    measure; without it, an embedded system of its own.
+    """Measure the milliseconds per job for each of ``sizes`` on the same system.
+
+    The time runs from the request to the last output on the output storage. ``stack`` is the folder
+    of separate processes to measure. Without it, an embedded system is started.
     """
     with (
         tempfile.TemporaryDirectory(prefix="sluice-bench-size-") as folder,
         embedded(pilots=2) if stack is None else separate(stack) as system,
     ):
         inputs = make_files(Path(folder) / "in", max(sizes))
-        _carry(
-            system, inputs[:20]
-        )  # the pilots load the tool first, as they have in a system that is up
+        _carry(system, inputs[:20])  # the pilots load the tool first, as in a running system
         seconds = {size: _carry(system, inputs[:size]) for size in sizes}
         memory = system.peak_memory()
     first, last = sizes[0], sizes[-1]

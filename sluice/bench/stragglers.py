@@ -1,5 +1,6 @@
-"""What second attempts bring: the same jobs on four pilots, of which one is ten times as slow, with
-and without.
+"""Benchmark of speculative execution: the same jobs on four pilots, one of which is slow.
+
+The slow pilot takes ten times as long. The peer runs without speculative execution.
 """
 
 import asyncio
@@ -28,11 +29,11 @@ from sluice.embedded.home import Home
 from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 
-#: Seconds that a job takes on each pilot.
+#: Seconds of a job on each pilot.
 PILOTS = (0.2, 0.2, 0.2, 2.0)
 #: Seconds between two heartbeats.
 _HEARTBEAT = 0.5
-#: Seconds between two looks at whether a step has ended; its own times count.
+#: Seconds between two checks whether a step has ended. The step's own times count.
 _LOOK = 0.2
 
 _WORKFLOW = """\
@@ -59,8 +60,9 @@ steps:
 
 
 class _Pilot:
-    """One job at a time, which takes ``seconds``; it runs nothing. ``token``: file with what it
-    registers with.
+    """A pilot that pretends to run one job at a time for ``seconds``.
+
+    ``token`` is the file with the token for registration.
     """
 
     def __init__(self, wms_url: str, token: Path, number: int, seconds: float) -> None:
@@ -70,6 +72,7 @@ class _Pilot:
         self._tasks: dict[str, dict[str, Any]] = {}
 
     async def work(self, end: asyncio.Event) -> None:
+        """Work until ``end`` is set."""
         async with self._http:
             await self._work(end)
 
@@ -90,7 +93,7 @@ class _Pilot:
         await wms.sign_off(self._uid, SignOff())
 
     async def _run(self, job: dict[str, Any]) -> None:
-        """Until it is done, or somebody else has done it."""
+        """Wait until the job is done here or by another pilot."""
         began, due = datetime.now(UTC), time.monotonic() + self._seconds
         token = {"id": job["id"], "attempt": job["attempt"]}
         beat = {"running": [token | {"started_at": began.isoformat()}], "waiting": []}
@@ -106,8 +109,9 @@ class _Pilot:
 
 
 def bench_stragglers(jobs: int = 400, rounds: int = 3) -> BenchResult:
-    """Seconds from the first job to the end of the step, medians of so many rounds in which both
-    take turns, one system.
+    """Measure the seconds from the first job to the end of the step on one system.
+
+    The result is the median of ``rounds`` rounds in which both variants take turns.
     """
     with tempfile.TemporaryDirectory(prefix="sluice-bench-stragglers-") as folder:
         files = [Path(folder) / f"{number:05}.txt" for number in range(jobs)]
@@ -134,7 +138,7 @@ def bench_stragglers(jobs: int = 400, rounds: int = 3) -> BenchResult:
 
 
 def best_seconds(jobs: int, pilots: Sequence[float] = PILOTS) -> float:
-    """The least time within which these pilots can do so many jobs, one at a time each."""
+    """Return the least time in which these pilots can do ``jobs`` jobs, each one at a time."""
     ends = sorted(n * seconds for seconds in pilots for n in range(1, jobs + 1))
     return next(end for end in ends if sum(math.floor(end / s + 1e-9) for s in pilots) >= jobs)
 
@@ -167,7 +171,7 @@ async def _measure(
 async def _seconds(
     connection: Connection, files: Sequence[Path], name: str, *, speculate: str
 ) -> float:
-    """From the step's first job to its end; what follows is canceled, for no output is there."""
+    """Return the seconds from the step's first job to its end, and cancel the rest of the chain."""
     cwl = _WORKFLOW.format(speculate=speculate)
     template = await connection.operator.store_template(
         NewTemplate(name=f"bench-stragglers-{speculate}", cwl=cwl)
@@ -179,6 +183,6 @@ async def _seconds(
         for task in (await connection.operator.tasks(chain=chain.uid)).tasks:
             jobs = task.jobs
             if jobs is not None and jobs.started_at is not None and jobs.ended_at is not None:
-                with contextlib.suppress(Conflict):  # it has ended by itself
+                with contextlib.suppress(Conflict):  # the chain has ended by itself
                     await connection.operator.cancel_chain(chain.uid)
                 return (jobs.ended_at - jobs.started_at).total_seconds()

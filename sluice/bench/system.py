@@ -1,4 +1,4 @@
-"""An embedded system of its own for the time of a benchmark."""
+"""A temporary embedded system for a benchmark."""
 
 import os
 import sys
@@ -14,9 +14,13 @@ from sluice.embedded.readiness import require_pilots
 
 @contextmanager
 def fresh_system(*options: str, **settings: str) -> Iterator[tuple[str, Path]]:
-    """(address, home folder) of a system that is stopped and removed at the end. ``settings``:
-    variables of its environment. Its tools find the programs beside this Python first. Raises
-    ``OSError`` where it does not start, or none of its pilots does.
+    """Yield address and home folder of a system that is stopped and removed at the end.
+
+    ``settings`` are variables of its environment. Its tools find the programs beside this Python
+    first.
+
+    Raises:
+        OSError: The system does not start, or none of its pilots does.
     """
     settings["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory(prefix="sluice-bench-") as folder:

@@ -1,6 +1,7 @@
-"""A tool that stays loaded, beside the same tool started anew for each job, by Sluice and by
-HyperQueue where that is installed: a native program that starts within milliseconds, and one in
-Python that imports what takes as long as torch.
+"""Benchmark of warm workers, beside the same tool started anew for each job.
+
+Sluice and, if installed, HyperQueue start the tool anew. There are two tools: a native program that
+starts within milliseconds, and a Python program whose imports take as long as torch.
 """
 
 import asyncio
@@ -14,8 +15,8 @@ from sluice.bench.hyperqueue import is_installed, seconds_of_hyperqueue
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
 
-#: Copies what it reads in upper case, and says so in its log; with regular expressions for JSON, as
-#: a reader of it would take longer to load than all the rest.
+#: Copies its input in upper case and logs it. It reads JSON with regular expressions, because a
+#: parser would take longer to load than everything else.
 _NATIVE = r"""
 sub work {
   my ($path) = @_;
@@ -36,7 +37,7 @@ while (my $line = <STDIN>) {
 }
 """
 
-#: torch where it is installed; else work that takes as long.
+#: Imports torch if it is installed, or else works for as long.
 _LOADING = """
 import importlib.util, sys, time
 from sluice.warm import serve
@@ -82,7 +83,7 @@ def _workflow(command: list[str], *, warm: bool) -> str:
 
 
 def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
-    """Jobs per second of each, in turn, medians; the system is up, the data set registered."""
+    """Measure the median jobs per second of each variant, in turn, on a running system."""
     ways = [_LOADED, _ANEW, *([_HYPERQUEUE] if is_installed() else [])]
     programs = {
         "native": (["perl", "-e", _NATIVE, "--"], files),
@@ -100,7 +101,7 @@ def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
         for number in range(rounds):
             for name, (command, most) in programs.items():
                 for way in ways:
-                    # What starts so slowly is started fewer times.
+                    # Variants that start slowly run fewer jobs.
                     count = most if way == _LOADED or name == "native" else min(most, 20)
                     given = inputs[:count]
                     if way == _HYPERQUEUE:

@@ -1,6 +1,7 @@
 """Consumers of queues.
 
-Each message is applied once and acknowledged after the commit (invariant 2)."""
+Each message is applied once and acknowledged after the commit (invariant 2).
+"""
 
 import asyncio
 import time

@@ -219,6 +219,7 @@ class Timing:
         self.metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request and record its time."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

@@ -38,6 +38,7 @@ class JsonNumbers:
         self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read and check a JSON body, then pass the request on."""
         if scope["type"] != "http" or not _may_be_json(Headers(scope=scope)):
             await self._app(scope, receive, send)
             return

@@ -75,6 +75,7 @@ class KnownQuery:
         self._known = known
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check the query parameters, then pass the request on."""
         if query := scope["query_string"]:
             pairs = parse_qsl(query.decode("latin-1"), keep_blank_values=True)
             require_known_query(principal_of(scope), (name for name, _ in pairs), self._known)

@@ -64,6 +64,7 @@ class Guard:
         self._room = BodyRoom(limits.body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check and read a request, then pass it on, or refuse it."""
         if scope["type"] != "http":  # no application here answers anything else
             return
         headers = dict[bytes, list[bytes]]()

@@ -61,4 +61,6 @@ class Build(Protocol[_Settings_contra]):
 
     def __call__(
         self, settings: _Settings_contra, *, links: Links, transport: Transport
-    ) -> Service: ...
+    ) -> Service:
+        """Return the wired service."""
+        ...

@@ -29,6 +29,7 @@ class Gate:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer that the service is starting."""
         if self._app is not None:
             await self._app(scope, receive, send)
         elif scope["type"] == "http":

@@ -32,6 +32,7 @@ class Streamed(StreamingResponse):
         self._body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the response, and close its body."""
         try:
             await super().__call__(scope, receive, send)
         finally:

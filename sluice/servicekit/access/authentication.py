@@ -69,6 +69,7 @@ class Authentication:
         self._sessions = sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Authenticate a request and pass it on, or refuse it."""
         with ExitStack() as counted:
             if scope["type"] == "http" and principal_of(scope) is None:
                 try:

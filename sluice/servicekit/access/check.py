@@ -131,6 +131,7 @@ class GuardedRoute:
         self._owners = owners if "{" in address else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check the policy and the owners, and pass the request on."""
         principal, path = principal_of(scope), scope.get("path_params", {})
         require(self._declared, principal, path)
         if self._owners is not None:

@@ -83,6 +83,7 @@ class ProviderSignIn:
         self._public_url = public_url.rstrip("/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer requests about the sign-in, and pass others on."""
         answer = None
         if scope["type"] == "http" and scope["method"] == "GET":
             request = Request(scope, receive)

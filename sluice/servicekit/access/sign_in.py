@@ -51,6 +51,7 @@ class SignIn:
         self._by_address = by_address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer requests about sign-in and sign-out, and pass others on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -40,6 +40,7 @@ class AuditedRequests:
         self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Record a person's changing request before and after it is answered."""
         request = request_now() if scope["type"] == "http" else None
         if request is None or request.reads or not isinstance(principal_of(scope), Person):
             await self._app(scope, receive, send)
