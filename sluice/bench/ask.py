@@ -56,7 +56,7 @@ _NO_LIMITS = {
     "SLUICE_ASK_REQUESTS_OF_A_BROWSER": "0",
     "SLUICE_ASK_BROWSERS_OF_AN_ADDRESS": "0",
 }
-#: A browser's pending request holds one item, and the browser has as many items beside.
+#: The number of items that a browser asks for when it has none.
 _AHEAD = 3
 _HEADERS = {"Sluice-Ask": "1"}
 #: Seconds until the page asks again when others have the remaining items (``LOOKS`` of its

@@ -12,7 +12,10 @@ PERIOD = 1.0
 
 
 class FilesBetween:
-    """The maximum number of files that ``steps`` had written and that were not yet deleted."""
+    """Counter of files that ``steps`` have written and that are not yet deleted.
+
+    ``most`` is the maximum number that was seen.
+    """
 
     def __init__(self, steps: Collection[str]) -> None:
         self._steps = steps

@@ -63,8 +63,8 @@ class Measured:
     def peak_memory(self) -> dict[str, float]:
         """Return the peak memory in MiB of each Python process.
 
-        Pilots of an embedded system are included. Other servers are left out, because memory that their
-        processes share would count several times.
+        Pilots of an embedded system are included. Other servers are left out, because memory that
+        their processes share would count several times.
         """
         found = {
             **self.processes,

@@ -58,7 +58,7 @@ def start_detached(
     return _start(home, options, settings, while_used=ours)
 
 
-#: Users of systems that this process holds until it ends.
+#: The memberships in systems that this process keeps until it ends.
 _used: list[SystemUser] = []
 
 

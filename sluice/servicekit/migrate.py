@@ -78,7 +78,6 @@ class Migrator:
             await connection.close(timeout=CONNECT_TIMEOUT)
 
     async def stop(self) -> None:
-        """Do nothing."""
         return None
 
     async def _upgrade(self, connection: Connection, revisions: "Revisions") -> None:

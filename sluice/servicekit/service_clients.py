@@ -48,7 +48,6 @@ class _Clients:
         return client
 
     async def start(self) -> None:
-        """Do nothing."""
         return None
 
     async def stop(self) -> None:

@@ -54,7 +54,7 @@ class AssetCalls(ServiceClient):
 
         Raises:
             Unprocessable: The name is not valid.
-            Conflict: The upload is not possible now.
+            Conflict: There is no storage or room for it, or the asset has just changed.
         """
         return await self.call("POST", f"{_path(name)}/drafts", body=new, answer=AssetDraft)
 

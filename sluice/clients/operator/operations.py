@@ -68,11 +68,11 @@ class OperationCalls(ServiceClient):
         await self.call("POST", f"{API}/pilots/{uid}/stop")
 
     async def load_tool(self, uid: UUID, asked: LoadTool) -> None:
-        """Have a pilot preferred for the jobs of a step, for which it keeps a warm worker.
+        """Have a pilot finish its jobs, and then get the jobs of a step before all others.
 
         Raises:
             NotFound: There is no such pilot.
-            Conflict: It takes no such jobs.
+            Conflict: It drains, was lost or has signed off.
         """
         await self.call("PUT", f"{API}/pilots/{uid}/load", body=asked)
 

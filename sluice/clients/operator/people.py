@@ -57,7 +57,7 @@ class PeopleCalls(ServiceClient):
 
         Raises:
             NotFound: There is no such account.
-            Forbidden: The caller is not an administrator.
+            Forbidden: It is another person, and the caller is not an administrator.
         """
         whose = (await self.me()).name if name is None else name
         path = f"{API}/people/{quote(whose, safe='')}/quotas"

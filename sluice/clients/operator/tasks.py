@@ -54,7 +54,7 @@ class TaskCalls(JobCalls):
         )
 
     async def outlook(self, uid: UUID) -> Outlook:
-        """Return when a task is expected to end.
+        """Return whether the jobs of a task will ever find a node.
 
         Raises:
             NotFound: There is no such task, or the service is of an older release.

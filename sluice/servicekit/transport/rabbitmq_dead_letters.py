@@ -32,7 +32,7 @@ class Window:
         """Remove letters and return their number.
 
         All letters of the window are acknowledged at once. A quorum queue handles single
-        acknowledgements one after the other, and those still open when the channel closes are lost.
+        acknowledgements one after the other, and those still open when the channel closes have no effect.
         """
         if len(chosen) == len(self.letters):
             await acknowledge_message(self.letters[-1], and_before=True)
