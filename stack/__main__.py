@@ -22,8 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    The status is 0 after a stop on request, 1 if it could not start, and 2 for wrong arguments or a
-    compose file that cannot be run.
+    The status is 0 after a stop on request and 1 if the stack could not start. It is 2 for wrong
+    arguments or a compose file that cannot be run.
     """
     arguments = _parser().parse_args(argv)
     try:

@@ -60,7 +60,7 @@ _NO_LIMITS = {
 _AHEAD = 3
 _HEADERS = {"Sluice-Ask": "1"}
 #: Seconds until the page asks again when others have the remaining items (``LOOKS`` of its
-#: ``sender.js``), and seconds without anything new after which a browser leaves.
+#: ``sender.js``). The second value is the time without a new answer after which a browser leaves.
 _LOOK_AGAIN, _PATIENCE = 3.0, 5.0
 
 
@@ -75,8 +75,8 @@ class _Seen:
 def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> BenchResult:
     """Measure two answers to each of ``items`` by ``people`` at once.
 
-    Each person looks at an item for ``think`` seconds on average, by up to half more or less, so
-    that nobody keeps step with the others.
+    Each person looks at an item for ``think`` seconds on average. The time varies by half, so that
+    people do not keep step with each other.
 
     Raises:
         RuntimeError: An item was shown to one browser twice.

@@ -73,8 +73,8 @@ steps:
 class _Passage:
     """The times of a chain in seconds, and the files between its maps.
 
-    ``whole`` is the time to the end, ``first`` the time until the last map wrote its first file,
-    and ``between`` the maximum number of files between maps.
+    ``whole`` is the time to the end, and ``first`` the time to the first file of the last map.
+    ``between`` is the maximum number of files between maps.
     """
 
     whole: float

@@ -1,7 +1,7 @@
 """Benchmark of the latency of an idle system.
 
-It measures the time from the closing of a data set to its first job, and from the end of a job to
-the start of the downstream job that reads its file while a core is free.
+It measures the time from the closing of a data set to its first job. It also measures the time from
+the end of a job to the start of the downstream job that reads its file, with a core free for it.
 """
 
 import asyncio

@@ -112,9 +112,10 @@ def _one(simulator: Any, given: Any, case: Case) -> None:
 def bound(pages: Sequence[tuple[float, float]], workers: int) -> float:
     """Return a lower bound of the mean passage time of any policy.
 
-    ``pages`` has the arrival and the work of each page. The bound is the larger of the mean work of
-    a page and the mean passage time on one worker that is as fast as all together, loads nothing,
-    and always works on the page with the least work left, which is optimal for one worker.
+    ``pages`` has the arrival and the work of each page. The bound is the mean work of a page, or
+    the mean passage time on one ideal worker if that is larger. The ideal worker is as fast as all
+    workers together and loads nothing. It always works on the page with the least work left, which
+    is optimal for one worker.
     """
     now, total, left = 0.0, 0.0, list[tuple[float, float]]()
     for came, work in sorted(pages):

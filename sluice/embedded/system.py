@@ -353,9 +353,9 @@ def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service
 async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
     """Run the system until SIGTERM or SIGINT, and then until the running jobs have ended.
 
-    Running jobs are handed back after a second signal or the drain timeout, when nobody uses the
-    system any more, and when its home folder is gone. It raises the errors of
-    ``EmbeddedSystem.start``.
+    Running jobs are handed back after a second signal or the drain timeout. They are also handed
+    back when nobody uses the system any more, and when its home folder is gone. The function raises
+    the errors of ``EmbeddedSystem.start``.
     """
     configure_logging("sluice", level=conduct.log_level)
     stop = StopAsked()

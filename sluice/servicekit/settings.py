@@ -46,11 +46,11 @@ class Addresses(Contract):
 class HttpSettings(LayeredSettings):
     """Settings of the HTTP server. An embedded system has them with the prefix ``SLUICE_``."""
 
-    #: Names under which the service is reached, separated by commas, besides 127.0.0.1, localhost,
-    #: the machine's host name, the address of the connection and its own name among the addresses.
-    #: Requests to other names are refused (421), so that a page of another site cannot reach the
-    #: service under a name of its own (DNS rebinding). `*`: all names, if a proxy in front checks
-    #: them.
+    #: Further names under which the service is reached, separated by commas. These always work:
+    #: 127.0.0.1, localhost, the machine's host name, the address of the connection and the
+    #: service's own name among the addresses. Requests to other names are refused (421). So a page
+    #: of another site cannot reach the service under a name of its own (DNS rebinding). `*`: all
+    #: names, if a proxy in front checks them.
     hosts: str = ""
     #: The maximum number of bytes in a request's body (413). It may have one value for every 16
     #: bytes.

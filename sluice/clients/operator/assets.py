@@ -54,7 +54,7 @@ class AssetCalls(ServiceClient):
 
         Raises:
             Unprocessable: The name is not valid.
-            Conflict: There is no storage or room for it, or the asset has just changed.
+            Conflict: Somebody else changes the asset at this moment.
         """
         return await self.call("POST", f"{_path(name)}/drafts", body=new, answer=AssetDraft)
 

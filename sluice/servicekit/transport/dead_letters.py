@@ -1,7 +1,7 @@
 """Dead letters: messages that could not be handled and wait for an operator.
 
-A message dies when it is rejected, when its last delivery fails, or when it was delivered as often
-as its queue allows without an answer. Both transports follow these rules.
+A message dies when it is rejected or when its last delivery fails. It also dies when it was
+delivered as often as its queue allows without an answer. Both transports follow these rules.
 """
 
 from dataclasses import dataclass

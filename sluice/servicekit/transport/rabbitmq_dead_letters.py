@@ -31,8 +31,9 @@ class Window:
     async def remove(self, chosen: Collection[AbstractIncomingMessage]) -> int:
         """Remove letters and return their number.
 
-        All letters of the window are acknowledged at once. A quorum queue handles single
-        acknowledgements one after the other, and those still open when the channel closes have no effect.
+        One acknowledgement covers all letters of the window, because a quorum queue handles single
+        acknowledgements one after the other. Those that are pending when the channel closes have no
+        effect.
         """
         if len(chosen) == len(self.letters):
             await acknowledge_message(self.letters[-1], and_before=True)

@@ -1,7 +1,7 @@
 """A virtual host in the format of RabbitMQ's management API (``POST /api/definitions``).
 
 The document has the layout that the transport declares, limits as policies, and a user for each
-service, who has only the permissions that the contracts give to the service.
+service. A user has only the permissions that the contracts give to the service.
 """
 
 import base64
