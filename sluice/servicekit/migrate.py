@@ -78,7 +78,7 @@ class Migrator:
             await connection.close(timeout=CONNECT_TIMEOUT)
 
     async def stop(self) -> None:
-        return None
+        """Do nothing: the connection is closed when the upgrade ends."""
 
     async def _upgrade(self, connection: Connection, revisions: "Revisions") -> None:
         """Upgrade the database under a lock that ends with the session.
