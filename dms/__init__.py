@@ -1,2 +1,4 @@
-"""The DMS, data management: the catalogue of data sets, files and their copies on storages;
-registers, closes, uploads and deletes them, and gives their content out."""
+"""The data management service (DMS): the catalogue of data sets, files and replicas on storages.
+
+It registers, closes, uploads and deletes data sets, and serves their content.
+"""

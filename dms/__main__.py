@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """Run the DMS."""
     run_service("dms", _load)
 
 

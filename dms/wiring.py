@@ -1,4 +1,4 @@
-"""The DMS, wired: the only file that names concrete adapters."""
+"""The wiring of the DMS: the only file that names concrete adapters."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,11 +47,11 @@ from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 
-#: How PostgreSQL plans the DMS's statements, all of them look-ups by index. A plan made while the
-#: tables were small would be kept, and read whole tables, when a burst of files has filled them
-#: (measured: registering slowed down to a third within 100 000 files); planning each time costs a
-#: fraction of a millisecond. Without bitmaps, a page of files is read in the order of its index;
-#: with them, all files of the data set are sorted for each page.
+#: Planner settings for the statements of the DMS, which all look rows up by index. A cached plan
+#: from a time of small tables would scan whole tables once a burst of files has filled them.
+#: Registration then slowed down to a third within 100 000 files; a new plan costs a fraction of a
+#: millisecond. Without bitmap scans, a page of files is read in the order of its index. With them,
+#: all files of the data set are sorted for each page.
 PLANNING = {
     "plan_cache_mode": "force_custom_plan",
     "enable_seqscan": "off",
@@ -86,8 +86,11 @@ class _Loops:
 
 
 def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Service:
-    """``transport`` is started and stopped by the caller. The DMS calls no other service, so it
-    leaves ``links`` alone."""
+    """Build the DMS.
+
+    The caller starts and stops ``transport``. The DMS calls no other service and does not use
+    ``links``.
+    """
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source="dms", settings=PLANNING, audited=True)
     context = make_context(settings, database)
@@ -148,6 +151,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
 
 
 def make_context(settings: DmsSettings, database: Database) -> DmsContext:
+    """Build the context of the use cases."""
     files = FileWork(copies=settings.parallel_copies, removals=settings.parallel_removals)
     return DmsContext(
         database=database,

@@ -1,5 +1,6 @@
 """Routes that give out what is in files: one file or a part of it, a log, all files of data sets as
-one archive."""
+one archive.
+"""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -45,7 +46,8 @@ def content_router(context: DmsContext) -> APIRouter:
         tag is the checksum.
 
         All of a file is compared with its checksum while it is sent: where it differs, the answer
-        breaks off before its end."""
+        breaks off before its end.
+        """
         return _answer(request, await open_content(context, uid, file))
 
     @router.get("/logs", response_class=Response, responses=answers)
@@ -75,7 +77,8 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def archive(parts: Annotated[ArchiveParts, Query()], sight: Seen) -> Response:
         """Sends all files of data sets as one archive, made on the way. It breaks off before its
-        end where a file cannot be read or is not what was registered."""
+        end where a file cannot be read or is not what was registered.
+        """
         packed = await pack_archive(context, parts, sight)
         headers = {
             "Content-Type": _MEDIA[parts.format],

@@ -52,7 +52,8 @@ def datasets_router(
     context: DmsContext, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]
 ) -> APIRouter:
     """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was
-    halted goes on."""
+    halted goes on.
+    """
     router = api_router("/api/v1/datasets", tags=["data sets"])
     _add_list(router, context.database)
     _add_filling(router, context)
@@ -70,7 +71,8 @@ def stalled_router(database: Database) -> APIRouter:
         sight: Seen, limit: Annotated[int, Query(ge=1, le=1000)] = 100
     ) -> StalledList:
         """Lists uploads and deletions that failed several times, and those that wait for a person:
-        one entry for each reason."""
+        one entry for each reason.
+        """
         return await list_stalled(database, limit=limit, sight=sight)
 
     return router
@@ -118,7 +120,8 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         new: NewDataset, request: Request, response: Response, by: Asking
     ) -> Dataset:
         """Registers a data set: 201. Its name is known and the request is the same: 200 with the
-        first; it differs: 409."""
+        first; it differs: 409.
+        """
         if isinstance(principal_of(request.scope), Person):  # not a service for him
             require_no_kept_keys(new.meta)
         dataset, made = await register_dataset(context, new, by=by)
@@ -131,7 +134,8 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         """Closes the data set; with `files`, as soon as so many are registered (the answer's state
         says whether it is closed, `…/status` what it waits for). A wrong number is corrected by
         closing it again with another, until it is closed. Closing twice is fine. An input without
-        files is refused."""
+        files is refused.
+        """
         return await close_dataset(context.database, uid, files=request.files)
 
 
@@ -152,14 +156,16 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     @allow(Role.SHIFT, CallingService.OPERATOR)
     async def share(uid: UUID, request: Share, by: Asking) -> Dataset:
         """Says which groups see the data set beside its own, and whose it is: these, and no others
-        any more."""
+        any more.
+        """
         return await share_dataset(database, uid, request, by=by)
 
     @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def status(uid: UUID) -> DatasetStatus:
         """Says whether a data set can be worked with. Where it waits for files: how many are
-        missing, and which numbers no file has. Where its upload or deletion does not go on: why."""
+        missing, and which numbers no file has. Where its upload or deletion does not go on: why.
+        """
         return await read_status(database, uid)
 
 
@@ -174,7 +180,8 @@ def _add_clearing(
     @allow(Role.SHIFT)
     async def resume(uid: UUID) -> Dataset:
         """Tries an upload or a deletion again that has stopped and waits for a person; nothing
-        where nothing waits."""
+        where nothing waits.
+        """
         dataset = await resume_dataset(database, uid)
         on_resume()
         return dataset
@@ -193,7 +200,8 @@ def _add_clearing(
         """Deletes the data set's files from here on, but those that other data sets hold and those
         on read-only storages. The DMS knows no chains: people ask the operator service, which has
         it refused while a chain needs the data set. Repeating it is fine, and sets a deletion going
-        that was halted."""
+        that was halted.
+        """
         dataset = await request_deletion(database, uid, force=force, taken_back=taken_back)
         on_deletion()
         return dataset

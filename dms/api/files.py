@@ -35,7 +35,8 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS)
     async def add_files(uid: UUID, request: NewFiles, by: Asking) -> Registered:
         """Adds files; those that are registered and the same are counted as known. All or nothing.
-        On storages of a file system each file has to be there, with the size given."""
+        On storages of a file system each file has to be there, with the size given.
+        """
         registered = await register_files(context, uid, request.files, by=by)
         on_complete()
         return registered
@@ -83,7 +84,8 @@ def look_router(context: DmsContext) -> APIRouter:
     @allow(CallingService.WMS)
     async def look(request: LookAtFiles) -> FoundFaults:
         """Looks whether files that need not be registered are there, with the size said, or with
-        the content. Changes nothing."""
+        the content. Changes nothing.
+        """
         faults = await look_at_files(context, request.files, content=request.content)
         return FoundFaults(faults=faults)
 

@@ -32,21 +32,24 @@ def pieces_router(context: DmsContext) -> APIRouter:
     @allow(CallingService.OPERATOR)
     async def put_piece(uid: UUID, file: NewFileName, offset: Offset, request: Request) -> None:
         """Takes a piece of a file, which begins at `offset`; at most 8 MiB. It replaces one that
-        began there."""
+        began there.
+        """
         await receive_piece(context, uid, file=file, offset=offset, data=await request.body())
 
     @router.get("", responses=refusals)
     @allow(CallingService.OPERATOR)
     async def pieces(uid: UUID) -> Pieces:
         """Lists the pieces that have been received of files that are not complete. `file`: stands
-        for the file's name: the first 32 digits of its SHA-256."""
+        for the file's name: the first 32 digits of its SHA-256.
+        """
         return Pieces(pieces=await list_pieces(context, uid))
 
     @router.post("/join", responses=refusals)
     @allow(CallingService.OPERATOR)
     async def join(uid: UUID, body: JoinPieces, by: Asking) -> JoinedFile:
         """Makes one file of its pieces, compares it with what was announced, and registers it.
-        Repeating it is fine."""
+        Repeating it is fine.
+        """
         return await join_pieces(context, uid, body, by=by)
 
     return router

@@ -101,7 +101,8 @@ def _add_frames(router: APIRouter, database: Database) -> None:
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def add_frames(number: int, request: NewFrames) -> Registered:
         """Adds frames to a run; those registered and the same are counted as known. All or
-        nothing."""
+        nothing.
+        """
         return await register_frames(database, number, request.frames)
 
     @router.get("/runs/{number}/frames", responses=errors(NotFound, NotAvailable))

@@ -33,7 +33,8 @@ def standing_router(database: Database, *, on_complete: Callable[[], None]) -> A
         ] = False,
     ) -> StandingList:
         """Lists the data sets that grow (outputs of chains are collected in them), with the
-        templates that take what is new in them, and how much they were given."""
+        templates that take what is new in them, and how much they were given.
+        """
         return await list_standing(database, sight, uid=uid, generations=generations)
 
     @router.post(
@@ -49,14 +50,16 @@ def standing_router(database: Database, *, on_complete: Callable[[], None]) -> A
         ] = None,
     ) -> Collected:
         """Appends the files of a closed data set to the group's standing data set of a name, by
-        reference: once, however often it is asked for."""
+        reference: once, however often it is asked for.
+        """
         return await collect_files(database, uid, request, made_of=made_of)
 
     @router.post("/datasets/{uid}/slices", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.INTAKE)
     async def cut(uid: UUID, request: CutSlice) -> CutAnswer:
         """Cuts off what the reader has not been given of a standing data set: a data set that
-        closes at once. Nothing where nothing is new, or somebody was faster."""
+        closes at once. Nothing where nothing is new, or somebody was faster.
+        """
         answer = await cut_slice(database, uid, request)
         on_complete()
         return answer

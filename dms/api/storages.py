@@ -40,7 +40,8 @@ def _add_registration(router: APIRouter, context: DmsContext) -> None:
         """Registers a storage: 201; the same again: 200 with the first. It has to lie where the
         DMS's settings allow storages (422), apart from all others (409), and is tried out: a small
         file is written, read and deleted there (of a storage that is only read, the list of its
-        files is read)."""
+        files is read).
+        """
         storage, made = await register_storage(context, new)
         response.status_code = 201 if made else 200
         return storage
@@ -60,7 +61,8 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
         """Lists storages that get new data sets, those with the most free space first; none is an
         empty list. With `all`: disabled ones too, and those that get no new data sets for another
         reason, which is their `warning`. With `name`: that storage, whether it gets new data sets
-        or not."""
+        or not.
+        """
         everything = all or name is not None
         found = await list_storages(context, type, everything=everything)
         chosen = [storage for storage in found if name in {None, storage.name}]
@@ -70,7 +72,8 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
     @allow(CallingService.CHAINS)
     async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:
         """Says which of these data sets lie on the storage, by the first file of each. Changes
-        nothing."""
+        nothing.
+        """
         return DatasetUids(uids=await find_on_storage(context.database, name, asked.uids))
 
 
@@ -79,7 +82,8 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def disable(name: str) -> Storage:
         """Takes a storage out of use: from here on it gets no new data sets; what lies on it can be
-        read and deleted. Repeating it is fine."""
+        read and deleted. Repeating it is fine.
+        """
         return await disable_storage(context, name)
 
     @router.post(
@@ -88,7 +92,8 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def enable(name: str) -> Storage:
         """Takes a storage into use again, if it could be registered today: it gets new data sets.
-        Repeating it is fine."""
+        Repeating it is fine.
+        """
         return await enable_storage(context, name)
 
 
@@ -98,7 +103,8 @@ def _add_room(router: APIRouter, context: DmsContext) -> None:
     async def needed(name: str, room: RoomNeeded) -> StorageRoom:
         """Notes that jobs wait for room on the storage, or wait no more, and says what is free
         there now. Until a minute after it was said last the storage is shown as full. Repeating it
-        is fine."""
+        is fine.
+        """
         return await note_room_needed(context, name, room.needed)
 
 
@@ -107,7 +113,8 @@ def _add_marks(router: APIRouter, context: DmsContext) -> None:
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def mark(name: str, marks: WaterMarks) -> Storage:
         """Sets a storage's water marks: from the high one on it counts as filling, until it is
-        below the low one. Repeating it is fine."""
+        below the low one. Repeating it is fine.
+        """
         return await set_marks(context, name, marks)
 
     @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))

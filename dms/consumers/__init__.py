@@ -1,1 +1,1 @@
-"""What the DMS does with messages."""
+"""Handlers of the messages that the DMS receives."""

@@ -1,4 +1,4 @@
-"""Which message does what."""
+"""The queues of the DMS and their handlers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from sluice.servicekit.database import Database
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.transport.base import Transport
 
-#: Queue (and message type) → what its messages do, in their transaction.
+#: Handler by queue, which is also the message type. It runs in the transaction of the message.
 HANDLERS: dict[str, Handler] = {
     DMS_FILES: apply_registration,
     DMS_RELEASES: apply_release,
@@ -24,7 +24,7 @@ HANDLERS: dict[str, Handler] = {
 
 @dataclass(frozen=True, slots=True)
 class Wakes:
-    """What to wake after messages of a queue were applied."""
+    """Functions that wake loops after messages of a queue were applied."""
 
     complete: Callable[[], None]
     release: Callable[[], None]
@@ -35,6 +35,7 @@ class Wakes:
 def queue_consumers(
     transport: Transport, database: Database, *, metrics: ServiceMetrics, wakes: Wakes
 ) -> Sequence[QueueConsumer]:
+    """Create a consumer for each queue."""
     woken = {
         DMS_FILES: wakes.complete,
         DMS_RELEASES: wakes.release,

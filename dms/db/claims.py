@@ -1,9 +1,8 @@
-"""Claims: of several instances, one works on a data set at a time, outside any transaction, until
-its claim ends.
+"""Claims on data sets: one instance at a time works on a data set outside a transaction.
 
-A claim is a token on the data set's row. Whoever works under it renews it, and guards every change
-with it: zero rows means that the claim ended or the data set's state was changed, and the work
-stops.
+A claim is a token on the row of the data set. Its holder renews it, and guards every change with
+it. A change of zero rows means that the claim ended or that the state of the data set changed:
+the holder stops its work.
 """
 
 from dataclasses import dataclass
@@ -73,7 +72,7 @@ WHERE uid = $1 AND claim_token = $2 AND state = $3
 
 @dataclass(frozen=True, slots=True)
 class DatasetClaim:
-    """A data set in hand, as it was when it was claimed."""
+    """A claimed data set, as it was when it was claimed."""
 
     uid: UUID
     token: UUID
@@ -81,7 +80,7 @@ class DatasetClaim:
     type: DatasetType
     state: DatasetState
     meta: dict[str, Any]
-    #: As it was registered.
+    #: The request that registered the data set.
     request: dict[str, Any]
     bytes: int
     upload_storage_id: UUID | None
@@ -90,14 +89,12 @@ class DatasetClaim:
 
     @property
     def folders(self) -> list[str]:
-        """Every folder in which its files have been: the one it was registered with, and the
-        upload's."""
+        """Return the folders of the files: the registered one and that of the upload."""
         return [url for url in (self.request["url"], self.upload_url) if url is not None]
 
 
 class ClaimLost(Exception):
-    """The claim ended, or the data set's state was changed: the work is not this instance's any
-    more."""
+    """The claim ended, or the state of the data set changed: this instance must stop its work."""
 
     def __init__(self, claim: DatasetClaim) -> None:
         super().__init__(f"data set {quoted(claim.name)} is not in hand any more")
@@ -107,17 +104,19 @@ class ClaimLost(Exception):
 async def claim_work(
     connection: Connection, token: UUID, *, state: DatasetState, seconds: float
 ) -> DatasetClaim | None:
+    """Claim the data set that has waited longest in a state; return None if no work is due."""
     return _claim(await connection.fetchrow(CLAIM_WORK, token, timedelta(seconds=seconds), state))
 
 
 async def claim_sweep(
     connection: Connection, token: UUID, *, states: list[DatasetState], seconds: float
 ) -> DatasetClaim | None:
+    """Claim a data set whose folder is due for a sweep; return None if there is none."""
     return _claim(await connection.fetchrow(CLAIM_SWEEP, token, timedelta(seconds=seconds), states))
 
 
 async def renew(connection: Connection, claim: DatasetClaim, seconds: float) -> bool:
-    """False where it is lost."""
+    """Renew a claim; return False if it is lost."""
     return (
         await connection.fetchval(
             RENEW, claim.uid, claim.token, timedelta(seconds=seconds), claim.state
@@ -127,23 +126,36 @@ async def renew(connection: Connection, claim: DatasetClaim, seconds: float) -> 
 
 
 async def hold(connection: Connection, claim: DatasetClaim) -> None:
-    """Makes sure of the claim until the transaction ends. Raises ``ClaimLost``."""
+    """Lock the row of a claimed data set until the transaction ends.
+
+    Raises:
+        ClaimLost: The claim ended, or the state of the data set changed.
+    """
     if await connection.fetchval(HOLD, claim.uid, claim.token, claim.state) is None:
         raise ClaimLost(claim)
 
 
 async def release(connection: Connection, claim: DatasetClaim) -> None:
+    """Give up a claim."""
     await connection.execute(RELEASE, claim.uid, claim.token)
 
 
 async def rest(connection: Connection, claim: DatasetClaim, *, seconds: float, reason: str) -> None:
+    """Record a failure and its reason, and postpone the next attempt."""
     await connection.execute(REST, claim.uid, claim.token, timedelta(seconds=seconds), reason)
 
 
 async def halt(
     connection: Connection, claim: DatasetClaim, *, reason: str, lost: bool = False
 ) -> None:
-    """Stop the work until a person asks for it. ``lost``: it cannot succeed."""
+    """Halt the work until a person resumes it.
+
+    Args:
+        connection: A connection to the catalogue.
+        claim: The claim under which the work was done.
+        reason: Why the work is halted.
+        lost: The work cannot succeed.
+    """
     await connection.execute(HALT, claim.uid, claim.token, claim.state, reason, lost)
 
 

@@ -1,4 +1,4 @@
-"""Lists of data sets: of those that whoever asks sees."""
+"""Lists of the data sets that a principal may see."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from sluice.contracts.owners import ALL, Sight
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection
 
-#: Of a person in these groups; null: of somebody who sees all.
+#: SQL condition: the principal sees the data set. The parameter holds the groups of the
+#: principal; null stands for a principal who sees all data sets.
 _SEEN = "({0}::text[] IS NULL OR owner_group = ANY({0}) OR shared_with && {0})".format
 
 SELECT_DATASETS = f"""
@@ -54,15 +55,22 @@ ORDER BY position DESC LIMIT $5
 async def datasets_by_uid(
     connection: Connection, uids: Sequence[UUID], sight: Sight
 ) -> list[DatasetRow]:
-    """Those that are known, and seen, in order of registration."""
+    """Return the data sets that exist and that the principal sees, in order of registration."""
     rows = await connection.fetch(SELECT_DATASETS, uids, sight.names())
     return [to_row(row) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetFilter:
-    """What a list of data sets is narrowed to. ``later_than``: their timestamps. ``uids``: None is
-    any."""
+    """The filter of a list of data sets.
+
+    Attributes:
+        states: States to include.
+        type: Type to include; None includes all.
+        later_than: Only data sets with a later timestamp.
+        uids: Only these data sets; None includes all.
+        sight: What the principal sees.
+    """
 
     states: Sequence[DatasetState]
     type: DatasetType | None = None
@@ -74,6 +82,7 @@ class DatasetFilter:
 async def list_closed(
     connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
 ) -> list[DatasetRow]:
+    """Return a page of closed data sets in order of closing."""
     rows = await connection.fetch(
         LIST_CLOSED,
         after,
@@ -89,13 +98,14 @@ async def list_closed(
 async def list_registered(
     connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
 ) -> list[DatasetRow]:
+    """Return a page of data sets in order of registration."""
     return await _list(connection, LIST_REGISTERED, after, limit=limit, wanted=wanted)
 
 
 async def list_newest(
     connection: Connection, after: int, *, limit: int, wanted: DatasetFilter
 ) -> list[DatasetRow]:
-    """``after`` 0: from the last one registered."""
+    """Return a page of data sets, newest first; ``after`` 0 starts at the newest."""
     return await _list(connection, LIST_NEWEST, after, limit=limit, wanted=wanted)
 
 

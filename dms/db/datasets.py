@@ -1,4 +1,4 @@
-"""Data sets: rows, lists, and the guarded moves that requests cause."""
+"""Data sets: their rows, and the guarded state transitions that requests cause."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
 from sluice.visible_text import quoted
 
-#: Serialises the drawing of closing positions, so that they become visible in their order.
+#: Advisory lock under which closing positions are drawn, so that they become visible in order.
 CLOSING_LOCK = 0x534C_434C
 
 INSERT_DATASET = """
@@ -136,7 +136,7 @@ WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[]) AND upload_requested_at 
 
 @dataclass(frozen=True, slots=True)
 class DatasetRow:
-    """A data set with what only the DMS knows of it."""
+    """A data set with the columns that only the DMS knows."""
 
     dataset: Dataset
     position: int
@@ -144,25 +144,26 @@ class DatasetRow:
     request: dict[str, Any]
     close_at: int | None
     registered_at: datetime
-    #: What tools counted in its files, added up.
+    #: Sums of the counts that tools reported for its files.
     counts: dict[str, int]
-    #: Why work on it failed the last time, while nobody is at it again; with ``halted`` nobody will
-    #: be.
+    #: Why the last work on it failed, while no instance works on it. With ``halted``, no instance
+    #: will try again until a person resumes it.
     failure: str | None
     halted: bool
-    #: Files that are gone, or going, before it is.
+    #: Number of files that were released before the data set is deleted.
     released: int
-    #: Whoever registered it has the originals of its files.
+    #: Its files are copies: whoever registered it has the originals.
     copied: bool
-    #: Somebody is done with files of it that are not registered yet.
+    #: A task released files of it that are not registered yet.
     read_ahead: bool
-    #: It is wanted on the output storage.
+    #: Its upload to the output storage was requested.
     to_upload: bool
     #: Why its upload cannot succeed.
     lost: str | None
 
 
 def to_dataset(row: asyncpg.Record) -> Dataset:
+    """Build a data set from a row of the table."""
     return Dataset(
         uid=row["uid"],
         name=row["name"],
@@ -187,6 +188,7 @@ def to_dataset(row: asyncpg.Record) -> Dataset:
 
 
 def to_row(row: asyncpg.Record) -> DatasetRow:
+    """Build a ``DatasetRow`` from a row of the table."""
     return DatasetRow(
         to_dataset(row),
         row["position"],
@@ -213,9 +215,13 @@ async def insert_dataset(
     period: str | None,
     whose: Ownership,
 ) -> Dataset | None:
-    """None where the name, or the folder, is taken. Raises ``UnknownPeriod``."""
+    """Insert a data set and return it; return None if its name or folder is taken.
+
+    Raises:
+        UnknownPeriod: The period is not registered.
+    """
     try:
-        async with connection.transaction():  # what the caller does besides goes on
+        async with connection.transaction():  # a failure here spares the outer transaction
             row = await connection.fetchrow(
                 INSERT_DATASET,
                 uid,
@@ -239,6 +245,7 @@ async def insert_dataset(
 
 
 async def dataset_by_uid(connection: Connection, uid: UUID) -> DatasetRow | None:
+    """Return the data set with this uid; None if it does not exist."""
     row = await connection.fetchrow(SELECT_DATASET, uid)
     return None if row is None else to_row(row)
 
@@ -252,15 +259,18 @@ async def next_name(connection: Connection, name: str) -> str:
 
 
 async def uids_called(connection: Connection, name: str) -> list[UUID]:
+    """Return the data set of this name, or else the outputs of chains with this output name."""
     return [row["uid"] for row in await connection.fetch(UIDS_CALLED, name)]
 
 
 async def dataset_by_name(connection: Connection, name: str) -> DatasetRow | None:
+    """Return the data set of this name; None if it does not exist."""
     row = await connection.fetchrow(SELECT_DATASET_BY_NAME, name)
     return None if row is None else to_row(row)
 
 
 async def lock_dataset(connection: Connection, uid: UUID) -> DatasetRow | None:
+    """Lock a data set until the transaction ends, and return it; None if it does not exist."""
     row = await connection.fetchrow(LOCK_DATASET, uid)
     return None if row is None else to_row(row)
 
@@ -274,23 +284,41 @@ async def add_to_counters(
     close_at: int | None,
     counts: dict[str, int] | None,
 ) -> None:
-    """``size`` in bytes; ``close_at`` is kept where none was set. ``counts``: the sums from now on,
-    None: as they are."""
+    """Add files to the counters of a data set.
+
+    Args:
+        connection: A connection to the catalogue.
+        uid: The data set.
+        files: Number of files to add.
+        size: Bytes to add.
+        close_at: Number of files at which the data set closes; ignored if one is set already.
+        counts: The new sums of what tools counted; None keeps the sums.
+    """
     await connection.execute(ADD_TO_COUNTERS, uid, files, size, close_at, counts)
 
 
 async def note_late_files(connection: Connection, uid: UUID) -> None:
+    """Record that files came to a data set that is being deleted or is deleted.
+
+    The deletion looks at the data set again, or the sweep is due at once.
+    """
     await connection.execute(NOTE_LATE_FILES, uid, DatasetState.DELETED)
 
 
 async def take_closing_lock(connection: Connection) -> None:
-    """Held until the transaction ends. Taken before any row is: whoever holds rows never waits for
-    it, so nothing can block."""
+    """Take the closing lock until the transaction ends.
+
+    Take it before any row lock. A holder of row locks then never waits for it, and no deadlock
+    occurs.
+    """
     await connection.execute(TAKE_CLOSING_LOCK, CLOSING_LOCK)
 
 
 async def mark_closed(connection: Connection, uids: Sequence[UUID]) -> list[Dataset]:
-    """Closes those that are open and complete; the closing lock is held. Gives the closed ones."""
+    """Close the data sets that are open and complete, and return them.
+
+    The caller holds the closing lock.
+    """
     written = [DatasetType.INTERMEDIATE, DatasetType.OUTPUT]
     rows = await connection.fetch(
         CLOSE,
@@ -305,15 +333,17 @@ async def mark_closed(connection: Connection, uids: Sequence[UUID]) -> list[Data
 
 
 async def complete_datasets(connection: Connection, limit: int) -> list[UUID]:
+    """Return open data sets that have all their files; skip those that are locked."""
     return [row["uid"] for row in await connection.fetch(SELECT_COMPLETE, DatasetState.OPEN, limit)]
 
 
 async def set_close_at(connection: Connection, uid: UUID, files: int) -> None:
+    """Set the number of files at which an open data set closes."""
     await connection.execute(CLOSE_AT, uid, DatasetState.OPEN, files)
 
 
 async def mark_dataset_deleting(connection: Connection, uid: UUID) -> bool:
-    """False where it is deleted, or being deleted, already."""
+    """Set a data set to deleting, or resume a halted deletion; return False if neither applies."""
     marked = await connection.fetchval(
         MARK_DELETING,
         uid,
@@ -324,16 +354,17 @@ async def mark_dataset_deleting(connection: Connection, uid: UUID) -> bool:
 
 
 async def request_upload(connection: Connection, uid: UUID) -> None:
+    """Record that the upload of a data set was requested."""
     await connection.execute(REQUEST_UPLOAD, uid)
 
 
 async def set_going(connection: Connection, uid: UUID) -> None:
-    """Sets work going that was halted."""
+    """Resume halted work on a data set."""
     await connection.execute(RESUME, uid)
 
 
 async def begin_uploads(connection: Connection, uids: Sequence[UUID]) -> None:
-    """Sets those going that are closed and wanted on the output storage."""
+    """Start the upload of those data sets that are closed and whose upload was requested."""
     await connection.execute(
         BEGIN_UPLOAD,
         uids,

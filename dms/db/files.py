@@ -1,4 +1,4 @@
-"""Files of data sets: registering in bulk, and reading page by page."""
+"""Files of data sets: registration in bulk, and reading page by page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -189,7 +189,7 @@ ORDER BY d.seq, d.name LIMIT 1
 
 @dataclass(frozen=True, slots=True)
 class FileAt:
-    """A file that lies at a place wanted for another registration."""
+    """A file at a place that another registration names."""
 
     file_id: int
     state: ReplicaState
@@ -199,6 +199,8 @@ class FileAt:
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
+    """A file of a data set as a list shows it."""
+
     id: int
     name: str
     seq: int
@@ -213,7 +215,14 @@ class ListedFile:
 
 @dataclass(frozen=True, slots=True)
 class FileCopies:
-    """``copies``: (storage, path), the latest first."""
+    """A file with its available replicas.
+
+    Attributes:
+        name: Name of the file in the data set.
+        size: Size in bytes.
+        checksum: SHA-256 digest.
+        copies: Storage and path of each replica, the latest first.
+    """
 
     name: str
     size: int
@@ -224,7 +233,7 @@ class FileCopies:
 async def anything_there(
     connection: Connection, uid: UUID, files: Sequence[SentFile]
 ) -> tuple[bool, bool]:
-    """Is any of the names known in the data set; is any of the places taken?"""
+    """Return whether the data set has any of the names, and whether any of the places is taken."""
     names, storages, paths = (
         [file.name for file in files],
         [file.storage_id for file in files],
@@ -239,6 +248,7 @@ async def anything_there(
 async def known_files(
     connection: Connection, uid: UUID, names: Sequence[str]
 ) -> dict[str, KnownFile]:
+    """Return the files of a data set that have these names, by name."""
     rows = await connection.fetch(SELECT_KNOWN, uid, names)
     return {
         row["name"]: KnownFile(
@@ -255,6 +265,7 @@ async def known_files(
 async def files_at(
     connection: Connection, places: Sequence[tuple[UUID, str]]
 ) -> dict[tuple[UUID, str], FileAt]:
+    """Return the files that lie at these places, and lock their replicas."""
     storages, paths = [place[0] for place in places], [place[1] for place in places]
     rows = await connection.fetch(SELECT_AT_PLACES, storages, paths, ReplicaState.DELETED)
     return {
@@ -273,10 +284,20 @@ async def insert_files(
     state: ReplicaState,
     numbered: bool,
 ) -> bool:
-    """The data set's row is locked. ``numbered``: each file has a number of its own; False, and
-    nothing is done, where one of these has another file's.
+    """Insert files into a data set whose row the caller has locked.
 
-    Raises ``PlaceJustTaken`` where somebody else registers a file at the same place at this moment.
+    Args:
+        connection: A connection to the catalogue.
+        uid: The data set.
+        files: The files to insert.
+        state: State of their replicas.
+        numbered: Each file must have a number of its own.
+
+    Returns:
+        False, with nothing inserted, if ``numbered`` and another file has one of the numbers.
+
+    Raises:
+        PlaceJustTaken: A concurrent request registers a file at the same place.
     """
     try:
         done = await connection.execute(INSERT_FILES, uid, *_columns(files), state, numbered)
@@ -286,7 +307,7 @@ async def insert_files(
 
 
 async def insert_released(connection: Connection, uid: UUID, files: Sequence[SentFile]) -> None:
-    """The data set's row is locked, and each file has a number of its own."""
+    """Insert files as released; the data set is locked and each file has its own number."""
     await connection.execute(INSERT_RELEASED, uid, *_columns(files), ReplicaState.DELETED)
 
 
@@ -306,13 +327,13 @@ def _columns(files: Sequence[SentFile]) -> list[list[Any]]:
 async def file_numbered(
     connection: Connection, uid: UUID, seqs: Sequence[int]
 ) -> tuple[int, str] | None:
-    """The first of these numbers that a file of the data set has, with that file's name."""
+    """Return the first of these numbers that is taken, with the name of its file."""
     row = await connection.fetchrow(SELECT_AT_NUMBER, uid, seqs)
     return None if row is None else (row["seq"], row["name"])
 
 
 async def numbers_used(connection: Connection, uid: UUID, *, gaps: int) -> NumbersUsed:
-    """Of all files of the data set. ``gaps``: most that are given."""
+    """Return the range of numbers of all files, and at most ``gaps`` gaps in it."""
     ends = await connection.fetchrow(SELECT_RANGE, uid)
     if ends is None or ends["first"] is None:
         return NumbersUsed()
@@ -323,6 +344,7 @@ async def numbers_used(connection: Connection, uid: UUID, *, gaps: int) -> Numbe
 async def link_files(
     connection: Connection, uid: UUID, files: Sequence[tuple[SentFile, int]]
 ) -> None:
+    """Add files of other data sets to a data set by reference."""
     names, seqs, ids = (
         [file.name for file, _ in files],
         [file.seq for file, _ in files],
@@ -334,7 +356,7 @@ async def link_files(
 async def select_files(
     connection: Connection, uid: UUID, after: tuple[int, str], *, limit: int, released: bool = False
 ) -> list[ListedFile]:
-    """``released``: with those that are."""
+    """Return a page of files in order of number and name; ``released`` includes released files."""
     rows = await connection.fetch(
         LIST_FILES, uid, after[0], after[1], limit, ReplicaState.AVAILABLE, released
     )
@@ -342,6 +364,7 @@ async def select_files(
 
 
 async def file_with_copies(connection: Connection, uid: UUID, file_id: int) -> FileCopies | None:
+    """Return a file with its available replicas; None if the data set does not have it."""
     row = await connection.fetchrow(SELECT_FILE, uid, file_id, ReplicaState.AVAILABLE)
     if row is None:
         return None
@@ -354,9 +377,11 @@ async def file_with_copies(connection: Connection, uid: UUID, file_id: int) -> F
 
 
 async def one_file(connection: Connection, uid: UUID, file_id: int) -> ListedFile | None:
+    """Return a file of a data set; None if the data set does not have it."""
     row = await connection.fetchrow(SELECT_ONE, uid, file_id, ReplicaState.AVAILABLE)
     return None if row is None else ListedFile(**row)
 
 
 async def own_names_clash(connection: Connection, uid: UUID) -> bool:
+    """Return whether two files of a data set have the same name apart from their prefix."""
     return bool(await connection.fetchval(OWN_NAMES_CLASH, uid))

@@ -1,5 +1,4 @@
-"""What the DMS shows of its catalogue to those who watch it: what is under way, never all that ever
-was."""
+"""Gauges of the catalogue. They count current work, not the history."""
 
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.gauges import Measurement, rows_of
@@ -10,7 +9,7 @@ _WORKING = f"'{DatasetState.UPLOADING}', '{DatasetState.DELETING}'"
 
 
 def _count(names: str, condition: str) -> str:
-    """Each state is named, with 0 where there is none."""
+    """Return SQL that counts data sets by state, with 0 for a state without data sets."""
     values = ", ".join(f"({name.strip()})" for name in names.split(","))
     return f"""
     SELECT s.state, count(d.uid) FROM (VALUES {values}) AS s (state)

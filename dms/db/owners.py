@@ -1,4 +1,4 @@
-"""Whose data sets are, and who sees them."""
+"""Owners and visibility of data sets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ WHERE NOT EXISTS (
 LIMIT 1
 """
 
-#: Of PostgreSQL's advisory locks, that of folders that people give to data sets.
+#: Advisory lock of PostgreSQL for the folders of data sets.
 _LOCK = 0x5149
 
 LOCK_FOLDERS = f"SELECT pg_advisory_xact_lock({_LOCK})"
@@ -55,7 +55,7 @@ RETURNING *
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A data set, and whose it is."""
+    """The owning group of a data set, and the groups that it is shared with."""
 
     name: str
     group: str
@@ -63,30 +63,37 @@ class Owned:
 
 
 async def lock_folders(connection: Connection) -> None:
-    """Nobody else gives a data set a folder until the transaction ends."""
+    """Lock the folders of data sets: until the transaction ends, no other one gives folders."""
     await connection.execute(LOCK_FOLDERS)
 
 
 async def owned_by(connection: Connection, uid: UUID) -> Owned | None:
+    """Return the group of a data set and the groups it is shared with; None if there is none."""
     row = await connection.fetchrow(OWNED, uid)
     return None if row is None else Owned(row["name"], row["owner_group"], row["shared_with"])
 
 
 async def foreign_folder(connection: Connection, urls: Sequence[str], sight: Sight) -> str | None:
-    """Of these URLs one of a data set that is not seen."""
+    """Return one of these URLs that is the folder of a data set the principal does not see."""
     found: str | None = await connection.fetchval(FOREIGN_FOLDER, urls, sight.names())
     return found
 
 
 async def holds_foreign_folder(connection: Connection, url: str, sight: Sight) -> bool:
-    """Whether below this folder there is one of a data set that is not seen."""
+    """Return whether a folder of a data set that the principal does not see lies below ``url``."""
     return await connection.fetchval(FOREIGN_BELOW, url, sight.names()) is not None
 
 
 async def foreign_file(
     connection: Connection, places: Sequence[tuple[UUID, str]], sight: Sight
 ) -> str | None:
-    """Of these places (storage, path) the path of one whose file is not seen."""
+    """Return the path of one of these places whose file the principal does not see.
+
+    Args:
+        connection: A connection to the catalogue.
+        places: Storage and path of each place.
+        sight: What the principal sees.
+    """
     storages, paths = [storage for storage, _ in places], [path for _, path in places]
     found: str | None = await connection.fetchval(FOREIGN_FILE, storages, paths, sight.names())
     return found
@@ -95,7 +102,7 @@ async def foreign_file(
 async def share(
     connection: Connection, uid: UUID, shared_with: Sequence[str], *, group: str | None
 ) -> Dataset:
-    """Of a data set that is locked."""
+    """Set the groups that a locked data set is shared with, and its group if one is given."""
     row = await connection.fetchrow(SHARE, uid, shared_with, group)
     assert row is not None  # noqa: S101 - it is locked, so it is there
     return to_dataset(row)

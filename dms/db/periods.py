@@ -1,4 +1,4 @@
-"""Periods of data taking, their runs, and the runs' frames."""
+"""Data-taking periods, their runs, and the frames of runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,10 +65,10 @@ class Spans(Generic[SpanT]):
     """What is registered with a start and an end: periods or runs.
 
     Attributes:
-        noun: What one of them is called in messages and in ``span_owners``.
-        model: What a row becomes.
+        noun: The word for one of them in messages and in ``span_owners``.
+        model: The model of a row.
         lock: SQL that locks the row of a key.
-        set_end: SQL that sets when the one with a key ended.
+        set_end: SQL that sets the end of the row of a key.
     """
 
     noun: str
@@ -79,7 +79,7 @@ class Spans(Generic[SpanT]):
 
 @dataclass(frozen=True, slots=True)
 class OwnedSpan(Generic[SpanT]):
-    """A period or run, and who registered it; None: nobody that is known."""
+    """A period or run, and who registered it; None if that is not known."""
 
     span: SpanT
     owner: str | None
@@ -100,7 +100,7 @@ RUNS = Spans(
 
 
 async def insert_period(connection: Connection, new: NewPeriod, owner: str | None) -> Period | None:
-    """Store a period and return it; None where the name is taken."""
+    """Store a period and return it; return None if the name is taken."""
     row = await connection.fetchrow(
         INSERT_PERIOD, new.name, new.goal, new.started_at, new.ended_at, owner
     )
@@ -108,19 +108,21 @@ async def insert_period(connection: Connection, new: NewPeriod, owner: str | Non
 
 
 async def period_by_name(connection: Connection, name: str) -> Period | None:
+    """Return the period of this name; None if it does not exist."""
     row = await connection.fetchrow(SELECT_PERIOD, name)
     return None if row is None else Period(**row)
 
 
 async def list_periods(connection: Connection) -> list[Period]:
+    """Return all periods by name."""
     return [Period(**row) for row in await connection.fetch(SELECT_PERIODS)]
 
 
 async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> Run | None:
-    """Store a run and return it; None where the number is taken.
+    """Store a run and return it; return None if the number is taken.
 
     Raises:
-        UnknownPeriod: Its period is not registered.
+        UnknownPeriod: The period of the run is not registered.
     """
     try:
         row = await connection.fetchrow(
@@ -133,18 +135,20 @@ async def insert_run(connection: Connection, new: NewRun, owner: str | None) -> 
 
 
 async def run_by_number(connection: Connection, number: int) -> Run | None:
+    """Return the run of this number; None if it does not exist."""
     row = await connection.fetchrow(SELECT_RUN, number)
     return None if row is None else Run(**row)
 
 
 async def list_runs(connection: Connection, period: str | None) -> list[Run]:
+    """Return the runs of a period by number; ``period`` None returns all runs."""
     return [Run(**row) for row in await connection.fetch(SELECT_RUNS, period)]
 
 
 async def lock_span(
     connection: Connection, spans: Spans[SpanT], key: str | int
 ) -> OwnedSpan[SpanT] | None:
-    """Return a period or run, locked; None where it is not registered."""
+    """Lock a period or run and return it; return None if it is not registered."""
     row = await connection.fetchrow(spans.lock, key)
     if row is None:
         return None
@@ -155,7 +159,7 @@ async def lock_span(
 async def set_end(
     connection: Connection, spans: Spans[SpanT], key: str | int, ended_at: datetime | None
 ) -> SpanT:
-    """Set when a period or run ended; the caller has locked it."""
+    """Set the end of a period or run that the caller has locked."""
     row = await connection.fetchrow(spans.set_end, key, ended_at)
     assert row is not None  # noqa: S101 - it is locked
     return spans.model(**row)
@@ -180,6 +184,7 @@ async def insert_frames(connection: Connection, run: int, frames: Sequence[NewFr
 async def frames_numbered(
     connection: Connection, run: int, numbers: Sequence[int]
 ) -> dict[int, Frame]:
+    """Return the frames of a run that have these numbers, by number."""
     return {
         row["number"]: Frame(**row)
         for row in await connection.fetch(SELECT_FRAMES_NUMBERED, run, numbers)
@@ -187,4 +192,5 @@ async def frames_numbered(
 
 
 async def list_frames(connection: Connection, run: int, *, after: int, limit: int) -> list[Frame]:
+    """Return a page of frames of a run by number."""
     return [Frame(**row) for row in await connection.fetch(SELECT_FRAMES, run, after, limit)]

@@ -1,4 +1,4 @@
-"""How much data groups and people have."""
+"""Quotas on the data of groups and people."""
 
 from dms.domain.errors import QuotaReached
 from sluice.contracts.quotas import Quantity, QuotaHolder
@@ -6,8 +6,8 @@ from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection
 from sluice.servicekit.quotas.counted import Counted
 
-#: By the indexes datasets_group and datasets_owner. What is in a slice is in the data set that it
-#: is cut from.
+#: Counted through the indexes datasets_group and datasets_owner. Slices do not count: their files
+#: count in the append-only data set.
 DATA = Counted(
     rows=f"FROM datasets WHERE state <> '{DatasetState.DELETED}' AND slice IS NULL",
     sums={
@@ -20,7 +20,11 @@ DATA = Counted(
 async def require_quota(
     connection: Connection, holders: list[QuotaHolder], *, size: int, files: int
 ) -> None:
-    """``size``: bytes. Raises ``QuotaReached`` where so much more of people is too much."""
+    """Check that the holders may have ``size`` more bytes and ``files`` more files.
+
+    Raises:
+        QuotaReached: A quota does not allow it.
+    """
     more = {Quantity.BYTES: size, Quantity.FILES: files}
     if (reached := await DATA.reached(connection, holders, more)) is not None:
         raise QuotaReached(reached)

@@ -1,4 +1,7 @@
-"""Files that go before their data set does. All but the removals under the data set's lock."""
+"""Released files: files that are deleted before their data set is.
+
+All statements except those on removals need the lock on the row of the data set.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,48 +82,52 @@ WHERE g.dataset_uid = $1 AND g.file_id = ANY($2::bigint[])
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A released file of a data set whose copies are to be removed."""
+    """A released file of a data set whose replicas are to be removed."""
 
     dataset: UUID
     file_id: int
 
 
 async def note_reads(connection: Connection, told: ReleaseFiles) -> None:
-    """Says of files that are not released who is done with them."""
+    """Record that a task no longer needs files; files that are released already are skipped."""
     await connection.execute(NOTE_READS, told.dataset_uid, told.seqs, told.readers, told.reader)
 
 
 async def read_by_all(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
-    """Of these numbers those of files, registered or not, that all are done with."""
+    """Return those of the numbers whose files, registered or not, no task needs any more."""
     return [row["seq"] for row in await connection.fetch(SELECT_DONE, uid, seqs)]
 
 
 async def release(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
-    """Files with these numbers are on their way out from now on. Gives the numbers that no file
-    has yet."""
+    """Release the files with these numbers, and return the numbers that no file has yet."""
     unknown: list[int] = await connection.fetchval(RELEASE, uid, seqs)
     return unknown
 
 
 async def forget_reads(connection: Connection, uid: UUID, seqs: Sequence[int]) -> None:
+    """Delete the records of which tasks released the files with these numbers."""
     await connection.execute(_FORGET_READS, uid, seqs)
 
 
 async def forget_all_reads(connection: Connection, uid: UUID) -> None:
+    """Delete the records of which tasks released files of a data set."""
     await connection.execute(_FORGET_ALL_READS, uid)
 
 
 async def set_read_ahead(connection: Connection, uid: UUID) -> None:
-    """Who registers files of it asks whether others are done with them."""
+    """Record that tasks released files of the data set before their registration.
+
+    Registrations then check for such records.
+    """
     await connection.execute(_SET_READ_AHEAD, uid)
 
 
 async def take_removals(connection: Connection, *, limit: int, seconds: float) -> list[Removal]:
-    """They are this instance's for so long."""
+    """Take due removals for this instance for ``seconds``."""
     rows = await connection.fetch(TAKE_REMOVALS, limit, timedelta(seconds=seconds))
     return [Removal(row["dataset_uid"], row["file_id"]) for row in rows]
 
 
 async def drop_removals(connection: Connection, uid: UUID, file_ids: Sequence[int]) -> None:
-    """Those of which no copy is left to be removed."""
+    """Delete the removals of files that have no replica left to remove."""
     await connection.execute(_DROP_REMOVALS, uid, file_ids, ReplicaState.DELETING)

@@ -1,4 +1,4 @@
-"""Replicas: which copies go, and which are there."""
+"""Replicas: their upload, deletion, and lookup."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,7 +137,7 @@ WHERE uid = $1 AND claim_token = $2 AND state = $3
 
 @dataclass(frozen=True, slots=True)
 class FilesPage:
-    """Some files of a data set, and the place of the last one."""
+    """A page of files of a data set, with the number and name of the last one."""
 
     file_ids: list[int]
     last: tuple[int, str]
@@ -145,7 +145,7 @@ class FilesPage:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy of a file on a storage."""
+    """A replica of a file on a storage."""
 
     id: int
     storage_id: UUID
@@ -154,8 +154,10 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class MissingFile:
-    """A file still to be uploaded; ``storage_id`` and ``path`` of the copy to take, None where
-    there is none."""
+    """A file that is still to be uploaded.
+
+    ``storage_id`` and ``path`` name the replica to copy; they are None if there is none.
+    """
 
     seq: int
     name: str
@@ -169,6 +171,7 @@ class MissingFile:
 async def next_page(
     connection: Connection, uid: UUID, after: tuple[int, str], *, limit: int
 ) -> FilesPage | None:
+    """Return the next page of files of a data set; None at the end."""
     rows = await connection.fetch(PAGE, uid, *after, limit)
     return (
         FilesPage([row["file_id"] for row in rows], (rows[-1]["seq"], rows[-1]["name"]))
@@ -180,8 +183,16 @@ async def next_page(
 async def mark_copies_deleting(
     connection: Connection, uid: UUID, file_ids: Sequence[int], *, keep: tuple[UUID, str] | None
 ) -> list[Copy]:
-    """Marks what may go of these files, and gives all that is marked. ``keep``: storage and folder
-    (with its slash) of those that stay."""
+    """Set the replicas of these files that may go to deleting, and return all in that state.
+
+    The result includes replicas that an earlier attempt marked.
+
+    Args:
+        connection: A connection to the catalogue.
+        uid: The data set that is deleted, or that releases the files.
+        file_ids: The files.
+        keep: Storage and folder (with its slash) of replicas that stay.
+    """
     movable = states_before(REPLICA_MOVES, ReplicaState.DELETING)
     letting_go = [DatasetState.DELETING, DatasetState.DELETED]
     await connection.execute(LOCK_AVAILABLE, file_ids, movable)
@@ -199,7 +210,7 @@ async def mark_copies_deleting(
 async def mark_copies_deleted(
     connection: Connection, replica_ids: Sequence[int]
 ) -> list[tuple[UUID, int]]:
-    """(storage, bytes) of each that was not marked before."""
+    """Set replicas to deleted; return storage and bytes of each that was not deleted before."""
     rows = await connection.fetch(
         MARK_DELETED,
         replica_ids,
@@ -217,7 +228,15 @@ async def missing_files(
     target: tuple[UUID, str],
     limit: int,
 ) -> list[MissingFile]:
-    """``target``: storage and folder (with its slash) of the upload."""
+    """Return a page of files that are not in the folder of the upload yet.
+
+    Args:
+        connection: A connection to the catalogue.
+        uid: The data set.
+        after: Number and name of the last file of the previous page.
+        target: Storage and folder (with its slash) of the upload.
+        limit: Largest number of files.
+    """
     rows = await connection.fetch(
         SELECT_MISSING, uid, *after, *target, ReplicaState.AVAILABLE, limit
     )
@@ -227,7 +246,13 @@ async def missing_files(
 async def insert_replicas(
     connection: Connection, storage_id: UUID, made: Sequence[tuple[int, str]]
 ) -> set[int]:
-    """``made``: (file, path). Gives the files that were not recorded there before."""
+    """Record replicas on a storage, and return the files that were not recorded there before.
+
+    Args:
+        connection: A connection to the catalogue.
+        storage_id: The storage.
+        made: File and path of each replica.
+    """
     rows = await connection.fetch(
         INSERT_REPLICAS, [file for file, _ in made], storage_id, [path for _, path in made]
     )
@@ -237,6 +262,7 @@ async def insert_replicas(
 async def registered_paths(
     connection: Connection, storage_id: UUID, paths: Sequence[str]
 ) -> set[str]:
+    """Return those of the paths at which the catalogue knows a file."""
     return {
         row["path"]
         for row in await connection.fetch(REGISTERED_PATHS, storage_id, paths, ReplicaState.DELETED)
@@ -244,18 +270,19 @@ async def registered_paths(
 
 
 async def names_of_files(connection: Connection, uid: UUID, names: Sequence[str]) -> set[str]:
-    """Of these names, those that files of the data set have."""
+    """Return those of the names that files of the data set have."""
     return {row["name"] for row in await connection.fetch(NAMES_OF_FILES, uid, names)}
 
 
 async def folder_shared(connection: Connection, uid: UUID, url: str) -> bool:
+    """Return whether another data set that is not deleted has the same folder."""
     return await connection.fetchval(FOLDER_SHARED, url, uid, DatasetState.DELETED) is not None
 
 
 async def set_upload_place(
     connection: Connection, claim: DatasetClaim, *, storage_id: UUID, url: str
 ) -> bool:
-    """False where the claim is lost or a place was chosen before."""
+    """Set the place of an upload; return False if the claim is lost or a place is set already."""
     return (
         await connection.fetchval(
             SET_UPLOAD_PLACE, claim.uid, claim.token, claim.state, storage_id, url
@@ -265,6 +292,7 @@ async def set_upload_place(
 
 
 async def finish_upload(connection: Connection, claim: DatasetClaim, *, sweep_again: float) -> bool:
+    """Set a data set to uploaded; return False if the claim is lost."""
     moves = (
         states_before(DATASET_MOVES, DatasetState.UPLOADED),
         DatasetState.UPLOADED,
@@ -277,14 +305,17 @@ async def finish_upload(connection: Connection, claim: DatasetClaim, *, sweep_ag
 
 
 async def clear_late_files(connection: Connection, claim: DatasetClaim) -> bool:
-    """Before a data set's files are gone through: what is registered from here on is noted again.
-    False: the claim is lost."""
+    """Clear the mark for late files; return False if the claim is lost.
+
+    Call it before the files of the data set are read: a later registration sets the mark again.
+    """
     return await connection.fetchval(CLEAR_LATE, claim.uid, claim.token, claim.state) is not None
 
 
 async def finish_deletion(
     connection: Connection, claim: DatasetClaim, *, sweep_again: float
 ) -> bool:
+    """Set a data set to deleted; return False if the claim is lost or files came meanwhile."""
     moves = (states_before(DATASET_MOVES, DatasetState.DELETED), DatasetState.DELETED)
     done = await connection.fetchval(
         FINISH_DELETION, claim.uid, claim.token, *moves, timedelta(seconds=sweep_again)
@@ -293,6 +324,7 @@ async def finish_deletion(
 
 
 async def finish_sweep(connection: Connection, claim: DatasetClaim, *, sweep_again: float) -> None:
+    """End a sweep, and schedule the second sweep after the first one."""
     await connection.execute(
         FINISH_SWEEP, claim.uid, claim.token, claim.state, timedelta(seconds=sweep_again)
     )

@@ -1,4 +1,4 @@
-"""Statements on the room that is missing on storages."""
+"""Statements on the space that storages lack."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -16,13 +16,15 @@ _SELECT = "SELECT storage_id, needed FROM room_needed WHERE told_at > now() - $1
 
 
 async def put_needed(connection: Connection, storage: UUID, needed: int) -> None:
+    """Record how many bytes a storage lacks."""
     await connection.execute(_PUT, storage, needed)
 
 
 async def delete_needed(connection: Connection, storage: UUID) -> None:
+    """Delete the record that a storage lacks space."""
     await connection.execute(_DELETE, storage)
 
 
 async def room_needed(connection: Connection, *, age: timedelta) -> dict[UUID, int]:
-    """Return the bytes that are missing, by storage, as far as somebody said so within ``age``."""
+    """Return the missing bytes by storage, as recorded within ``age``."""
     return {row["storage_id"]: row["needed"] for row in await connection.fetch(_SELECT, age)}

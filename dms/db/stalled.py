@@ -1,4 +1,4 @@
-"""Data sets whose upload or deletion does not go on."""
+"""Data sets whose upload or deletion makes no progress."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,7 +43,16 @@ UPDATE datasets SET retry_at = NULL WHERE uid = ANY(ARRAY(
 
 @dataclass(frozen=True, slots=True)
 class StalledRow:
-    """``number``: data sets that wait for this reason, of ``in_all`` for any."""
+    """Data sets whose work fails for the same reason.
+
+    Attributes:
+        first: The first of them.
+        reason: Why their work failed.
+        halted: A person must resume the work.
+        number: Number of data sets with this reason.
+        in_all: Number of stalled data sets, whatever the reason.
+        since: When the oldest upload among them could have started.
+    """
 
     first: Dataset
     reason: str
@@ -54,14 +63,21 @@ class StalledRow:
 
 
 async def retry_uploads(connection: Connection) -> None:
-    """Those that rest are tried again in the next round."""
+    """Make postponed uploads due at once."""
     await connection.execute(RETRY_UPLOADS)
 
 
 async def stalled(
     connection: Connection, *, failures: int, limit: int, sight: Sight
 ) -> list[StalledRow]:
-    """By reason, most data sets first. ``failures``: that many one after the other, at least."""
+    """Return stalled data sets by reason, those with most data sets first.
+
+    Args:
+        connection: A connection to the catalogue.
+        failures: Number of successive failures from which work counts as stalled.
+        limit: Largest number of reasons.
+        sight: What the principal sees.
+    """
     rows = await connection.fetch(STALLED, failures, limit, sight.names())
     return [_row(row) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Standing data sets: what was appended to them, and what was cut off for whom."""
+"""Append-only data sets: the files appended to them, and the slices cut for each reader."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -83,7 +83,7 @@ ORDER BY number DESC LIMIT 1
 
 
 def _highest(standing: str, first: str) -> str:
-    """The highest generation of the files of a standing data set with numbers from ``first`` on."""
+    """Return SQL for the highest generation of files with numbers from ``first`` on."""
     return f"""
     (SELECT coalesce(max(generation), 0) FROM collections
      WHERE standing_uid = {standing} AND until > {first} AND generation > 0 AND files > 0)
@@ -115,7 +115,13 @@ SELECT last.*, {_highest("last.standing_uid", "last.used")} AS generation FROM (
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Where the files of a source are: so many, with numbers below ``until``."""
+    """The record that the files of a source were appended.
+
+    Attributes:
+        where: The append-only data set.
+        files: Number of files of the source.
+        until: The first number after theirs.
+    """
 
     where: UUID
     files: int
@@ -124,7 +130,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """``size`` in bytes."""
+    """The number of appended files and their size in bytes."""
 
     files: int
     size: int
@@ -132,20 +138,21 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class LastSlice:
-    """``number`` 0: there is none."""
+    """The number of the last slice and the first number after its files; ``number`` 0: no slice."""
 
     number: int = 0
     used: int = 0
 
 
 async def lock_standing(connection: Connection, name: str, group: str) -> DatasetRow | None:
-    """The group's, under lock, as is its name. None: it has to be made."""
+    """Lock a group's append-only data set, and its name; return None if it does not exist yet."""
     await connection.execute(LOCK_NAME, name, group)
     row = await connection.fetchrow(SELECT_STANDING, name, group)
     return None if row is None else to_row(row)
 
 
 async def mark_standing(connection: Connection, uid: UUID, name: str) -> DatasetRow:
+    """Mark a data set as append-only under a name, and return it."""
     row = await connection.fetchrow(MARK_STANDING, uid, name)
     assert row is not None  # noqa: S101 - it was made in this transaction
     return to_row(row)
@@ -154,13 +161,14 @@ async def mark_standing(connection: Connection, uid: UUID, name: str) -> Dataset
 async def mark_slice(
     connection: Connection, uid: UUID, slice_of: SliceOf, *, shared_with: Sequence[str]
 ) -> None:
+    """Mark a data set as a slice, and set the groups it is shared with."""
     await connection.execute(MARK_SLICE, uid, slice_of.model_dump(mode="json"), shared_with)
 
 
 async def collected(
     connection: Connection, source: UUID, name: str, group: str
 ) -> tuple[UUID, int] | None:
-    """Where its files were appended, and how many they were; None: they were not."""
+    """Return where the files of a source were appended, and how many; None if they were not."""
     row = await connection.fetchrow(SELECT_COLLECTED, source, name, group)
     return None if row is None else (row["standing_uid"], row["files"])
 
@@ -174,8 +182,16 @@ async def note_collected(
     noted: Noted,
     made_of: UUID | None,
 ) -> None:
-    """``made_of``: the input of the chain that made them, whose generation they have if that is a
-    slice."""
+    """Record that the files of a source were appended.
+
+    Args:
+        connection: A connection to the catalogue.
+        source: The data set whose files were appended.
+        name: Name of the append-only data set.
+        group: Its group.
+        noted: Where the files are.
+        made_of: The input of the chain that wrote them; if it is a slice, they get its generation.
+    """
     await connection.execute(
         INSERT_COLLECTED, source, name, group, noted.where, noted.files, noted.until, made_of
     )
@@ -184,7 +200,10 @@ async def note_collected(
 async def append_files(
     connection: Connection, standing: UUID, source: UUID, *, first: int
 ) -> Appended:
-    """Both are locked. ``first``: the number of the first one that comes."""
+    """Append the files of a source by reference, from number ``first`` on.
+
+    The caller has locked both data sets.
+    """
     row = await connection.fetchrow(APPEND, standing, source, first)
     assert row is not None  # noqa: S101 - an aggregate
     return Appended(row["files"], int(row["bytes"]))
@@ -193,19 +212,23 @@ async def append_files(
 async def cut_files(
     connection: Connection, uid: UUID, standing: UUID, *, first: int, until: int
 ) -> Appended:
-    """The standing one is locked."""
+    """Link the files from number ``first`` up to before ``until`` into a slice.
+
+    The caller has locked the append-only data set.
+    """
     row = await connection.fetchrow(CUT, uid, standing, first, until)
     assert row is not None  # noqa: S101 - an aggregate
     return Appended(row["files"], int(row["bytes"]))
 
 
 async def slice_for(connection: Connection, standing: UUID, cut: CutSlice) -> UUID | None:
-    """The one that was cut for this occasion."""
+    """Return the slice that was cut for this reader and occasion; None if there is none."""
     found: UUID | None = await connection.fetchval(SLICE_FOR, standing, cut.reader, cut.occasion)
     return found
 
 
 async def last_slice(connection: Connection, standing: UUID, reader: str) -> LastSlice:
+    """Return the last slice of a reader."""
     row = await connection.fetchrow(LAST_SLICE, standing, reader)
     return LastSlice() if row is None else LastSlice(row["number"], row["used"])
 
@@ -235,8 +258,14 @@ async def note_slice(
 async def list_standing(
     connection: Connection, sight: Sight, *, uid: UUID | None = None, generations: bool = False
 ) -> list[Standing]:
-    """In order of registration. ``uid``: this one alone. ``generations``: with these, which are 0
-    else."""
+    """Return open append-only data sets with their readers, in order of registration.
+
+    Args:
+        connection: A connection to the catalogue.
+        sight: What the principal sees.
+        uid: Only this data set.
+        generations: Fill in the generations, which are 0 otherwise.
+    """
     rows = await connection.fetch(LIST_STANDING, sight.names(), uid)
     readers: dict[UUID, list[StandingReader]] = {row["uid"]: [] for row in rows}
     for row in await connection.fetch(LIST_READERS, list(readers)):

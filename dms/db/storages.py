@@ -95,7 +95,7 @@ COUNT_USAGE = "SELECT count(*) FROM storage_usage"
 
 
 async def insert_storage(connection: Connection, uid: UUID, new: NewStorage) -> bool:
-    """False where its name or URL is taken."""
+    """Insert a storage; return False if its name or URL is taken."""
     inserted = await connection.fetchval(
         INSERT_STORAGE, uid, new.name, new.type, new.url, new.capacity, new.read_only
     )
@@ -103,6 +103,7 @@ async def insert_storage(connection: Connection, uid: UUID, new: NewStorage) -> 
 
 
 async def storage_like(connection: Connection, new: NewStorage) -> Storage | None:
+    """Return the storage of the same name, or else the one at the same URL; None if neither is."""
     row = await connection.fetchrow(SELECT_SAME_STORAGE, new.name, new.url)
     return None if row is None else Storage(**row)
 
@@ -110,38 +111,43 @@ async def storage_like(connection: Connection, new: NewStorage) -> Storage | Non
 async def select_storages(
     connection: Connection, type_: StorageType | None, *, disabled: bool
 ) -> list[Storage]:
-    """``disabled``: those too."""
+    """Return the enabled storages by name; ``disabled`` includes the disabled ones."""
     return [Storage(**row) for row in await connection.fetch(SELECT_STORAGES, type_, disabled)]
 
 
 async def storage_named(connection: Connection, name: str) -> Storage | None:
+    """Return the storage of this name; None if it does not exist."""
     row = await connection.fetchrow(SELECT_STORAGE, name)
     return None if row is None else Storage(**row)
 
 
 async def set_folder(connection: Connection, uid: UUID, path: str | None) -> None:
-    """Where it lies from now on; nothing for one that is in no local folder."""
+    """Record the local folder of a storage; do nothing if ``path`` is None."""
     if path is not None:
         await connection.execute(SET_FOLDER, uid, path)
 
 
 async def note_folders(connection: Connection, paths: Mapping[UUID, str]) -> None:
+    """Record the local folders of storages for which none is recorded yet."""
     if paths:
         await connection.execute(NOTE_FOLDERS, list(paths.keys()), list(paths.values()))
 
 
 async def lock_storages(connection: Connection) -> None:
-    """Until the transaction ends nobody makes, enables or disables one."""
+    """Lock the storages: until the transaction ends, nobody creates, enables or disables one."""
     await connection.execute(LOCK_STORAGES)
 
 
 async def set_enabled(connection: Connection, name: str, *, enabled: bool) -> None:
-    """Nothing where it is so already."""
+    """Enable or disable a storage."""
     await connection.execute(SET_ENABLED, name, enabled)
 
 
 async def all_roots(connection: Connection) -> dict[UUID, Root]:
-    """Disabled ones too: files on them are still read and removed."""
+    """Return all storages as roots, by id.
+
+    Disabled storages are included, because their files are still read and removed.
+    """
     return {
         row["id"]: Root(**{**row, "type": StorageType(row["type"])})
         for row in await connection.fetch(SELECT_ROOTS)
@@ -149,18 +155,19 @@ async def all_roots(connection: Connection) -> dict[UUID, Root]:
 
 
 async def add_usage(connection: Connection, change: Mapping[UUID, int]) -> None:
+    """Record changes of the bytes on storages."""
     if change:
         await connection.execute(INSERT_USAGE, list(change.keys()), list(change.values()))
 
 
 async def count_datasets(connection: Connection) -> dict[UUID, int]:
-    """Storage → data sets that lie there; those that are being deleted do, too."""
+    """Return the number of data sets on each storage, including those that are being deleted."""
     states = [state for state in DatasetState if state is not DatasetState.DELETED]
     rows = await connection.fetch(COUNT_DATASETS, states, ReplicaState.AVAILABLE)
     return {row["storage_id"]: row["datasets"] for row in rows}
 
 
 async def fold_usage(connection: Connection, *, more_than: int) -> None:
-    """Adds up the changes of usage when there are more rows than this."""
+    """Add up the recorded changes of usage if there are more than ``more_than`` rows."""
     if await connection.fetchval(COUNT_USAGE) > more_than:
         await connection.execute(FOLD_USAGE)

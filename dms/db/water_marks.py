@@ -1,4 +1,4 @@
-"""Water marks, and the storages that have reached theirs."""
+"""Watermarks of storages, and the storages that have reached theirs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,10 @@ WHERE EXISTS (SELECT FROM replicas WHERE file_id = first.file_id AND storage_id 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """``filling_since`` None: it does not fill."""
+    """The fill level of a storage with watermarks.
+
+    ``filling_since`` is None if the storage is not filling.
+    """
 
     storage_id: UUID
     name: str
@@ -59,7 +62,7 @@ class Level:
 
 
 async def levels(connection: Connection) -> dict[UUID, Level]:
-    """Of the storages that have marks."""
+    """Return the fill levels of the storages that have watermarks, by storage."""
     return {
         row["storage_id"]: Level(
             row["storage_id"],
@@ -75,15 +78,17 @@ async def levels(connection: Connection) -> dict[UUID, Level]:
 
 
 async def put_marks(connection: Connection, storage: UUID, marks: WaterMarks) -> None:
+    """Set the watermarks of a storage; new values reset its filling state."""
     await connection.execute(PUT_MARKS, storage, marks.low, marks.high)
 
 
 async def delete_marks(connection: Connection, storage: UUID) -> None:
+    """Delete the watermarks of a storage."""
     await connection.execute(DELETE_MARKS, storage)
 
 
 async def set_filling(connection: Connection, level: Level, *, filling: bool) -> bool:
-    """False where it is so already, or has other marks by now."""
+    """Set whether a storage is filling; return False if it was so, or its watermarks changed."""
     moved = await connection.fetchval(
         SET_FILLING, level.storage_id, filling, level.marks.low, level.marks.high
     )
@@ -91,7 +96,7 @@ async def set_filling(connection: Connection, level: Level, *, filling: bool) ->
 
 
 async def on_storage(connection: Connection, storage: UUID, uids: Sequence[UUID]) -> list[UUID]:
-    """Of the data sets those that lie there, by their first file."""
+    """Return those of the data sets whose first file lies on the storage."""
     return [
         row["uid"]
         for row in await connection.fetch(SELECT_ON_STORAGE, storage, uids, ReplicaState.AVAILABLE)

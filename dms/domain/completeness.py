@@ -1,4 +1,4 @@
-"""What a data set that is to close at a number of files still lacks."""
+"""The files that a data set lacks before it can close."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,16 +6,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class NumbersUsed:
-    """Numbers (``seq``) of the files of a data set. ``range``: lowest and highest, None where there
-    is no file; ``gaps``: between these, first and last number of each stretch that no file has."""
+    """Numbers (``seq``) of the files of a data set.
+
+    Attributes:
+        range: Lowest and highest number; None if there is no file.
+        gaps: First and last number of each stretch between them that no file has.
+    """
 
     range: tuple[int, int] | None = None
     gaps: Sequence[tuple[int, int]] = ()
 
 
 def missing_files_text(count: int, *, wanted: int, used: NumbersUsed) -> str:
-    """``2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3, 5 to
-    6``."""
+    """Say how many files a data set lacks, and which numbers have no file.
+
+    Example: "2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3,
+    5 to 6".
+    """
     lacking = wanted - count
     text = (
         f"{lacking} more {'file' if lacking == 1 else 'files'}: {count} of {wanted} are registered"

@@ -1,4 +1,4 @@
-"""Cursors of lists: opaque to callers, each good for the list that gave it alone."""
+"""Cursors of lists. They are opaque to callers, and only valid for the list that returned them."""
 
 from enum import StrEnum
 
@@ -6,18 +6,25 @@ from sluice.contracts.problems import WrongCursor
 
 
 class Order(StrEnum):
+    """The order of a list of data sets, as the first letter of its cursors."""
+
     CLOSING = "c"
     REGISTRATION = "r"
-    #: Of registration, the last one first.
+    #: By registration, newest first.
     NEWEST = "n"
 
 
 def write_position(order: Order, position: int) -> str:
+    """Build the cursor of a position in an order."""
     return f"{order}{position}"
 
 
 def read_position(order: Order, cursor: str | None) -> int:
-    """0 (before everything) where there is no cursor. Raises ``WrongCursor``."""
+    """Return the position of a cursor; 0 (before everything) without a cursor.
+
+    Raises:
+        WrongCursor: The cursor is malformed, or belongs to a list in another order.
+    """
     if not cursor:
         return 0
     digits = cursor[1:]
@@ -27,12 +34,16 @@ def read_position(order: Order, cursor: str | None) -> int:
 
 
 def write_place(seq: int, name: str) -> str:
+    """Build the cursor of a file's place in its data set."""
     return f"{seq}/{name}"
 
 
 def read_place(cursor: str | None) -> tuple[int, str]:
-    """Place of the last file given: its seq and name; (-1, "") before the first. Raises
-    ``WrongCursor``."""
+    """Return number and name of the last file of the previous page; (-1, "") without a cursor.
+
+    Raises:
+        WrongCursor: The cursor is malformed.
+    """
     if not cursor:
         return -1, ""
     digits, slash, name = cursor.partition("/")

@@ -1,4 +1,4 @@
-"""What differs between a thing registered before and the same thing sent again."""
+"""Differences between a registered object and a repeated registration of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,10 @@ from sluice.visible_text import quoted
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A file of a data set as it is registered. ``checksum``: sha256 as bytes; the places are all
-    it ever had."""
+    """A registered file of a data set.
+
+    ``checksum`` is the SHA-256 digest. ``places`` are all places that the file ever had.
+    """
 
     name: str
     seq: int
@@ -23,7 +25,7 @@ class KnownFile:
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """A file as it is sent for registration, its URL taken apart."""
+    """A file sent for registration, with its URL split into storage and path."""
 
     name: str
     seq: int
@@ -34,16 +36,17 @@ class SentFile:
     path: str
     meta: Mapping[str, Any]
     origin: Mapping[str, Any] | None
-    #: It was there, and is no more.
+    #: The file was released; its content does not exist any more.
     released: bool = False
 
     @property
     def place(self) -> tuple[UUID, str]:
+        """Return storage and path."""
         return self.storage_id, self.path
 
 
 class FileDiffers(Conflict):
-    """A file of this name is registered, and it is another."""
+    """A different file of this name is registered."""
 
     def __init__(self, name: str, difference: str) -> None:
         super().__init__(
@@ -53,15 +56,14 @@ class FileDiffers(Conflict):
 
 
 class FileIsNot(Unprocessable):
-    """What lies at a file's URL is not what it is said to be."""
+    """The content at the URL of a file does not match its registration."""
 
     def __init__(self, name: str, url: str, fault: str) -> None:
         super().__init__(f"file {quoted(name)}: {url} {fault}", file=name, url=url)
 
 
 class NumberTaken(Conflict):
-    """A file of the data set has this number (``seq``) already, under another name (invariant
-    8)."""
+    """Another file of the data set has this number (``seq``) (invariant 8)."""
 
     def __init__(self, name: str, other: str, *, seq: int) -> None:
         super().__init__(
@@ -86,8 +88,17 @@ class SentTwice(Unprocessable):
 def new_files(
     sent: list[SentFile], known: Mapping[str, KnownFile], *, numbered: bool = True
 ) -> list[SentFile]:
-    """Those not registered yet, each once. ``numbered``: each has a number of its own.
-    Raises ``FileDiffers``, ``SentTwice``."""
+    """Return the files that are not registered yet, each once.
+
+    Args:
+        sent: The files of the request.
+        known: Registered files by name.
+        numbered: Each file must have a number of its own.
+
+    Raises:
+        FileDiffers: A different file of the same name is registered.
+        SentTwice: Two files of the request contradict each other.
+    """
     by_name: dict[str, SentFile] = {}
     by_place: dict[tuple[UUID, str], str] = {}
     by_number: dict[int, str] = {}
@@ -122,8 +133,11 @@ def _require_same(known: KnownFile, sent: SentFile) -> None:
 def require_same_request(
     subject: str, first: Mapping[str, Any], again: Mapping[str, Any], **ids: Any
 ) -> None:
-    """Raises ``Conflict`` that names every field in which a repeated registration differs from the
-    first."""
+    """Check that a repeated registration equals the first one.
+
+    Raises:
+        Conflict: They differ; the message names each field that differs.
+    """
     differing = sorted(
         key for key in first.keys() | again.keys() if first.get(key) != again.get(key)
     )

@@ -1,4 +1,4 @@
-"""Business facts about data sets that more than one use case runs into."""
+"""Errors about data sets that more than one use case raises."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,12 +14,14 @@ from sluice.visible_text import quoted
 
 
 class UnknownDataset(NotFound):
+    """No data set has this uid."""
+
     def __init__(self, uid: UUID) -> None:
         super().__init__(f"no data set has the uid {uid}", dataset=uid)
 
 
 class QuotaReached(Conflict):
-    """A group, or a person, may bring in no more."""
+    """A quota of a group or person does not allow more data."""
 
     def __init__(self, reached: Reached) -> None:
         holder, person = reached.holder, reached.holder.kind is HolderKind.PERSON
@@ -33,19 +35,21 @@ class QuotaReached(Conflict):
 
 
 class UnknownFile(NotFound):
+    """The data set does not have this file."""
+
     def __init__(self, uid: UUID, file: int) -> None:
         super().__init__(f"data set {uid} has no file {file}", dataset=uid, file=file)
 
 
 class FileGone(NotFound):
-    """It is in the catalogue still; its content is not there any more."""
+    """The file is in the catalogue, but its content was deleted."""
 
     def __init__(self, uid: UUID, name: str) -> None:
         super().__init__(f"file {quoted(name)} has been deleted", dataset=uid)
 
 
 class NotComplete(Conflict):
-    """Its files are still being added, or being deleted."""
+    """The files of the data set are still being added, or are being deleted."""
 
     def __init__(self, uid: UUID, name: str, state: DatasetState) -> None:
         super().__init__(
@@ -56,6 +60,8 @@ class NotComplete(Conflict):
 
 
 class TooManyFiles(Unprocessable):
+    """A zip archive cannot have so many files."""
+
     def __init__(self, files: int, most: int) -> None:
         super().__init__(
             f"{files} files, and a zip here has at most {most}: ask for a tar",
@@ -65,7 +71,7 @@ class TooManyFiles(Unprocessable):
 
 
 class DatasetNotOpen(Conflict):
-    """Files cannot be added any more."""
+    """The data set takes no more files."""
 
     def __init__(self, uid: UUID, name: str, *, state: DatasetState, file: str) -> None:
         super().__init__(
@@ -77,7 +83,7 @@ class DatasetNotOpen(Conflict):
 
 
 class NoFolderToFill(Unprocessable):
-    """Only what comes from outside is filled over the network, and in a folder of its own."""
+    """Only input data sets with a folder of their own can be filled over the network."""
 
     def __init__(self, uid: UUID, name: str) -> None:
         super().__init__(
@@ -88,12 +94,14 @@ class NoFolderToFill(Unprocessable):
 
 
 class PieceTooLarge(Unprocessable):
+    """A piece of a file is larger than one request may carry."""
+
     def __init__(self, size: int, most: int) -> None:
         super().__init__(f"a piece has at most {most} bytes, and this has {size}", size=size)
 
 
 class PiecesMissing(Conflict):
-    """``received``: bytes from the beginning of the file that are there."""
+    """A file has not arrived as a whole; ``received`` is the number of bytes from its start."""
 
     def __init__(self, name: str, received: int, size: int) -> None:
         super().__init__(
@@ -105,6 +113,8 @@ class PiecesMissing(Conflict):
 
 
 class MoreThanComplete(Conflict):
+    """The data set would have more files than the number at which it closes."""
+
     def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
         super().__init__(
             f"data set {quoted(name)} is complete with {counted(complete, 'file')} and would have"
@@ -116,19 +126,23 @@ class MoreThanComplete(Conflict):
 
 
 class CompletenessDiffers(Conflict):
+    """The data set is already to close at another number of files."""
+
     def __init__(self, uid: UUID, name: str, *, known: int, sent: int) -> None:
         said = f"data set {quoted(name)} is to close at {counted(known, 'file')}, not at {sent}"
         super().__init__(said, dataset=uid, known=known, sent=sent)
 
 
 class UnknownPeriod(Unprocessable):
-    """``subject`` was to belong to it."""
+    """The period to which ``subject`` would belong is not registered."""
 
     def __init__(self, subject: str, period: str | None) -> None:
         super().__init__(f"{subject}: period {quoted(period)} is not registered", period=period)
 
 
 class EndsBeforeStart(Unprocessable):
+    """A period or run ends before it starts."""
+
     def __init__(self, subject: str, started_at: datetime, ended_at: datetime) -> None:
         super().__init__(
             f"{subject} ends ({ended_at.isoformat()}) before it starts ({started_at.isoformat()})"
@@ -136,27 +150,35 @@ class EndsBeforeStart(Unprocessable):
 
 
 def require_order(subject: str, started_at: datetime | None, ended_at: datetime | None) -> None:
-    """Raises ``EndsBeforeStart``."""
+    """Check that a period or run does not end before it starts.
+
+    Raises:
+        EndsBeforeStart: It ends before it starts.
+    """
     if started_at and ended_at and ended_at < started_at:
         raise EndsBeforeStart(subject, started_at, ended_at)
 
 
 class UnknownFrameFile(Unprocessable):
-    """``which``: as the database says it, or empty."""
+    """A file of a frame is not registered; ``which`` is the detail from the database, if any."""
 
     def __init__(self, run: int, which: str | None) -> None:
         super().__init__(f"frames of run {run}: {which or 'a file is not registered'}", run=run)
 
 
 class PlaceJustTaken(Exception):
-    """Somebody else registered a file at the same place at this moment: it is there now, and found
-    by the next look. ``where``: as the database says it."""
+    """A concurrent request registered a file at the same place; the next lookup finds it.
+
+    ``where`` is the detail from the database.
+    """
 
     def __init__(self, where: str | None) -> None:
         super().__init__(f"another file was registered there at this moment: {where}")
 
 
 class NoFiles(Unprocessable):
+    """A data set without files cannot be closed."""
+
     def __init__(self, uid: UUID, name: str) -> None:
         super().__init__(
             f"data set {quoted(name)} has no files and cannot be closed: register its files"
@@ -166,7 +188,7 @@ class NoFiles(Unprocessable):
 
 
 class OutputKept(NeedsForce):
-    """A last copy is deleted only on request (invariant 4)."""
+    """The last copy of an output is only deleted if the request says so (invariant 4)."""
 
     def __init__(self, uid: UUID, name: str, what: str) -> None:
         why = f"data set {quoted(name)} is {what}: it may be the last copy"
@@ -174,7 +196,7 @@ class OutputKept(NeedsForce):
 
 
 class GrowsByItself(Conflict):
-    """What is done with data sets that people or jobs fill, and not with a standing one."""
+    """The operation does not apply to an append-only data set."""
 
     def __init__(self, dataset: Dataset, what: str) -> None:
         super().__init__(
@@ -185,6 +207,8 @@ class GrowsByItself(Conflict):
 
 
 class NothingToCollect(Conflict):
+    """The files of a data set in this state cannot be appended to another."""
+
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
             f"data set {quoted(dataset.name)} is {dataset.state}: its files cannot be collected",
@@ -194,6 +218,8 @@ class NothingToCollect(Conflict):
 
 
 class OtherType(Conflict):
+    """The append-only data set has another type than the output."""
+
     def __init__(self, into: Collect, standing: Dataset) -> None:
         super().__init__(
             f"standing data set {quoted(standing.name)} is of type"
@@ -204,6 +230,8 @@ class OtherType(Conflict):
 
 
 class NotStanding(Conflict):
+    """The data set is not append-only, or not open any more: it has no slices."""
+
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
             f"data set {quoted(dataset.name)} does not grow (any more): there are no slices of it",
@@ -213,13 +241,17 @@ class NotStanding(Conflict):
 
 
 class NotUploadable(Unprocessable):
+    """The data set cannot be uploaded."""
+
     def __init__(self, uid: UUID, name: str, reason: str) -> None:
         super().__init__(f"data set {quoted(name)} cannot be uploaded: {reason}", dataset=uid)
 
 
 class NoStorage(Exception):
-    """No storage of the type wanted can take the data now; found while working, and tried again
-    later. ``why``: of each of them."""
+    """No storage of the requested type can take the data now; the work is tried again later.
+
+    ``why`` has the reason for each storage.
+    """
 
     def __init__(self, wanted: str, why: Sequence[str]) -> None:
         super().__init__(

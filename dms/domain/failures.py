@@ -1,18 +1,18 @@
-"""What is told of an upload or a deletion that does not go on."""
+"""Descriptions of uploads and deletions that make no progress."""
 
 from sluice.contracts.states import DatasetState
 
-#: States in which a loop works on a data set, and what it does.
+#: States in which a loop works on a data set, with the word for the work.
 WORKS = {DatasetState.UPLOADING: "upload", DatasetState.DELETING: "deletion"}
 
-#: Failures one after the other (a quarter of a minute) from which on a person should know.
+#: Number of successive failures (about 15 seconds) from which an operator should know.
 LASTING = 5
-#: Failures after which an empty storage is not taken for one that is not mounted any more.
+#: Number of failures from which an empty storage no longer counts as unmounted.
 LASTING_ON_EMPTY_STORAGE = 9
 
 
 def failure_text(state: DatasetState, reason: str, *, halted: bool) -> str:
-    """What follows "it waits for". Precondition: ``state`` is one of ``WORKS``."""
+    """Return the end of the sentence "it waits for …"; ``state`` must be one of ``WORKS``."""
     if halted:
         return f"a person, for its {WORKS[state]} has stopped (`sluice dataset resume`): {reason}"
     return f"its {WORKS[state]}, which fails and is tried again: {reason}"

@@ -1,6 +1,6 @@
-"""Where files may lie: a URL is taken apart into a storage and a path below it, or refused.
+"""Places of files: a URL is split into a storage and a path below it, or refused.
 
-Judged by the text alone; symbolic links are looked at where files are touched
+The text of the URL alone decides. Code that touches files checks symbolic links
 (``sluice.storage.within``).
 """
 
@@ -14,14 +14,14 @@ from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import StorageType
 from sluice.visible_text import quoted
 
-#: Longest name that file systems take, bytes, less room for a temporary name's beginning.
+#: Longest folder name in bytes: what file systems take, less the prefix of a temporary name.
 LONGEST_FOLDER = 240
-#: Longest that Linux takes, bytes: a name, and a whole path.
+#: Longest name and longest path in bytes that Linux takes.
 LONGEST_NAME, LONGEST_PATH = FILE_SYSTEM_NAME_BYTES, 4_095
 
 
 class OutsideStorages(Unprocessable):
-    """A URL that no storage holds, or that would lead out of it."""
+    """A URL that lies on no storage, or leads out of its storage."""
 
     def __init__(self, subject: str, url: str, reason: str) -> None:
         super().__init__(f"{subject}: {url} {reason}", what=subject, url=url)
@@ -29,9 +29,18 @@ class OutsideStorages(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A storage as far as places go. ``url`` has no slash at its end. ``lies_at``: the path of its
-    folder without links, as it was found when it was registered or last enabled; None: not known,
-    or no local folder."""
+    """The root of a storage.
+
+    Attributes:
+        id: Id of the storage.
+        name: Name of the storage.
+        type: Type of the storage.
+        url: URL without a slash at its end.
+        read_only: The storage takes no new files.
+        enabled: The storage is enabled.
+        lies_at: The path of its folder without links when it was registered or last enabled. None
+            if that is not known or the storage is not a local folder.
+    """
 
     id: UUID
     name: str
@@ -42,7 +51,7 @@ class Root:
     lies_at: str | None = None
 
     def moved_to(self, path: str) -> str | None:
-        """What to say where its folder, without links, is ``path`` now; None: it is the same."""
+        """Return an error text if its folder is at another path now; None if it did not move."""
         if self.lies_at in {None, path}:
             return None
         return (
@@ -51,26 +60,36 @@ class Root:
         )
 
     def url_of(self, path: str) -> str:
+        """Return the URL of a path below the storage."""
         return f"{self.url}/{path}" if path else self.url
 
 
 @dataclass(frozen=True, slots=True)
 class StoragePlace:
-    """``path`` lies below the storage's URL; empty: the storage's own folder."""
+    """A place on a storage.
+
+    ``path`` lies below the URL of the storage; an empty path is the folder of the storage.
+    """
 
     root: Root
     path: str
 
     @property
     def url(self) -> str:
+        """Return the URL of the place."""
         return self.root.url_of(self.path)
 
 
 def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePlace:
-    """The place that ``url`` names; of storages inside one another, the innermost. ``subject``:
-    whose URL it is, for the message.
+    """Return the place that ``url`` names; the innermost storage wins.
 
-    Raises ``OutsideStorages``.
+    Args:
+        url: A URL of a file or folder.
+        roots: The storages to consider.
+        subject: The object that has the URL, for the message.
+
+    Raises:
+        OutsideStorages: The URL is on none of the storages, leads out of it, or is too long.
     """
     holders = [root for root in roots if url == root.url or url.startswith(root.url + "/")]
     if not holders:
@@ -95,7 +114,7 @@ def storage_place(url: str, roots: Sequence[Root], *, subject: str) -> StoragePl
 
 
 def require_room_for_files(folder: StoragePlace, *, subject: str) -> None:
-    """Refuse a folder below which the path of a file could be longer than file systems take.
+    """Refuse a folder in which the path of a file could be longer than file systems take.
 
     Raises:
         OutsideStorages: The path of the folder is too long.
@@ -125,8 +144,11 @@ def _too_long(url: str) -> str:
 
 
 def upload_folder(dataset_name: str, output_name: object) -> str:
-    """Folder of an uploaded data set below its storage: ``output_name`` (of its metadata) for
-    people, the name to be unique."""
+    """Return the folder of an upload below its storage.
+
+    It starts with ``output_name`` (from the metadata) so that people recognise it, and ends with
+    the name of the data set so that it is unique.
+    """
     if not isinstance(output_name, str):
         return dataset_name
     wanted = "".join(

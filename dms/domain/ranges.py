@@ -1,36 +1,40 @@
-"""Which part of a content a request asks for (RFC 9110, sections 13 and 14): one range of bytes, or
-all.
+"""Byte ranges and entity tags of requests (RFC 9110, sections 13 and 14).
 
-A header that is not understood is ignored, as the RFC wants; several ranges at once are answered
-with the whole content, which it allows.
+As the RFC requires, a header that cannot be parsed is ignored. A request for several ranges gets
+the whole content, which the RFC allows.
 """
 
 import re
 from dataclasses import dataclass
 
 _RANGE = re.compile(r"\s*bytes\s*=\s*([0-9]*)\s*-\s*([0-9]*)\s*", re.ASCII | re.IGNORECASE)
-#: Digits of a number that can be a place in a file.
+#: Maximum number of digits of a position in a file.
 _MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Bytes ``start`` up to ``end``, which is not among them."""
+    """The bytes from ``start`` up to, but not including, ``end``."""
 
     start: int
     end: int
 
     @property
     def length(self) -> int:
+        """Return the number of bytes."""
         return self.end - self.start
 
 
 class NotSatisfiable(Exception):
-    """The range begins behind the end."""
+    """The range has no byte of the content."""
 
 
 def span_of(header: str | None, *, size: int) -> Span | None:
-    """None: all of it. Raises ``NotSatisfiable``."""
+    """Return the range that a ``Range`` header asks for; None for the whole content.
+
+    Raises:
+        NotSatisfiable: No byte of the content is in the range.
+    """
     found = _RANGE.fullmatch(header or "")
     if found is None or not (found[1] or found[2]) or max(map(len, found.groups())) > _MOST_DIGITS:
         return None
@@ -47,7 +51,7 @@ def span_of(header: str | None, *, size: int) -> Span | None:
 
 
 def names_tag(header: str | None, tag: str) -> bool:
-    """Is ``tag`` (with its quotes) among those of ``If-None-Match``? Weak ones count, too."""
+    """Return whether ``If-None-Match`` has ``tag`` (with its quotes); weak tags match, too."""
     return any(
         given.strip().removeprefix("W/") in {"*", tag} for given in (header or "").split(",")
     )

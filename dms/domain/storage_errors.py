@@ -1,4 +1,4 @@
-"""Business facts about storages."""
+"""Errors about storages."""
 
 from uuid import UUID
 
@@ -7,26 +7,28 @@ from sluice.visible_text import quoted
 
 
 class UnknownStorage(NotFound):
+    """No storage has this name."""
+
     def __init__(self, name: str) -> None:
         super().__init__(f"no storage is called {quoted(name)}", storage=name)
 
 
 class StorageRefused(Unprocessable):
-    """It may not lie there, or cannot be used."""
+    """The storage may not be at this URL, or cannot be used."""
 
     def __init__(self, name: str, url: str, why: str) -> None:
         super().__init__(f"storage {quoted(name)}: {url} {why}", storage=name, url=url)
 
 
 class MarksRefused(Unprocessable):
-    """Such water marks a storage cannot have."""
+    """The storage cannot have these watermarks."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"storage {quoted(name)}: these water marks {why}", storage=name)
 
 
 class StoragesOverlap(Conflict):
-    """Files would lie on two storages at once, each free to delete them."""
+    """Two storages would contain the same files, and each could delete them."""
 
     def __init__(self, name: str, url: str, *, other: str, other_url: str) -> None:
         super().__init__(
@@ -39,7 +41,7 @@ class StoragesOverlap(Conflict):
 
 
 class StorageTakesNothing(Unprocessable):
-    """An enabled storage gets no new data sets."""
+    """The storage takes no new data sets."""
 
     def __init__(self, subject: str, name: str, *, storage_id: UUID, why: str) -> None:
         super().__init__(

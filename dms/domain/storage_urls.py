@@ -1,5 +1,4 @@
-"""URLs of storages, and of the places where storages may be: their form, and which lies in which as
-far as the text says."""
+"""URLs of storages and of allowed roots: their form, and which URL contains which by its text."""
 
 import re
 import shlex
@@ -7,25 +6,28 @@ from urllib.parse import urlsplit
 
 from sluice.contracts.plain_paths import stays_inside
 
-#: Where nothing is kept: each process has a memory of its own.
+#: Schemes that keep nothing: each process has a memory of its own.
 NOT_DURABLE = frozenset({"memory"})
-#: Schemes under which drivers know the same storages.
+#: Schemes that are aliases in the storage drivers.
 _ALIASES = {"s3a": "s3", "gcs": "gs", "abfss": "abfs"}
 
-#: Bytes of the path of a storage: the rest of the 4095 that Linux takes is for the folders of data
-#: sets and the names of files.
+#: Longest path of a storage in bytes. The rest of the 4095 bytes that Linux takes is for the
+#: folders of data sets and the names of files.
 MAX_STORAGE_PATH = 3_500
 
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 
 
 class WrongStorageUrl(ValueError):
-    """Says what is wrong with the form of a URL, as the rest of a sentence that begins with it."""
+    """The form of a URL is wrong; the message continues a sentence that starts with the URL."""
 
 
 def require_storage_url(url: str) -> None:
-    """One way alone to write each folder, and none that is a whole file system. Raises
-    ``WrongStorageUrl``."""
+    """Check that a URL is the only way to write its folder, and not a whole file system.
+
+    Raises:
+        WrongStorageUrl: The form of the URL is wrong.
+    """
     scheme, separator, rest = url.partition("://")
     if not separator or not stays_inside(rest.removeprefix("/")):
         raise WrongStorageUrl("is no plain folder below the root: give one for Sluice")
@@ -48,8 +50,13 @@ def require_storage_url(url: str) -> None:
 
 
 def read_roots(text: str) -> tuple[str, ...]:
-    """Words as a shell reads them: URLs, or absolute paths for local folders. Without the slash at
-    the end, but for the root. Raises ``ValueError`` with a sentence."""
+    """Split a text into URLs, by the rules of a shell.
+
+    Absolute paths become ``file:`` URLs. Slashes at the end are removed, except that of the root.
+
+    Raises:
+        ValueError: A word is neither an absolute path nor a URL, or leaves its folder.
+    """
     return tuple(_root(word) for word in shlex.split(text))
 
 
@@ -75,8 +82,10 @@ def _require_kept(scheme: str) -> None:
 
 
 def contains_url(outer: str, inner: str) -> bool:
-    """Is ``inner`` the place ``outer`` or one in it, going by the text? (Hosts and buckets in
-    capitals are the same ones.)"""
+    """Return whether ``inner`` is ``outer`` or lies in it, as far as the text of the URLs says.
+
+    The comparison ignores the case of hosts and buckets.
+    """
     outer_at, inner_at = _comparable(outer), _comparable(inner)
     return outer_at[:2] == inner_at[:2] and (inner_at[2] + "/").startswith(outer_at[2] + "/")
 

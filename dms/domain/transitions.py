@@ -1,5 +1,7 @@
-"""Legal moves of a data set and of a file's replica. Diagrams and the all-pairs tests are made from
-these tables."""
+"""Legal state transitions of data sets and replicas.
+
+The diagrams, and the tests of all pairs of states, are made from these tables.
+"""
 
 from sluice.contracts.life_cycles import Moves
 from sluice.contracts.states import DatasetState as D

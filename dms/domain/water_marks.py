@@ -1,19 +1,27 @@
-"""Water marks of a storage: when it counts as filling."""
+"""Watermarks of a storage: when it counts as filling."""
 
 from sluice.contracts.datasets import WaterMarks
 
 
 def held(capacity: int | None, *, used: int, free: float | None) -> int | None:
-    """Bytes that a storage may hold: its capacity; without one, what lies on it and what is
-    ``free`` on its file system, where that is known."""
+    """Return how many bytes a storage may hold; None if that is not known.
+
+    This is its capacity or, without one, the used bytes plus those free on its file system.
+    """
     if capacity is not None or free is None:
         return capacity
     return used + int(free)
 
 
 def fills(used: int, marks: WaterMarks, *, most: int | None, before: bool) -> bool:
-    """From the high mark on, until it is below the low one; as it was where that cannot be told.
-    ``most``: bytes that it may hold. ``before``: did it so far?"""
+    """Return whether a storage is filling: from the high watermark until it is below the low one.
+
+    Args:
+        used: Bytes on the storage.
+        marks: The watermarks.
+        most: Bytes that the storage may hold; if a mark needs it and it is None, the state stays.
+        before: The storage was filling so far.
+    """
     mark = marks.low if before else marks.high
     if mark <= 1 and most is None:
         return before
@@ -21,12 +29,18 @@ def fills(used: int, marks: WaterMarks, *, most: int | None, before: bool) -> bo
 
 
 def bytes_of(mark: float, most: int | None) -> float:
+    """Return a watermark in bytes; a mark up to 1 is a share of ``most``."""
     return mark * most if mark <= 1 and most is not None else mark
 
 
 def marks_objection(marks: WaterMarks, capacity: int | None, *, most: int | None) -> str:
-    """Why a storage cannot have them, the end of a sentence; empty where it can. ``most``: bytes
-    that it may hold, by its capacity or its file system."""
+    """Return why a storage cannot have these watermarks, as the end of a sentence; or "".
+
+    Args:
+        marks: The watermarks.
+        capacity: Capacity of the storage in bytes, if one is set.
+        most: Bytes that the storage may hold, by its capacity or its file system.
+    """
     if most is None and (marks.low <= 1 or marks.high <= 1):
         return (
             "are shares of what it may hold, and that is not known: it was registered without a"

@@ -1,1 +1,1 @@
-"""The DMS's periodic work."""
+"""Background loops of the DMS."""

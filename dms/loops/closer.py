@@ -1,4 +1,4 @@
-"""Closes data sets as soon as they are complete."""
+"""The loop that closes complete data sets."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 def closer(
     database: Database, *, period: float, metrics: ServiceMetrics, on_closed: Callable[[], None]
 ) -> Loop:
-    """``on_closed`` is called after each commit that closed data sets."""
+    """Create the loop; ``on_closed`` is called after each commit that closed data sets."""
 
     async def tick() -> bool:
         closed = await close_complete(database)

@@ -1,5 +1,8 @@
-"""Loops that work on files: each takes one data set at a time, or some released files; several
-loops, and several instances, share the work."""
+"""Loops that work on files.
+
+Each loop takes one data set, or some released files, at a time. Several loops and several
+instances share the work.
+"""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -21,14 +24,14 @@ from sluice.servicekit.database import Connection, Database
 from sluice.servicekit.loop import Loop, no_help, sharing_loops
 from sluice.servicekit.metrics import ServiceMetrics
 
-#: Seconds between two looks at where the storages lie.
+#: Seconds between checks of where the storages lie.
 LOOK_PERIOD = 30.0
 
-#: Seconds between two looks at how many changes of usage have gathered, and how many rows may.
+#: Seconds between checks of the recorded changes of usage, and how many rows may exist.
 FOLD_PERIOD = 10.0
 FOLD_ABOVE = 100
 
-#: Seconds between two looks at whether storages have reached their water marks.
+#: Seconds between checks of the watermarks.
 LEVEL_PERIOD = 5.0
 
 Take = Callable[[Connection], Awaitable[DatasetClaim | None]]
@@ -37,8 +40,7 @@ Take = Callable[[Connection], Awaitable[DatasetClaim | None]]
 async def work_once(
     context: DmsContext, take: Take, work: Work, *, on_found: Callable[[], None] = no_help
 ) -> bool:
-    """Takes one data set in hand, says that it found one, and works on it; False where none
-    waits."""
+    """Claim a data set, call ``on_found``, and work on it; return False if no work is due."""
     async with context.database.connection() as connection:
         claim = await take(connection)
     if claim is None:
@@ -49,6 +51,7 @@ async def work_once(
 
 
 async def delete_once(context: DmsContext, on_found: Callable[[], None] = no_help) -> bool:
+    """Delete one data set; return False if none is due."""
     return await work_once(
         context,
         lambda connection: claim_work(
@@ -60,6 +63,7 @@ async def delete_once(context: DmsContext, on_found: Callable[[], None] = no_hel
 
 
 async def upload_once(context: DmsContext, on_found: Callable[[], None] = no_help) -> bool:
+    """Upload one data set; return False if none is due."""
     return await work_once(
         context,
         lambda connection: claim_work(
@@ -71,6 +75,7 @@ async def upload_once(context: DmsContext, on_found: Callable[[], None] = no_hel
 
 
 async def sweep_once(context: DmsContext) -> bool:
+    """Sweep the folder of one data set; return False if none is due."""
     return await work_once(
         context,
         lambda connection: claim_sweep(
@@ -81,6 +86,7 @@ async def sweep_once(context: DmsContext) -> bool:
 
 
 async def fold_once(database: Database) -> bool:
+    """Add up the recorded changes of usage if there are many."""
     async with database.connection() as connection:
         await fold_usage(connection, more_than=FOLD_ABOVE)
     return False
@@ -89,6 +95,7 @@ async def fold_once(database: Database) -> bool:
 def deleters(
     context: DmsContext, *, count: int, period: float, metrics: ServiceMetrics
 ) -> list[Loop]:
+    """Create the loops that delete data sets."""
     tick = partial(delete_once, context)
     return sharing_loops("dms.deleter", tick, count=count, period=period, metrics=metrics)
 
@@ -96,27 +103,33 @@ def deleters(
 def uploaders(
     context: DmsContext, *, count: int, period: float, metrics: ServiceMetrics
 ) -> list[Loop]:
+    """Create the loops that upload data sets."""
     tick = partial(upload_once, context)
     return sharing_loops("dms.uploader", tick, count=count, period=period, metrics=metrics)
 
 
 def sweeper(context: DmsContext, *, period: float, metrics: ServiceMetrics) -> Loop:
+    """Create the loop that sweeps folders."""
     return Loop("dms.sweeper", partial(sweep_once, context), period=period, metrics=metrics)
 
 
 def releaser(context: DmsContext, *, period: float, metrics: ServiceMetrics) -> Loop:
+    """Create the loop that removes released files."""
     return Loop("dms.releaser", partial(remove_released, context), period=period, metrics=metrics)
 
 
 def usage_folder(database: Database, *, metrics: ServiceMetrics) -> Loop:
+    """Create the loop that adds up changes of usage."""
     return Loop("dms.usage", partial(fold_once, database), period=FOLD_PERIOD, metrics=metrics)
 
 
 def storage_looker(watch: StorageWatch, *, metrics: ServiceMetrics) -> Loop:
+    """Create the loop that checks where the storages lie."""
     return Loop("dms.storages", watch.look, period=LOOK_PERIOD, metrics=metrics)
 
 
 def level_watcher(database: Database, free: Room, *, metrics: ServiceMetrics) -> Loop:
+    """Create the loop that compares storages with their watermarks."""
     return Loop(
         "dms.levels",
         partial(watch_water_marks, database, free),

@@ -11,7 +11,8 @@ from sluice.contracts.datasets import ArchiveFormat
 
 class ArchiveWriter(Protocol):
     """``begin``, ``write`` until ``size`` bytes are written, ``end``; the same for each file; then
-    ``finish``. ``take`` gives what has become of it since it was called last."""
+    ``finish``. ``take`` gives what has become of it since it was called last.
+    """
 
     def begin(self, path: str, size: int, time: datetime) -> None: ...
     def write(self, data: bytes) -> None: ...

@@ -29,7 +29,8 @@ async def check_files(
 ) -> Faults:
     """What is wrong with files on file systems that are not there, or not of the size given. Raises
     ``OutsideStorages`` where one is reached through a link in its storage; ``NotAvailable`` where a
-    storage does not answer."""
+    storage does not answer.
+    """
     by_storage: dict[str, list[_Claimed]] = {}
     for file, place in zip(files, places, strict=True):
         by_storage.setdefault(place.root.url, []).append((file, place))

@@ -1,5 +1,6 @@
 """How a loop works on a data set: under a claim that is renewed, resting when a storage fails,
-halting where a URL leaves it."""
+halting where a URL leaves it.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

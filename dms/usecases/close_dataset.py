@@ -78,7 +78,8 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
 
 async def close_complete(database: Database) -> int:
     """Effect: closes open data sets that have as many files as make them complete. Message:
-    ``dms.dataset-closed`` for each. Gives how many were closed (``BATCH``: there may be more)."""
+    ``dms.dataset-closed`` for each. Gives how many were closed (``BATCH``: there may be more).
+    """
     async with database.transaction() as transaction:
         await take_closing_lock(transaction.connection)
         uids = await complete_datasets(transaction.connection, BATCH)

@@ -64,7 +64,8 @@ def _require_files(source: DatasetRow) -> None:
 
 async def _make(connection: Connection, into: Collect, group: str) -> DatasetRow:
     """Called by its name, or where that is taken by the next one that is free: names are never
-    free again, and one namespace for all groups."""
+    free again, and one namespace for all groups.
+    """
     number = 1
     while True:
         called = into.name if number == 1 else f"{into.name}-{number}"

@@ -11,7 +11,8 @@ from sluice.servicekit.database import Database
 @dataclass(frozen=True, slots=True)
 class DmsContext:
     """Made in ``wiring``; a use case that needs nothing but the catalogue takes the ``database``.
-    ``verify_files`` before they are registered. Times in seconds, as in the settings."""
+    ``verify_files`` before they are registered. Times in seconds, as in the settings.
+    """
 
     database: Database
     files: FileWork

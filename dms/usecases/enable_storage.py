@@ -13,7 +13,8 @@ from sluice.servicekit.database import Connection
 async def disable_storage(context: DmsContext, name: str) -> Storage:
     """Effect: it gets no new data sets; what lies on it is read, uploaded and deleted as before,
     and data sets that are being written there go on. Repeating it is fine. Messages: none. Raises
-    ``UnknownStorage``."""
+    ``UnknownStorage``.
+    """
     async with context.database.transaction() as transaction:
         await lock_storages(transaction.connection)
         await set_enabled(transaction.connection, name, enabled=False)

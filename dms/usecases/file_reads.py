@@ -1,5 +1,6 @@
 """Reading files piece by piece, in threads of each storage's own: one that is slow, or hangs, keeps
-nobody waiting who reads from another; nor does a slow reader."""
+nobody waiting who reads from another; nor does a slow reader.
+"""
 
 import asyncio
 import threading
@@ -22,7 +23,8 @@ READ_LIMIT = 20.0
 
 class FileReads:
     """Component: the threads. ``at_once``: pieces read at a time from one storage; between two a
-    reader holds no thread."""
+    reader holds no thread.
+    """
 
     def __init__(self, at_once: int) -> None:
         self._at_once = at_once
@@ -41,7 +43,8 @@ class FileReads:
 
     async def run(self, storage_url: str, work: Callable[[], ResultT]) -> ResultT:
         """Raises what ``work`` does, and ``StorageUnavailable`` where the storage does not
-        answer."""
+        answer.
+        """
         return await self._threads_of(storage_url).run(storage_url, work)
 
     def _threads_of(self, storage_url: str) -> "_Threads":
@@ -79,7 +82,8 @@ class _Threads:
 
 class OpenFile:
     """A file that is read a piece at a time. It is closed in a thread: once it is released, and no
-    other thread is reading it, however long that takes."""
+    other thread is reading it, however long that takes.
+    """
 
     def __init__(self, threads: _Threads, root: Root, url: str) -> None:
         self.url = url
@@ -93,7 +97,8 @@ class OpenFile:
 
     async def run(self, work: Callable[[Reader], ResultT]) -> ResultT:
         """One at a time. Raises what ``work`` does; ``StorageError``, also where the file lies
-        outside of its storage, or that is another folder than before."""
+        outside of its storage, or that is another folder than before.
+        """
         return await self._threads.run(self.url, lambda: self._turn(work))
 
     async def open(self) -> None:

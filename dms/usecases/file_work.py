@@ -1,5 +1,6 @@
 """Work on files, in threads of its own: a storage that hangs keeps neither the event loop nor
-anybody else's threads."""
+anybody else's threads.
+"""
 
 import asyncio
 import os
@@ -39,7 +40,8 @@ LOOK_LIMIT = 20.0
 @dataclass(frozen=True, slots=True)
 class Seen:
     """Where a local folder really lies, and the bytes that are free there; before it is made, where
-    it will be."""
+    it will be.
+    """
 
     folder: Folder
     free: float
@@ -47,7 +49,8 @@ class Seen:
 
 class FileWork:
     """Component: the threads. ``copies``: files copied at a time; ``removals``: chunks of files
-    removed at a time."""
+    removed at a time.
+    """
 
     def __init__(self, *, copies: int, removals: int) -> None:
         self._copying = asyncio.Semaphore(copies)
@@ -61,7 +64,8 @@ class FileWork:
 
     async def stop(self) -> None:
         """Leaves alone what a thread is in the middle of: every operation on files may be cut off
-        and repeated."""
+        and repeated.
+        """
         for threads in (self._threads, self._lookers):
             threads.shutdown(wait=False, cancel_futures=True)
 
@@ -69,7 +73,8 @@ class FileWork:
         self, source: tuple[Root, str], target: tuple[Root, str], *, checksum: str, size: int
     ) -> None:
         """``source`` and ``target``: the storage, and the URL of the file. Behind a link nothing is
-        written. Raises ``StorageError``."""
+        written. Raises ``StorageError``.
+        """
         async with self._copying:
             await self._in_thread(_copy, source, target, checksum, size)
 
@@ -82,7 +87,8 @@ class FileWork:
         self, root: Root, pieces: Sequence[str], url: str, content: Content
     ) -> storage.Stored:
         """One file of its pieces, which stay. Behind a link nothing is written. Raises
-        ``StorageError``."""
+        ``StorageError``.
+        """
         async with self._copying:
             return await self._in_thread(_join, root, pieces, url, content)
 
@@ -91,7 +97,8 @@ class FileWork:
     ) -> list[StorageError | None]:
         """What became of each: None where it is gone, or lies in one of the folders ``spared`` (it
         is left there, and only forgotten). Files outside the storage, and those behind a link in
-        it, are not touched."""
+        it, are not touched.
+        """
         chunks = [urls[start : start + CHUNK] for start in range(0, len(urls), CHUNK)]
 
         async def remove_chunk(chunk: Sequence[str]) -> list[StorageError | None]:
@@ -109,7 +116,8 @@ class FileWork:
         self, root: Root, folder_url: str, *, spared: Sequence[Folder] = ()
     ) -> bool:
         """Removes an empty folder, unless it lies in one of those ``spared``; False where it still
-        has files, is spared, or is reached through a link. Raises ``StorageError``."""
+        has files, is spared, or is reached through a link. Raises ``StorageError``.
+        """
         return await self._in_thread(_remove_folder, root, folder_url, spared)
 
     async def look_at(self, path: str) -> Seen:
@@ -122,7 +130,8 @@ class FileWork:
 
     async def _look(self, what: Hashable, work: Callable[[], ResultT]) -> ResultT:
         """A look that hangs is not joined by a second one: each storage takes one thread at the
-        most."""
+        most.
+        """
         looking = self._looks.get(what)
         if looking is None:
             looking = asyncio.get_running_loop().run_in_executor(self._lookers, work)
@@ -211,7 +220,8 @@ def _lies_in(spared: Sequence[Folder], folder_url: str) -> bool:
 
 def _require_mounted(storage_url: str) -> None:
     """On a file system that is not mounted every file is missing, which must not pass for
-    deleted."""
+    deleted.
+    """
     path = local_path(storage_url)
     if path is not None and not os.path.isdir(path):
         raise StorageUnavailable(

@@ -43,7 +43,8 @@ class DatasetQuery(Contract):
     """``state``, ``name`` or ``newest`` given: a list for people, in order of registration, or the
     newest first. None of them: the data sets that can be worked with, in order of closing, of which
     a reader with a cursor misses none. ``uid`` given: only these, and nothing else may be asked
-    for."""
+    for.
+    """
 
     after: str | None = Field(None, description="Cursor of the last answer; none at the beginning.")
     timestamp: AwareDatetime | None = Field(
@@ -64,7 +65,8 @@ _READ = {Order.CLOSING: list_closed, Order.REGISTRATION: list_registered, Order.
 
 async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = ALL) -> DatasetPage:
     """One page, of what ``sight`` lets see. ``after``: where the next one begins; the one given
-    where nothing was found. Raises ``WrongCursor``, ``MixedQuery``."""
+    where nothing was found. Raises ``WrongCursor``, ``MixedQuery``.
+    """
     if query.uid:
         return await _datasets_of(database, query, sight)
     for_people = Order.REGISTRATION if query.state or query.name is not None else Order.CLOSING

@@ -9,7 +9,8 @@ from sluice.servicekit.database import Database
 
 async def list_stalled(database: Database, *, limit: int, sight: Sight = ALL) -> StalledList:
     """Those that failed several times and that nobody is at now, and those that wait for a person;
-    at most ``limit`` reasons. Effect: none. Errors: none."""
+    at most ``limit`` reasons. Effect: none. Errors: none.
+    """
     async with database.connection() as connection:
         rows = await stalled(connection, failures=LASTING, limit=limit, sight=sight)
     found = [

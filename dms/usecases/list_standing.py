@@ -16,7 +16,8 @@ async def list_standing(
     generations: bool = False,
 ) -> StandingList:
     """Those that are seen, and not deleted; ``uid``: this one alone. ``generations``: with these.
-    Effect: none."""
+    Effect: none.
+    """
     async with database.connection() as connection:
         return StandingList(
             standing=await select_standing(connection, sight, uid=uid, generations=generations)

@@ -31,7 +31,8 @@ async def list_storages(
     """Those that get new data, the ones with the most free space first (capacity less what is known
     on it; on a local file system, no more than was free there; without a limit: unlimited).
     ``everything``: all there are, those that get new data first, and with the reason why an enabled
-    one does not, and the water marks."""
+    one does not, and the water marks.
+    """
     database, room = context.database, context.watch.room
     objections = context.watch.objections
     if not everything:
@@ -56,7 +57,8 @@ async def list_storages(
 
 async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> list[Storage]:
     """Effect: none. Each with the bytes that still fit, as far as they are known, and with how many
-    data sets lie there."""
+    data sets lie there.
+    """
     async with context.database.connection() as connection:
         counts = await sql.count_datasets(connection)
     rooms = {storage.id: free_on(storage, context.watch.free) for storage in storages}
@@ -130,6 +132,7 @@ def is_full(storage: Storage, room: Room) -> bool:
 
 def free_on(storage: Storage, room: Room) -> float:
     """Return the bytes that still fit. A storage that was not looked at yet has what its capacity
-    leaves."""
+    leaves.
+    """
     declared = float("inf") if storage.room is None else float(storage.room)
     return min(declared, room.get(storage.url, declared))

@@ -22,7 +22,8 @@ async def look_at_files(
     """Precondition: none. ``content``: each is read whole, and compared with its checksum; else its
     size is, as far as it lies on a file system. Effect: none. Messages: none. What is wrong with
     each of them, in their order; None: nothing. Raises ``NotAvailable`` where a storage does not
-    answer."""
+    answer.
+    """
     async with context.database.connection() as connection:
         roots = list((await all_roots(connection)).values())
     faults: list[str | None] = [None] * len(files)

@@ -38,7 +38,8 @@ _PAGE, _GATHERED = 500, 128 * 1024
 
 class ArchiveParts(Contract):
     """``folder``: of each data set in turn, within the archive; none: one data set, whose files
-    stand at the top."""
+    stand at the top.
+    """
 
     dataset_uid: list[UUID] = Field(
         min_length=1, max_length=100, description="Whose files, in this order."
@@ -147,7 +148,8 @@ async def _files(database: Database, uid: UUID) -> AsyncIterator[ListedFile]:
 
 class _Entry:
     """One file on its way into the archive. Raises ``StorageError`` where it is not what was
-    registered."""
+    registered.
+    """
 
     def __init__(self, writer: ArchiveWriter, file: ListedFile) -> None:
         self._writer = writer

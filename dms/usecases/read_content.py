@@ -46,7 +46,8 @@ _GONE = frozenset({DatasetState.DELETING, DatasetState.DELETED})
 @dataclass(frozen=True, slots=True)
 class FileContent:
     """``name``: for people. ``checksum``: as the catalogue has it, None where it knows nothing of
-    the file. Whoever has it releases its ``file``."""
+    the file. Whoever has it releases its ``file``.
+    """
 
     file: OpenFile
     name: str
@@ -79,7 +80,8 @@ async def open_content(context: DmsContext, uid: UUID, file_id: int) -> FileCont
 async def open_log(context: DmsContext, url: str, sight: Sight = ALL) -> FileContent:
     """The log at ``url``: on a storage for logs, nothing else is given out by its URL, and in no
     folder of a data set that ``sight`` does not let see. Effect: none. Raises
-    ``OutsideStorages``, ``NotFound``, ``NotAvailable``."""
+    ``OutsideStorages``, ``NotFound``, ``NotAvailable``.
+    """
     async with context.database.connection() as connection:
         roots = (await all_roots(connection)).values()
         seen = await folders_seen(connection, [url], sight)
@@ -110,7 +112,8 @@ async def open_log(context: DmsContext, url: str, sight: Sight = ALL) -> FileCon
 async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None]:
     """The bytes of ``span``. All of a file is checked on the way, and its last piece is held back
     where it is not what was registered, so that nobody takes it for whole. Releases the file.
-    Raises ``StorageError``."""
+    Raises ``StorageError``.
+    """
     digest = (
         hashlib.sha256() if content.checksum is not None and span == Span(0, content.size) else None
     )

@@ -49,7 +49,8 @@ async def receive_piece(
     """Precondition: an open data set of type input with a folder on a storage that takes data.
     Effect: the piece lies there, in place of one that began at the same place. Messages: none.
     Raises ``UnknownDataset``, ``DatasetNotOpen``, ``NoFolderToFill``, ``PieceTooLarge``,
-    ``StorageTakesNothing``, ``NotAvailable``."""
+    ``StorageTakesNothing``, ``NotAvailable``.
+    """
     if len(data) > PIECE:
         raise PieceTooLarge(len(data), PIECE)
     dataset, place = await _folder(context, uid, file)
@@ -79,7 +80,8 @@ async def join_pieces(
     """Precondition: as ``receive_piece``, and all pieces are there. Effect: the file is complete,
     verified and registered; its pieces are gone. Messages: none. Repeating it is fine. Raises
     ``PiecesMissing``, ``Unprocessable`` where the content is not what was announced, and as
-    ``receive_piece`` and ``register_files``."""
+    ``receive_piece`` and ``register_files``.
+    """
     if (there := await _registered(context, uid, wanted)) is not None:
         return there
     try:

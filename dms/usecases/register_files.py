@@ -129,7 +129,8 @@ async def _add(
 ) -> Registered:
     """The data set's row is locked. ``late``: take files for a data set that is being deleted, too.
     ``faults``: of files that must not be new. ``bounded``: by what its group and owner may have.
-    Raises ``QuotaReached``, for files that are new."""
+    Raises ``QuotaReached``, for files that are new.
+    """
     if row.dataset.standing is not None:
         raise GrowsByItself(row.dataset, "no file can be added")
     going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
@@ -179,7 +180,8 @@ async def _add_new(
     bounded: bool,
 ) -> Registered | None:
     """As if nothing of it was there, which is nearly always so; the unique indexes say when it is
-    not. None: nothing was done."""
+    not. None: nothing was done.
+    """
     try:
         fresh = new_files(sent, {}, numbered=_numbered(row))
         _require_complete(row, len(fresh), close_at)
@@ -208,7 +210,8 @@ async def _count(
     bounded: bool,
 ) -> None:
     """Each file is new once, however often it is sent, so what tools counted in it is added
-    once."""
+    once.
+    """
     counts: dict[str, int] | None = None
     for file in fresh:
         if found := counts_in(file.meta):
@@ -227,7 +230,8 @@ async def _count(
 
 def _numbered(row: DatasetRow) -> bool:
     """Has each file a number of its own? Several attempts at a job leave a log with the job's
-    number."""
+    number.
+    """
     return row.dataset.type is not DatasetType.LOGS
 
 
@@ -235,7 +239,8 @@ async def _require_numbers(
     connection: Connection, row: DatasetRow, fresh: Sequence[SentFile]
 ) -> None:
     """Files of one data set are registered one request after the other: nobody takes a number
-    meanwhile."""
+    meanwhile.
+    """
     if not fresh or not _numbered(row):
         return
     taken = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])

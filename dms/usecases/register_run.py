@@ -24,7 +24,8 @@ from sluice.visible_text import quoted
 
 async def register_period(database: Database, new: NewPeriod) -> tuple[Period, bool]:
     """Effect: a period; of a name that is known, the first (then False). Raises ``Conflict`` where
-    that differs, ``EndsBeforeStart``."""
+    that differs, ``EndsBeforeStart``.
+    """
     require_order(f"period {quoted(new.name)}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
         connection = transaction.connection
@@ -38,7 +39,8 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
 async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
     """Effect: a run, counted by its period; of a number that is known, the first (then False).
     Raises ``Conflict`` where it was registered differently, ``UnknownPeriod``,
-    ``EndsBeforeStart``."""
+    ``EndsBeforeStart``.
+    """
     require_order(f"run {new.number}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
         connection = transaction.connection
@@ -65,7 +67,8 @@ def _comparable(
 
 async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
     """Effect: the frames that are new, counted by their run. Raises ``NotFound`` for an unknown
-    run, ``Conflict`` for a frame registered differently, ``UnknownFrameFile``."""
+    run, ``Conflict`` for a frame registered differently, ``UnknownFrameFile``.
+    """
     async with database.transaction() as transaction:
         connection = transaction.connection
         if await lock_span(connection, RUNS, run) is None:

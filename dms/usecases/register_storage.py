@@ -70,7 +70,8 @@ async def _insert(
     database: Database, new: NewStorage, others: Sequence[Root], path: str | None
 ) -> tuple[Storage, bool] | None:
     """None where somebody has registered another one meanwhile: it must be compared with that,
-    too."""
+    too.
+    """
     async with database.transaction() as transaction:
         connection = transaction.connection
         await lock_storages(connection)

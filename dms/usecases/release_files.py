@@ -1,5 +1,6 @@
 """Files that go before their data set does: those of a data set between two steps, when all who
-read it are done with them. Here they leave the lists; a loop removes their copies."""
+read it are done with them. Here they leave the lists; a loop removes their copies.
+"""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -59,7 +60,8 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
 
 async def release_registered(connection: Connection, uid: UUID, seqs: Sequence[int]) -> None:
     """Precondition: the data set's row is locked, and files with these numbers were just
-    registered. Effect: those that all are done with already are released. Messages: none."""
+    registered. Effect: those that all are done with already are released. Messages: none.
+    """
     await _release(connection, uid, await read_by_all(connection, uid, seqs))
 
 

@@ -48,7 +48,8 @@ async def remove_marked(
     context: DmsContext, copies: list[Copy], roots: Mapping[UUID, Root]
 ) -> list[StorageError]:
     """Precondition: the copies are marked. Effect: they are removed, and marked deleted; why that
-    was not possible of some. Messages: none."""
+    was not possible of some. Messages: none.
+    """
     by_root: dict[UUID, list[Copy]] = defaultdict(list)
     for copy in copies:
         by_root[copy.storage_id].append(copy)

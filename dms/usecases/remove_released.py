@@ -21,7 +21,8 @@ async def remove_released(context: DmsContext) -> bool:
     """Precondition: none; several may run at once. Effect: copies of released files are removed but
     those that another live data set holds. What cannot be removed now is tried again when this
     instance's time with it is over; then its data set's deletion has it, too. May be cut off
-    anywhere and repeated. Messages: none. True where there may be more."""
+    anywhere and repeated. Messages: none. True where there may be more.
+    """
     async with context.database.connection() as connection:
         removals = await take_removals(connection, limit=BATCH, seconds=context.claim_seconds)
     for uid, file_ids in _by_dataset(removals).items():

@@ -13,7 +13,8 @@ from sluice.visible_text import quoted
 
 async def require_seen(database: Database, uid: UUID, sight: Sight, *, changes: bool) -> None:
     """``changes``: it is to be changed. Raises ``UnknownDataset`` for one that is not seen, as for
-    one that is not there; ``Forbidden`` for one that is shared for reading."""
+    one that is not there; ``Forbidden`` for one that is shared for reading.
+    """
     async with database.connection() as connection:
         owned = await owned_by(connection, uid)
     if owned is None or not sight.sees(owned.group, owned.shared_with):
@@ -34,7 +35,8 @@ async def require_folders_seen(connection: Connection, urls: Sequence[str], sigh
 
 async def require_free_folder(connection: Connection, url: str, sight: Sight) -> None:
     """That nothing of others lies below: whoever has a folder has what is in it. Raises
-    ``Forbidden``."""
+    ``Forbidden``.
+    """
     if sight.groups is not None and await holds_foreign_folder(connection, url, sight):
         raise Forbidden(f"in {url} there is a folder that is another group's: give one below it")
 

@@ -38,7 +38,8 @@ async def share_dataset(
 ) -> Dataset:
     """Precondition: ``by`` is of the data set's group. Effect: these groups see it from now on, and
     no others beside its own. Messages: none. Raises ``UnknownDataset``; where it is to be given to
-    another group ``Forbidden`` if he is not in it, ``QuotaReached`` if it may not have so much."""
+    another group ``Forbidden`` if he is not in it, ``QuotaReached`` if it may not have so much.
+    """
     if by is not None and request.group is not None:
         require_member(by, request.group)
     async with database.transaction() as transaction:

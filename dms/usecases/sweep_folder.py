@@ -33,7 +33,8 @@ SWEPT = [DatasetState.CLOSED, DatasetState.UPLOADED, DatasetState.DELETED]
 async def sweep_dataset(context: DmsContext, claim: DatasetClaim) -> None:
     """Precondition: a data set in one of ``SWEPT``, in hand. Effect: unregistered files of attempts
     are gone from its folders; of a deleted one, files registered too late and the folders too.
-    Messages: none. Raises ``ClaimLost``, ``StorageError``."""
+    Messages: none. Raises ``ClaimLost``, ``StorageError``.
+    """
     deleted = claim.state is DatasetState.DELETED
     if deleted:
         async with context.database.connection() as connection:

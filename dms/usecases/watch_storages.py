@@ -67,7 +67,8 @@ class StorageWatch:
 
     async def look(self) -> bool:
         """Effect: ``objections`` and ``read_only`` are as the storages are now; what is new is
-        logged; where storages of releases before lie is noted. False: done for now."""
+        logged; where storages of releases before lie is noted. False: done for now.
+        """
         storages = await self._storages()
         folders = await self._folders([storage.url for storage in storages])
         async with self._database.connection() as connection:
@@ -77,7 +78,8 @@ class StorageWatch:
 
     async def judge(self) -> None:
         """As ``look``, for a request, which has to wait for none of the storages: each is where it
-        was last seen."""
+        was last seen.
+        """
         self._judge(await self._storages(), self._known)
 
     async def _storages(self) -> list[Root]:
@@ -117,7 +119,8 @@ class StorageWatch:
 
     async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
         """Where a local folder lies, without links. Raises ``StorageRefused`` unless ``url`` lies
-        where storages may; ``StoragesOverlap`` with one of ``others``."""
+        where storages may; ``StoragesOverlap`` with one of ``others``.
+        """
         folders = await self._folders([url, *(other.url for other in others), *self.exclusions])
         if local_path(url) is not None and url not in folders:
             raise StorageRefused(
@@ -180,7 +183,8 @@ class StorageWatch:
 
     async def _folders(self, urls: Sequence[str]) -> _Folders:
         """Of these, and of the places where storages may be. One that does not answer now is where
-        it was."""
+        it was.
+        """
         local = [url for url in dict.fromkeys((*urls, *self.roots)) if local_path(url) is not None]
         looks = (self._files.look_at(local_path(url) or "/") for url in local)
         for url, found in zip(

@@ -1,5 +1,6 @@
 """Water marks of input storages: setting them, and noticing when a storage reaches or leaves
-them."""
+them.
+"""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -22,7 +23,8 @@ log = structlog.get_logger(__name__)
 async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) -> Storage:
     """Effect: the storage has these marks, or none; other marks than before begin anew. Repeating
     it is fine. Messages: none. Raises ``UnknownStorage``; ``MarksRefused`` for one that is no input
-    storage, or that these marks do not fit."""
+    storage, or that these marks do not fit.
+    """
     database, watch = context.database, context.watch
     async with database.connection() as connection:
         storage = await storage_named(connection, name)
@@ -56,7 +58,8 @@ def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) ->
 
 async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -> list[UUID]:
     """Of the data sets those whose first file lies there. Effect: none. Messages: none. Raises
-    ``UnknownStorage``."""
+    ``UnknownStorage``.
+    """
     async with database.connection() as connection:
         storage = await storage_named(connection, name)
         if storage is None:
@@ -67,7 +70,8 @@ async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -
 async def watch_water_marks(database: Database, free: Room) -> bool:
     """Effect: a storage at its high mark counts as filling until it is below its low one; each
     change is logged. Messages: none. ``free``: what was free on the file systems when they last
-    answered. False: done for now."""
+    answered. False: done for now.
+    """
     async with database.connection() as connection:
         for level in (await levels(connection)).values():
             before = level.filling_since is not None

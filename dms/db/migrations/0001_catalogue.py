@@ -177,12 +177,14 @@ def _statements(sql: str) -> list[str]:
 
 
 def upgrade() -> None:
+    """Apply the change."""
     for sql in (MESSAGING, PERIODS, STORAGES, DATASETS, FILES):
         for statement in _statements(sql):
             op.execute(statement)
 
 
 def downgrade() -> None:
+    """Revert the change."""
     for table in (
         "frames",
         "replicas",

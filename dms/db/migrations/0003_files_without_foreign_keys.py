@@ -1,7 +1,7 @@
-"""No foreign keys from a data set's files and from replicas to files.
+"""Remove the foreign keys from data sets' files, and from replicas, to files.
 
-PostgreSQL looks each one up by itself (docs/adr/0001). The ids come from the sequence in the same
-statement, or from rows read in the same transaction, and no file's row is ever removed.
+PostgreSQL checks such keys row by row (docs/adr/0001). The ids come from the sequence in the same
+statement, or from rows read in the same transaction, and no row of a file is ever deleted.
 """
 
 from alembic import op
@@ -18,11 +18,13 @@ CONSTRAINTS = (
 
 
 def upgrade() -> None:
+    """Apply the change."""
     for table, constraint in CONSTRAINTS:
         op.execute(f"ALTER TABLE {table} DROP CONSTRAINT {constraint}")
 
 
 def downgrade() -> None:
+    """Revert the change."""
     for table, constraint in CONSTRAINTS:
         op.execute(
             f"ALTER TABLE {table} ADD CONSTRAINT {constraint} FOREIGN KEY (file_id) REFERENCES"

@@ -1,8 +1,7 @@
-"""Data sets that closed at one moment, or with an earlier time than one before, get times of their
-own.
+"""Give each closed data set a closing time of its own, in order of closing.
 
-From now on times of closing are drawn in the order of closing, no two alike: a reader may go by
-them.
+Data sets that closed at the same time, or at an earlier time than a predecessor, get later times.
+New closing times are unique and follow the order of closing, so that readers may filter by them.
 """
 
 from alembic import op
@@ -12,7 +11,7 @@ down_revision = "dms0003"
 branch_labels = None
 depends_on = None
 
-# Each at least a microsecond after the one before; most keep the time they have.
+# Each time is at least a microsecond after the previous one; most times do not change.
 UPGRADE = """
 WITH placed AS (
     SELECT uid, closed_at, closed_position,
@@ -28,8 +27,9 @@ FROM timed WHERE d.uid = timed.uid AND timed.time <> timed.closed_at
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(UPGRADE)
 
 
 def downgrade() -> None:
-    """The times stay as they are."""
+    """Keep the times as they are."""

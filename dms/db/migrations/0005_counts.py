@@ -1,4 +1,4 @@
-"""What tools counted in the files of a data set."""
+"""Add the counts that tools reported for the files of a data set."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 ALTER TABLE datasets
@@ -19,4 +20,5 @@ ALTER TABLE datasets
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE datasets DROP COLUMN counts")

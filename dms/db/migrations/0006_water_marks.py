@@ -1,5 +1,7 @@
-"""Water marks of storages. In a table of their own: the code of the release before reads all
-columns of storages."""
+"""Add the watermarks of storages.
+
+They have a table of their own: the code of the previous release reads all columns of storages.
+"""
 
 from alembic import op
 
@@ -10,6 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 -- At most 1: a share of the storage's capacity; else bytes.
@@ -25,4 +28,5 @@ CREATE TABLE water_marks (
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE water_marks")

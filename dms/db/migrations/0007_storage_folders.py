@@ -1,5 +1,7 @@
-"""Where storages' folders lie. In a table of its own: the code of the release before reads all
-columns of storages."""
+"""Add the local folders of storages.
+
+They have a table of their own: the code of the previous release reads all columns of storages.
+"""
 
 from alembic import op
 
@@ -10,6 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("""
 -- Without links, as it was when the storage was registered or last enabled (or first seen by a
 -- release that looks). None: the storage is in no local folder, or has not been seen.
@@ -21,4 +24,5 @@ CREATE TABLE storage_folders (
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE storage_folders")

@@ -1,4 +1,4 @@
-"""An index for the names that people call outputs of chains by; made while everybody works on."""
+"""Add an index on the output names of chains, without a lock on the table."""
 
 from alembic import context, op
 
@@ -11,6 +11,7 @@ INDEX = "datasets_output_name ON datasets ((meta->>'output_name')) WHERE meta ? 
 
 
 def upgrade() -> None:
+    """Apply the change."""
     if context.is_offline_mode():
         op.execute(f"CREATE INDEX {INDEX}")
         return
@@ -19,9 +20,10 @@ def upgrade() -> None:
         op.execute("SET lock_timeout = '1h'")
         op.execute(
             "DROP INDEX CONCURRENTLY IF EXISTS datasets_output_name"
-        )  # half made by one that was ended
+        )  # an interrupted upgrade leaves an invalid index
         op.execute(f"CREATE INDEX CONCURRENTLY {INDEX}")
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP INDEX datasets_output_name")

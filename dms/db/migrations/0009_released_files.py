@@ -1,4 +1,4 @@
-"""Files that go before their data set does."""
+"""Add releases: files that are deleted before their data set is."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 ALTER TABLE dataset_files
@@ -53,6 +54,7 @@ CREATE TABLE removals (
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE removals")
     op.execute("DROP TABLE file_reads")
     op.execute("ALTER TABLE datasets DROP COLUMN released, DROP COLUMN read_ahead")

@@ -1,4 +1,4 @@
-"""Whose data sets are."""
+"""Add the owners of data sets."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 ALTER TABLE datasets
@@ -23,6 +24,7 @@ ALTER TABLE datasets
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute(
         "ALTER TABLE datasets DROP COLUMN owner, DROP COLUMN owner_group, DROP COLUMN shared_with"
     )

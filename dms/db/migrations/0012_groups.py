@@ -1,4 +1,4 @@
-"""How much data groups may have."""
+"""Add the quotas of groups on data."""
 
 from alembic import op
 
@@ -9,7 +9,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Null: as much as there is.
+    """Apply the change."""
+    # Null means no limit.
     op.execute(
         """
 CREATE TABLE group_quotas (
@@ -28,5 +29,6 @@ WHERE state <> 'deleted' AND owner_group <> 'everyone'
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP INDEX datasets_group")
     op.execute("DROP TABLE group_quotas")

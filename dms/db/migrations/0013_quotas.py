@@ -1,4 +1,4 @@
-"""Quotas of people beside those of groups."""
+"""Add the quotas of people beside those of groups."""
 
 from alembic import op
 
@@ -9,7 +9,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # What is not here may be had as much as there is.
+    """Apply the change."""
+    # A quantity without a row has no limit.
     op.execute(
         """
 CREATE TABLE quotas (
@@ -33,6 +34,7 @@ UNION ALL SELECT 'group', name, 'files', files FROM group_quotas WHERE files IS 
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP INDEX datasets_owner")
     op.execute(
         """

@@ -1,4 +1,4 @@
-"""Data sets that grow, and their slices."""
+"""Add append-only data sets and their slices."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 ALTER TABLE datasets
@@ -58,6 +59,7 @@ CREATE TABLE slices (
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE slices")
     op.execute("DROP TABLE collections")
     op.execute("DROP INDEX datasets_standing")

@@ -1,4 +1,4 @@
-"""How many chains that began by themselves stand one behind the other."""
+"""Add generations: how many triggered chains led to the files."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 ALTER TABLE collections
@@ -34,6 +35,7 @@ ALTER TABLE slices ADD COLUMN generation integer NOT NULL DEFAULT 1 CHECK (gener
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP INDEX slices_dataset")
     op.execute("ALTER TABLE slices DROP COLUMN generation")
     op.execute("DROP INDEX collections_generations")

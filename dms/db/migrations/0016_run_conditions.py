@@ -1,4 +1,4 @@
-"""The conditions of a data set's run, copied when the data set is registered."""
+"""Copy the conditions of a run into its data sets at their registration."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 -- A copy, so that reading a data set needs no join. Conditions of a run never change.
@@ -24,4 +25,5 @@ WHERE d.run = r.number AND r.conditions <> '{}'
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE datasets DROP COLUMN conditions")

@@ -1,4 +1,4 @@
-"""Whether whoever registered a data set has the originals of its files."""
+"""Add the mark of data sets whose originals whoever registered them has."""
 
 from alembic import op
 
@@ -9,8 +9,10 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("ALTER TABLE datasets ADD COLUMN copied boolean NOT NULL DEFAULT false")
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE datasets DROP COLUMN copied")

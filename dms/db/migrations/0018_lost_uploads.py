@@ -1,4 +1,4 @@
-"""Uploads that cannot succeed, since files are not as they were registered."""
+"""Add the reason why an upload cannot succeed: files are not as they were registered."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("""
 ALTER TABLE datasets
     -- Why its upload cannot succeed. It is halted as well.
@@ -17,4 +18,5 @@ ALTER TABLE datasets
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE datasets DROP COLUMN lost")

@@ -1,4 +1,4 @@
-"""Storages that lack room for what waits to be written to them."""
+"""Add the space that storages lack for pending writes."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("""
 CREATE TABLE room_needed (
     storage_id uuid PRIMARY KEY REFERENCES storages (id) ON DELETE CASCADE,
@@ -21,4 +22,5 @@ CREATE TABLE room_needed (
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE room_needed")

@@ -1,4 +1,4 @@
-"""Who registered a period or a run, and may say when it ended."""
+"""Add who registered a period or a run, and may set its end."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("""
 -- A table of its own: the release before reads all columns of periods and runs.
 CREATE TABLE span_owners (
@@ -20,4 +21,5 @@ CREATE TABLE span_owners (
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE span_owners")
