@@ -1,1 +1,1 @@
-"""What the DMS does, one file each."""
+"""Use cases of the DMS, one file each."""

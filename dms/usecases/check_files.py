@@ -1,4 +1,4 @@
-"""Looking at files that somebody wants to register."""
+"""Checks of files that are to be registered."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,22 +14,25 @@ from sluice.contracts.problems import NotAvailable
 from sluice.storage import StorageUnavailable, local_path
 from sluice.visible_text import quoted
 
-#: Name of a file → what is wrong with it.
+#: What is wrong with files, by name.
 Faults = Mapping[str, str]
 NO_FAULTS: Faults = MappingProxyType({})
-#: A file, and the place that it is said to have.
+#: A file, and the place where it is said to be.
 _Claimed = tuple[NewFile, StoragePlace]
 
-#: Files looked at in one turn of a thread.
+#: Files that one call in a thread checks.
 CHUNK = 200
 
 
 async def check_files(
     reads: FileReads, files: Sequence[NewFile], places: Sequence[StoragePlace], *, verify: bool
 ) -> Faults:
-    """What is wrong with files on file systems that are not there, or not of the size given. Raises
-    ``OutsideStorages`` where one is reached through a link in its storage; ``NotAvailable`` where a
-    storage does not answer.
+    """Return what is wrong with files on file systems that are missing or have another size.
+
+    Raises:
+        OutsideStorages: A file is reached through a link in its storage.
+        StorageTakesNothing: The folder of a storage has moved.
+        NotAvailable: A storage does not answer.
     """
     by_storage: dict[str, list[_Claimed]] = {}
     for file, place in zip(files, places, strict=True):
@@ -59,7 +62,7 @@ def _look(files: Sequence[_Claimed], *, verify: bool) -> Faults:
 
 
 def fault_at(path: str, size: int) -> str | None:
-    """What is wrong with what should be a file of so many bytes; None: nothing. Blocks."""
+    """Return what is wrong with a file that should have ``size`` bytes, or None. Blocks."""
     try:
         status = os.stat(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Whether a storage is still the folder that was registered."""
+"""Check that a storage is still the folder that was registered."""
 
 import os
 
@@ -7,8 +7,10 @@ from sluice.storage import StorageUnavailable, local_path
 
 
 def require_same_folder(root: Root) -> None:
-    """Blocks. Raises ``StorageUnavailable`` where links lead to another folder than before: what is
-    there is not ours.
+    """Check that links do not lead to another folder than before. Blocks.
+
+    Raises:
+        StorageUnavailable: The storage is another folder now, whose files are not Sluice's.
     """
     path = local_path(root.url)
     if path is not None and (why := root.moved_to(os.path.realpath(path))) is not None:

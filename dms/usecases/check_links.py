@@ -1,4 +1,4 @@
-"""Looking for links on the way to what somebody wants to register."""
+"""Checks for links on the path of what is to be registered."""
 
 from dms.domain.places import OutsideStorages, StoragePlace
 from dms.domain.storage_errors import StorageTakesNothing
@@ -8,20 +8,20 @@ from sluice.visible_text import quoted
 
 
 def require_no_link(place: StoragePlace, *, subject: str, plain: set[str] | None = None) -> None:
-    """Require a place that no link leads to or stands at. Blocks.
+    """Check that a place is not a link and is not reached through one. Blocks.
 
     A link leads out of the storage, or to another place, whose owner may delete the file there.
-    Each call of the operating system lets other threads run, and may wait for them: with ``plain``
-    a file of many costs one.
+    Each system call lets other threads run, and may wait for them. With ``plain``, each file of a
+    large set needs only one.
 
     Args:
-        place: Below the storage's own folder.
-        subject: Whose place it is, for the message.
-        plain: What was looked at for places before, in the same turn of a thread.
+        place: A place below the storage's own folder.
+        subject: The object at the place, for the message.
+        plain: Paths that earlier calls in the same thread checked; updated.
 
     Raises:
-        OutsideStorages: A link is there, or on the way below the storage's own folder.
-        StorageTakesNothing: The storage's folder is another than before.
+        OutsideStorages: The place or a folder above it, below that of the storage, is a link.
+        StorageTakesNothing: The folder of the storage has moved.
     """
     known = set[str]() if plain is None else plain
     if place.root.url not in known:

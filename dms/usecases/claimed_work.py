@@ -1,5 +1,7 @@
-"""How a loop works on a data set: under a claim that is renewed, resting when a storage fails,
-halting where a URL leaves it.
+"""Work on a data set under a claim.
+
+The claim is renewed while the work runs. A storage error postpones the work; a URL that leaves
+its storage halts it.
 """
 
 import asyncio
@@ -27,11 +29,12 @@ Work = Callable[[DmsContext, DatasetClaim], Awaitable[None]]
 
 
 async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
-    """Effect: the work's; the claim is given back. A storage that fails has the data set rest,
-    longer each time, for ever; a URL that leaves its storage, or an upload that cannot succeed,
-    halts it until a person asks for it again. All are logged, and the reason is kept in the row.
+    """Do the work on a claimed data set, and release the claim.
 
-    Raises what else goes wrong, after a rest was noted.
+    A storage error postpones the next attempt, longer each time and without end. A URL that leaves
+    its storage, or an upload that cannot succeed, halts the work until a person resumes it. Each
+    such event is logged, and the row keeps the reason. Other exceptions are raised after the work
+    was postponed.
     """
     with log_ids(dataset=claim.uid):
         try:
@@ -50,12 +53,12 @@ async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
         except (StorageError, NoStorage) as error:
             await _rest(context, claim, str(error))
         except Exception as error:
-            # Not known to pass: it must not keep the other data sets waiting either.
+            # The error may be permanent, and the data set must not keep others waiting.
             with suppress(*PASSING, NotAvailable):
                 await _rest(context, claim, f"{type(error).__name__}: {error}")
             raise
         finally:
-            with suppress(*PASSING, NotAvailable):  # then it ends by itself
+            with suppress(*PASSING, NotAvailable):  # the claim then expires
                 async with context.database.connection() as connection:
                     await release(connection, claim)
 
@@ -84,7 +87,7 @@ async def _renewing(context: DmsContext, claim: DatasetClaim) -> AsyncIterator[N
 
 
 async def _renew(context: DmsContext, claim: DatasetClaim) -> None:
-    """Until the claim is lost, which the work finds out with its next change."""
+    """Renew the claim until it is lost; the work finds that out at its next change."""
     while True:
         await asyncio.sleep(context.claim_seconds / 3)
         try:

@@ -1,4 +1,4 @@
-"""Closing data sets: from then on they can be worked with."""
+"""Closing of data sets: closed data sets can be processed."""
 
 from uuid import UUID
 
@@ -32,14 +32,19 @@ BATCH = 100
 
 
 async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> Dataset:
-    """Effect: closed, or, while fewer than ``files`` are registered, closing as soon as they are;
-    the number given last counts, until it closes. A closed one stays as it is. Message:
-    ``dms.dataset-closed``.
+    """Close a data set, or let it close as soon as ``files`` files are registered.
 
-    Raises ``UnknownDataset``; ``NoFiles`` for an input without any, unless it is on demand and said
-    to have 0: what stands for a chain of values alone; ``MoreThanComplete``;
-    ``CompletenessDiffers`` for a closed one; ``GrowsByItself``; ``Conflict`` where it is being
-    deleted.
+    The last number given counts until the data set closes. A closed data set stays as it is. An
+    input without files can only be closed if it is on demand and ``files`` is 0: it then stands for
+    a chain with values only. Sends ``dms.dataset-closed``.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        NoFiles: The data set is an input without files.
+        MoreThanComplete: It has more files than ``files``.
+        CompletenessDiffers: It closed with another number of files.
+        GrowsByItself: It is append-only.
+        Conflict: It is being deleted or is deleted.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
@@ -77,8 +82,9 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
 
 
 async def close_complete(database: Database) -> int:
-    """Effect: closes open data sets that have as many files as make them complete. Message:
-    ``dms.dataset-closed`` for each. Gives how many were closed (``BATCH``: there may be more).
+    """Close open data sets that have all their files, and return how many were closed.
+
+    If the result is ``BATCH``, there may be more. Sends ``dms.dataset-closed`` for each.
     """
     async with database.transaction() as transaction:
         await take_closing_lock(transaction.connection)

@@ -1,4 +1,4 @@
-"""Collecting what a chain gives in a data set that grows."""
+"""Append the output of a chain to an append-only data set."""
 
 from uuid import UUID, uuid4
 
@@ -22,18 +22,22 @@ from sluice.servicekit.logging import log_ids
 async def collect_files(
     database: Database, uid: UUID, asked: CollectFiles, *, made_of: UUID | None = None
 ) -> Collected:
-    """Precondition: the data set is closed, and not deleted, unless it was collected before.
-    Effect: its files are appended by reference to the group's standing data set, once whatever is
-    repeated, and live on with that one; where there is none it is made. They are of the generation
-    of ``made_of``, the input of the chain that wrote them, where that is a slice. Messages: none.
+    """Append the files of a closed data set to an append-only data set of a group, by reference.
 
-    Raises ``UnknownDataset``, ``NothingToCollect``, ``OtherType``.
+    The append-only data set is created if it does not exist. A repeated request has no effect. The
+    files stay with the append-only data set when the source is deleted. They get the generation of
+    ``made_of``, the input of the chain that wrote them, if that is a slice.
+
+    Raises:
+        UnknownDataset: The source does not exist.
+        NothingToCollect: The source is not closed, or is deleted.
+        OtherType: The append-only data set has another type.
     """
     into, group = asked.into, asked.group
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
             connection = transaction.connection
-            # The source before the standing one, always: nobody waits in a circle.
+            # The source is always locked first, so that no deadlock occurs.
             source = await lock_dataset(connection, uid)
             if source is None:
                 raise UnknownDataset(uid)
@@ -57,14 +61,15 @@ async def collect_files(
 
 
 def _require_files(source: DatasetRow) -> None:
-    """Locked as it is, what holds its files cannot let go of them meanwhile."""
+    """Check that the source can be appended; its lock keeps its files."""
     if not source.dataset.usable:
         raise NothingToCollect(source.dataset)
 
 
 async def _make(connection: Connection, into: Collect, group: str) -> DatasetRow:
-    """Called by its name, or where that is taken by the next one that is free: names are never
-    free again, and one namespace for all groups.
+    """Create an append-only data set with its name, or with the first free numbered name.
+
+    A name is never free again, and all groups share one namespace.
     """
     number = 1
     while True:

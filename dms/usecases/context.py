@@ -1,4 +1,4 @@
-"""What the use cases of the DMS work with."""
+"""The context of the DMS use cases."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,10 @@ from sluice.servicekit.database import Database
 
 @dataclass(frozen=True, slots=True)
 class DmsContext:
-    """Made in ``wiring``; a use case that needs nothing but the catalogue takes the ``database``.
-    ``verify_files`` before they are registered. Times in seconds, as in the settings.
+    """What use cases work with; ``wiring`` creates it.
+
+    A use case that only needs the catalogue takes the ``database``. Times are in seconds. The
+    fields from ``verify_files`` on are those of the settings.
     """
 
     database: Database

@@ -1,4 +1,4 @@
-"""Cutting off what is new in a standing data set for one who takes it."""
+"""Cut a slice of the new files in an append-only data set for a reader."""
 
 from uuid import UUID, uuid4
 
@@ -12,17 +12,20 @@ from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection, Database
 from sluice.servicekit.logging import log_ids
 
-#: Characters of the reader's name in that of a slice; which reader it is, the slice says as well.
+#: Characters of the reader's name in the name of a slice. The slice also has the full name.
 _READER = 80
 
 
 async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
-    """Effect: a data set of the files that the reader was not given yet (or all), by reference,
-    which the closer closes; from then on they are none that are new. One transaction, under the
-    standing data set's lock: each file is given once. Nothing where nothing is new, where somebody
-    was faster, or where there is a slice for the occasion, which is the answer. Messages: none.
+    """Create a data set of the files that the reader was not given yet, or of all files.
 
-    Raises ``UnknownDataset``, ``NotStanding``.
+    The slice has the files by reference, and the closer closes it. The lock on the append-only data
+    set ensures that each file is given once. The answer names no slice if there is no new file or
+    another request was faster. If a slice exists for the occasion, the answer names it.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        NotStanding: The data set is not append-only, or not open.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
@@ -65,7 +68,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
 
 
 async def _make(connection: Connection, standing: DatasetRow, slice_of: SliceOf) -> UUID:
-    """With the metadata of the standing one, and of its group; nobody's in particular."""
+    """Create a slice with the metadata and group of the append-only data set, and no owner."""
     parent, further = standing.dataset, 1
     name = f"{parent.name}.{slice_of.reader[:_READER]}.{slice_of.number}"
     while True:

@@ -1,4 +1,4 @@
-"""Taking a storage out of use, and into use again."""
+"""Disable and enable storages."""
 
 from dms.db.stalled import retry_uploads
 from dms.db.storages import all_roots, lock_storages, set_enabled, set_folder, storage_named
@@ -11,9 +11,13 @@ from sluice.servicekit.database import Connection
 
 
 async def disable_storage(context: DmsContext, name: str) -> Storage:
-    """Effect: it gets no new data sets; what lies on it is read, uploaded and deleted as before,
-    and data sets that are being written there go on. Repeating it is fine. Messages: none. Raises
-    ``UnknownStorage``.
+    """Disable a storage: it gets no new data sets.
+
+    Files on it are read, uploaded and deleted as before, and writes to its data sets go on. The
+    call may be repeated.
+
+    Raises:
+        UnknownStorage: The storage does not exist.
     """
     async with context.database.transaction() as transaction:
         await lock_storages(transaction.connection)
@@ -24,10 +28,14 @@ async def disable_storage(context: DmsContext, name: str) -> Storage:
 
 
 async def enable_storage(context: DmsContext, name: str) -> Storage:
-    """Effect: it gets new data sets again, having been looked at and tried out as a new one is, and
-    uploads that rest are tried again; nothing where it is enabled. Messages: none.
+    """Enable a storage again, and retry postponed uploads.
 
-    Raises ``UnknownStorage``, ``StorageRefused``; ``StoragesOverlap`` with another that is enabled.
+    The storage is checked and probed like a new one. The call has no effect on an enabled storage.
+
+    Raises:
+        UnknownStorage: The storage does not exist.
+        StorageRefused: It may not be at its URL, or cannot be used.
+        StoragesOverlap: It overlaps with an enabled storage.
     """
     async with context.database.connection() as connection:
         storage = await _storage(connection, name)
@@ -46,7 +54,7 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
             await lock_storages(transaction.connection)
             if (
                 await _enabled(transaction.connection) == others
-            ):  # else somebody enabled another meanwhile
+            ):  # else another was enabled meanwhile
                 await set_enabled(transaction.connection, name, enabled=True)
                 await set_folder(transaction.connection, storage.id, path)
                 await retry_uploads(transaction.connection)

@@ -1,4 +1,4 @@
-"""Set, or correct, when a period or a run ended."""
+"""Set or correct the end of a period or a run."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from sluice.visible_text import quoted
 async def end_span(
     database: Database, spans: Spans[SpanT], key: str | int, ended_at: datetime | None
 ) -> SpanT:
-    """Set when a period or a run ended.
+    """Set the end of a period or a run.
 
     Whoever registered it may do so, and people with the role *shift*.
 
@@ -23,10 +23,10 @@ async def end_span(
         database: The database of the service.
         spans: ``PERIODS`` or ``RUNS``.
         key: Name of the period, or number of the run.
-        ended_at: None takes the end back.
+        ended_at: The end; None removes it.
 
     Raises:
-        NotFound: It is not registered.
+        NotFound: The period or run is not registered.
         Forbidden: Somebody else registered it.
         EndsBeforeStart: It would end before it starts.
     """

@@ -1,5 +1,6 @@
-"""Reading files piece by piece, in threads of each storage's own: one that is slow, or hangs, keeps
-nobody waiting who reads from another; nor does a slow reader.
+"""Reads of files in pieces, in a thread pool for each storage.
+
+A storage that is slow or hangs, or a slow client, does not delay reads from other storages.
 """
 
 import asyncio
@@ -16,14 +17,16 @@ from sluice.storage import Reader, StorageUnavailable
 
 ResultT = TypeVar("ResultT")
 
-#: Seconds after which a storage is taken for one that does not answer; services wait for each other
-#: no longer than 30 s.
+#: Seconds after which a storage counts as not answering. Services wait for each other for at most
+#: 30 s.
 READ_LIMIT = 20.0
 
 
 class FileReads:
-    """Component: the threads. ``at_once``: pieces read at a time from one storage; between two a
-    reader holds no thread.
+    """The component with the threads that read files.
+
+    ``at_once`` pieces are read at the same time from one storage. Between two pieces, a reader
+    holds no thread.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -31,19 +34,23 @@ class FileReads:
         self._threads: dict[str, _Threads] = {}
 
     async def start(self) -> None:
+        """Do nothing: threads start with their first read."""
         return None
 
     async def stop(self) -> None:
+        """Stop the threads without waiting for them."""
         for threads in self._threads.values():
             threads.executor.shutdown(wait=False, cancel_futures=True)
 
     def file(self, root: Root, url: str) -> "OpenFile":
-        """Whoever has it releases it. It is opened when it is first read."""
+        """Return a file that is opened at its first read; the caller must release it."""
         return OpenFile(self._threads_of(root.url), root, url)
 
     async def run(self, storage_url: str, work: Callable[[], ResultT]) -> ResultT:
-        """Raises what ``work`` does, and ``StorageUnavailable`` where the storage does not
-        answer.
+        """Run work in a thread of a storage, and return or raise what it does.
+
+        Raises:
+            StorageUnavailable: The storage does not answer.
         """
         return await self._threads_of(storage_url).run(storage_url, work)
 
@@ -54,7 +61,7 @@ class FileReads:
 
 
 class _Threads:
-    """Of one storage. ``_late``: what was given up, and still keeps a thread."""
+    """The threads of one storage; ``_late`` has calls that timed out and still occupy a thread."""
 
     def __init__(self, at_once: int) -> None:
         self.executor = ThreadPoolExecutor(at_once, thread_name_prefix="dms-reads")
@@ -62,6 +69,11 @@ class _Threads:
         self._late: list[Future[Any]] = []
 
     async def run(self, url: str, work: Callable[[], ResultT]) -> ResultT:
+        """Run work in a thread.
+
+        Raises:
+            StorageUnavailable: The storage does not answer.
+        """
         self._late = [read for read in self._late if not read.done()]
         if len(self._late) >= self._at_once:
             raise StorageUnavailable(url, "its storage does not answer")
@@ -76,18 +88,19 @@ class _Threads:
                 url, f"its storage has not answered within {READ_LIMIT:g} s"
             ) from error
         finally:
-            if not doing.cancel() and not doing.done():  # a thread is at it
+            if not doing.cancel() and not doing.done():  # a thread still runs it
                 self._late.append(doing)
 
 
 class OpenFile:
-    """A file that is read a piece at a time. It is closed in a thread: once it is released, and no
-    other thread is reading it, however long that takes.
+    """A file that is read piece by piece.
+
+    A thread closes it once it is released and no other thread reads it, however long that takes.
     """
 
     def __init__(self, threads: _Threads, root: Root, url: str) -> None:
         self.url = url
-        #: Bytes of the whole file; 0 before it was first read.
+        #: Size of the file in bytes; 0 before the first read.
         self.size = 0
         self._threads = threads
         self._root = root
@@ -96,17 +109,19 @@ class OpenFile:
         self._reading = self._released = False
 
     async def run(self, work: Callable[[Reader], ResultT]) -> ResultT:
-        """One at a time. Raises what ``work`` does; ``StorageError``, also where the file lies
-        outside of its storage, or that is another folder than before.
+        """Run work on the open file, one call at a time, and return or raise what it does.
+
+        Raises:
+            StorageError: The file cannot be read, is outside its storage, or the storage has moved.
         """
         return await self._threads.run(self.url, lambda: self._turn(work))
 
     async def open(self) -> None:
-        """Raises as ``run`` does."""
+        """Open the file; raises like ``run``."""
         await self.run(lambda reader: None)
 
     def release(self) -> None:
-        """Repeating it is fine. Does not wait."""
+        """Release the file without waiting. The call may be repeated."""
         with self._lock:
             self._released = True
             idle = not self._reading

@@ -1,6 +1,4 @@
-"""Work on files, in threads of its own: a storage that hangs keeps neither the event loop nor
-anybody else's threads.
-"""
+"""Work on files in its own threads, so that a storage that hangs does not block other work."""
 
 import asyncio
 import os
@@ -28,19 +26,19 @@ from sluice.storage.errors import os_errors_at
 P = ParamSpec("P")
 ResultT = TypeVar("ResultT")
 
-#: Files removed in one go by one thread.
+#: Files that one call in a thread removes.
 CHUNK = 64
-#: Storages looked at, or tried out, at a time.
+#: Storages that are looked at or probed at the same time.
 LOOKS = 8
-#: Seconds after which a storage that is looked at, or tried out, is taken for one that does not
-#: answer.
+#: Seconds after which a storage that is looked at or probed counts as not answering.
 LOOK_LIMIT = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Where a local folder really lies, and the bytes that are free there; before it is made, where
-    it will be.
+    """The real path of a local folder, and the free bytes there.
+
+    If the folder does not exist yet, the path is where it will be.
     """
 
     folder: Folder
@@ -48,8 +46,9 @@ class Seen:
 
 
 class FileWork:
-    """Component: the threads. ``copies``: files copied at a time; ``removals``: chunks of files
-    removed at a time.
+    """The component with the threads that change files.
+
+    ``copies`` files are copied, and ``removals`` chunks of files are removed, at the same time.
     """
 
     def __init__(self, *, copies: int, removals: int) -> None:
@@ -60,11 +59,13 @@ class FileWork:
         self._looks: dict[Hashable, asyncio.Future[Any]] = {}
 
     async def start(self) -> None:
+        """Do nothing: threads start with their first work."""
         return None
 
     async def stop(self) -> None:
-        """Leaves alone what a thread is in the middle of: every operation on files may be cut off
-        and repeated.
+        """Stop the threads without waiting for them.
+
+        Running operations are cut off. Each of them may be repeated.
         """
         for threads in (self._threads, self._lookers):
             threads.shutdown(wait=False, cancel_futures=True)
@@ -72,22 +73,36 @@ class FileWork:
     async def copy(
         self, source: tuple[Root, str], target: tuple[Root, str], *, checksum: str, size: int
     ) -> None:
-        """``source`` and ``target``: the storage, and the URL of the file. Behind a link nothing is
-        written. Raises ``StorageError``.
+        """Copy a file and verify the copy. A target behind a link is refused.
+
+        Args:
+            source: Storage and URL of the file.
+            target: Storage and URL of the copy.
+            checksum: Expected checksum.
+            size: Expected size in bytes.
+
+        Raises:
+            StorageError: The copy failed.
         """
         async with self._copying:
             await self._in_thread(_copy, source, target, checksum, size)
 
     async def put_piece(self, root: Root, url: str, data: bytes) -> None:
-        """A small file. Behind a link nothing is written. Raises ``StorageError``."""
+        """Write a small file. A target behind a link is refused.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
         async with self._copying:
             await self._in_thread(_put_piece, root, url, data)
 
     async def join(
         self, root: Root, pieces: Sequence[str], url: str, content: Content
     ) -> storage.Stored:
-        """One file of its pieces, which stay. Behind a link nothing is written. Raises
-        ``StorageError``.
+        """Join pieces into one file, and keep the pieces. A target behind a link is refused.
+
+        Raises:
+            StorageError: The file cannot be written, or is not what was announced.
         """
         async with self._copying:
             return await self._in_thread(_join, root, pieces, url, content)
@@ -95,9 +110,10 @@ class FileWork:
     async def remove(
         self, root: Root, urls: Sequence[str], *, spared: Sequence[Folder] = ()
     ) -> list[StorageError | None]:
-        """What became of each: None where it is gone, or lies in one of the folders ``spared`` (it
-        is left there, and only forgotten). Files outside the storage, and those behind a link in
-        it, are not touched.
+        """Remove files, and return the error of each; None if the file is gone or was spared.
+
+        Files in the folders ``spared`` are kept and count as removed. Files outside the storage,
+        and those behind a link in it, are not touched.
         """
         chunks = [urls[start : start + CHUNK] for start in range(0, len(urls), CHUNK)]
 
@@ -109,28 +125,48 @@ class FileWork:
         return [outcome for chunk in outcomes for outcome in chunk]
 
     async def files_in(self, root: Root, folder_url: str) -> list[Entry]:
-        """The files that lie in the folder itself: none behind a link. Raises ``StorageError``."""
+        """Return the files directly in a folder; none if the folder is behind a link.
+
+        Raises:
+            StorageError: The folder cannot be read.
+        """
         return await self._in_thread(_files_in, root, folder_url)
 
     async def remove_folder(
         self, root: Root, folder_url: str, *, spared: Sequence[Folder] = ()
     ) -> bool:
-        """Removes an empty folder, unless it lies in one of those ``spared``; False where it still
-        has files, is spared, or is reached through a link. Raises ``StorageError``.
+        """Remove an empty folder.
+
+        Returns:
+            False if it still has files, lies in a folder ``spared``, or is behind a link.
+
+        Raises:
+            StorageError: The folder cannot be removed.
         """
         return await self._in_thread(_remove_folder, root, folder_url, spared)
 
     async def look_at(self, path: str) -> Seen:
-        """A local folder. Raises ``OSError``, ``TimeoutError``."""
+        """Return the real path of a local folder and the free bytes there.
+
+        Raises:
+            OSError: The folder cannot be looked at.
+            TimeoutError: Its file system does not answer.
+        """
         return await self._look(path, lambda: Seen(folder_at(path), _free_at(path)))
 
     async def probe(self, url: str, *, read_only: bool) -> None:
-        """Raises ``StorageError`` where the storage cannot be used, ``TimeoutError``."""
+        """Check that a storage can be used.
+
+        Raises:
+            StorageError: The storage cannot be used.
+            TimeoutError: The storage does not answer.
+        """
         await self._look((url, read_only), lambda: storage.probe(url, read_only=read_only))
 
     async def _look(self, what: Hashable, work: Callable[[], ResultT]) -> ResultT:
-        """A look that hangs is not joined by a second one: each storage takes one thread at the
-        most.
+        """Run a look in a thread, or join the one that still runs.
+
+        Each storage takes one thread at most.
         """
         looking = self._looks.get(what)
         if looking is None:
@@ -144,7 +180,7 @@ class FileWork:
     def _seen(self, what: Hashable, looking: "asyncio.Future[Any]") -> None:
         del self._looks[what]
         if not looking.cancelled():
-            looking.exception()  # nobody may be waiting for it any more
+            looking.exception()  # the caller may have timed out
 
     async def _in_thread(
         self, work: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs
@@ -159,7 +195,7 @@ def _free_at(path: str) -> float:
         try:
             return float(shutil.disk_usage(path).free)
         except FileNotFoundError:
-            path = path.rpartition("/")[0] or "/"  # what holds its parent will hold it
+            path = path.rpartition("/")[0] or "/"  # its file system is that of its parent
 
 
 def _copy(source: tuple[Root, str], target: tuple[Root, str], checksum: str, size: int) -> None:
@@ -219,8 +255,9 @@ def _lies_in(spared: Sequence[Folder], folder_url: str) -> bool:
 
 
 def _require_mounted(storage_url: str) -> None:
-    """On a file system that is not mounted every file is missing, which must not pass for
-    deleted.
+    """Check that the folder of a storage exists.
+
+    On a file system that is not mounted, all files are missing, and must not count as deleted.
     """
     path = local_path(storage_url)
     if path is not None and not os.path.isdir(path):

@@ -1,4 +1,4 @@
-"""Find out why an upload fails again and again: a file may not be as it was registered."""
+"""Find out why an upload fails repeatedly: a file may not be as it was registered."""
 
 import os
 from functools import partial
@@ -14,7 +14,7 @@ from dms.usecases.context import DmsContext
 from sluice.storage import ChecksumMismatch, StorageError, StorageUnavailable, local_path
 from sluice.visible_text import quoted
 
-#: Files looked at in one go.
+#: Files per page.
 PAGE = 200
 
 
@@ -25,16 +25,16 @@ class UploadLost(StorageError):
 async def find_lost_file(
     context: DmsContext, claim: DatasetClaim, error: Exception
 ) -> UploadLost | None:
-    """Return why the upload cannot succeed, or None where another try may.
+    """Return why the upload cannot succeed; None if another attempt may.
 
-    A storage that does not answer loses nothing. An empty one may only be unmounted, so it is
-    believed later than one that has files.
+    A storage that does not answer has lost nothing. An empty storage may only be unmounted, so its
+    files count as missing after more failures than those of a storage with files.
 
     Args:
-        context: Of the DMS.
+        context: The context of the DMS.
         claim: The data set whose upload failed.
-        error: What the upload failed with: a file that was just read with another content is not
-            read again.
+        error: The error of the upload. A file with another checksum, as the error says, is not read
+            again.
     """
     if claim.failures + 1 < LASTING:
         return None
@@ -68,10 +68,10 @@ async def find_lost_file(
 
 
 def _fault(file: MissingFile, root: Root, *, patient: bool) -> str | None:
-    """Return what is wrong with the file. Blocks.
+    """Return what is wrong with the file; None if nothing is. Blocks.
 
     Raises:
-        StorageUnavailable: The storage is another folder than before, or may not be mounted.
+        StorageUnavailable: The storage has moved, or may not be mounted.
     """
     require_same_folder(root)
     path, folder = local_path(root.url_of(str(file.path))), local_path(root.url)

@@ -1,4 +1,4 @@
-"""Reading data sets."""
+"""Read data sets."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -33,6 +33,8 @@ CALLED = (
 
 
 class MixedQuery(Unprocessable):
+    """A query has uids and other conditions."""
+
     def __init__(self, others: Iterable[str]) -> None:
         others = sorted(others)
         why = "data sets are asked for by their uids or by other conditions, not both"
@@ -40,10 +42,12 @@ class MixedQuery(Unprocessable):
 
 
 class DatasetQuery(Contract):
-    """``state``, ``name`` or ``newest`` given: a list for people, in order of registration, or the
-    newest first. None of them: the data sets that can be worked with, in order of closing, of which
-    a reader with a cursor misses none. ``uid`` given: only these, and nothing else may be asked
-    for.
+    """A query for data sets, in one of four forms.
+
+    - With ``state``, ``name`` or ``newest``: in order of registration, or newest first.
+    - With ``uid``: only these data sets; other conditions are refused.
+    - Otherwise: the data sets that can be processed, in order of closing. A reader with a cursor
+      misses none of them.
     """
 
     after: str | None = Field(None, description="Cursor of the last answer; none at the beginning.")
@@ -59,13 +63,18 @@ class DatasetQuery(Contract):
     limit: int = Field(1_000, ge=1, le=10_000)
 
 
-#: How each order is read.
+#: The function that reads each order.
 _READ = {Order.CLOSING: list_closed, Order.REGISTRATION: list_registered, Order.NEWEST: list_newest}
 
 
 async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = ALL) -> DatasetPage:
-    """One page, of what ``sight`` lets see. ``after``: where the next one begins; the one given
-    where nothing was found. Raises ``WrongCursor``, ``MixedQuery``.
+    """Return a page of the data sets that ``sight`` includes.
+
+    ``after`` of the page is the cursor of the next page; it does not change if the page is empty.
+
+    Raises:
+        WrongCursor: The cursor is malformed, or belongs to another order.
+        MixedQuery: The query has uids and other conditions.
     """
     if query.uid:
         return await _datasets_of(database, query, sight)
@@ -101,16 +110,16 @@ async def _datasets_of(database: Database, query: DatasetQuery, sight: Sight) ->
 async def read_dataset(
     database: Database, uid: UUID, *, released: bool = False, copied: bool = False
 ) -> Dataset:
-    """Return one data set.
+    """Return a data set.
 
     Args:
-        database: Of the DMS.
-        uid: Of the data set.
-        released: Tell the number of its files that are released.
-        copied: Tell whether whoever registered it has the originals.
+        database: The database of the DMS.
+        uid: The data set.
+        released: Include the number of its files that are released.
+        copied: Include whether whoever registered it has the originals.
 
     Raises:
-        UnknownDataset: There is none.
+        UnknownDataset: The data set does not exist.
     """
     async with database.connection() as connection:
         row = await dataset_by_uid(connection, uid)

@@ -1,4 +1,4 @@
-"""Reading the files of a data set, page by page."""
+"""Read the files of a data set page by page."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -16,10 +16,13 @@ from sluice.servicekit.database import Database
 async def list_files(
     database: Database, uid: UUID, *, after: str | None, limit: int, released: bool = False
 ) -> FilePage:
-    """Files in order of seq, then name, with the URL of their latest replica (of deleted files: the
-    last they had). ``released``: those that are released, too.
+    """Return a page of files in order of number and name, with the URL of their latest replica.
 
-    Raises ``UnknownDataset``, ``WrongCursor``.
+    A deleted file has the URL of its last replica. ``released`` includes released files.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        WrongCursor: The cursor is malformed.
     """
     place = read_place(after)
     async with database.connection() as connection:
@@ -35,7 +38,13 @@ async def list_files(
 
 
 async def read_file(database: Database, uid: UUID, file_id: int) -> File:
-    """Raises ``UnknownDataset``, ``UnknownFile``; ``FileGone`` for one that is released."""
+    """Return a file of a data set.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        UnknownFile: The data set does not have the file.
+        FileGone: The file is released.
+    """
     async with database.connection() as connection:
         if await dataset_by_uid(connection, uid) is None:
             raise UnknownDataset(uid)
@@ -49,8 +58,8 @@ async def read_file(database: Database, uid: UUID, file_id: int) -> File:
 
 
 def _file(uid: UUID, row: ListedFile, roots: Mapping[UUID, Root]) -> File:
-    # What comes from the catalogue was checked when it went in: checking 10 000 files again would
-    # hold everybody else up.
+    # The catalogue was checked when it was written. Checking 10 000 files again would block other
+    # requests.
     return File.model_construct(
         id=row.id,
         dataset_uid=uid,

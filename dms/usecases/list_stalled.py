@@ -1,4 +1,4 @@
-"""Which uploads and deletions do not go on, and why."""
+"""List uploads and deletions that make no progress."""
 
 from dms.db.stalled import stalled
 from dms.domain.failures import LASTING
@@ -8,8 +8,9 @@ from sluice.servicekit.database import Database
 
 
 async def list_stalled(database: Database, *, limit: int, sight: Sight = ALL) -> StalledList:
-    """Those that failed several times and that nobody is at now, and those that wait for a person;
-    at most ``limit`` reasons. Effect: none. Errors: none.
+    """Return work that failed several times, or that waits for a person, by reason.
+
+    The list has at most ``limit`` reasons. Data sets that an instance works on now are left out.
     """
     async with database.connection() as connection:
         rows = await stalled(connection, failures=LASTING, limit=limit, sight=sight)

@@ -1,4 +1,4 @@
-"""Lists data sets that grow."""
+"""List append-only data sets."""
 
 from uuid import UUID
 
@@ -15,8 +15,9 @@ async def list_standing(
     uid: UUID | None = None,
     generations: bool = False,
 ) -> StandingList:
-    """Those that are seen, and not deleted; ``uid``: this one alone. ``generations``: with these.
-    Effect: none.
+    """Return the open append-only data sets that ``sight`` includes.
+
+    ``uid`` selects one of them. ``generations`` includes their generations.
     """
     async with database.connection() as connection:
         return StandingList(

@@ -1,4 +1,4 @@
-"""Which storages there are, best first."""
+"""List storages, those with the most free space first."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -15,23 +15,28 @@ from sluice.contracts.room import MIN_FREE
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
 
-#: Storage → why it gets no new data.
+#: Why storages get no new data, by storage.
 Objections = Mapping[UUID, str]
-#: URL of a local storage → bytes that are free there, as it was looked at last. No request waits
-#: for a look.
+#: Free bytes at the last check, by URL of a local storage. No request waits for a check.
 Room = Mapping[str, float]
 
-#: For so long a storage is full since somebody found no room there for what was to be written.
+#: How long a storage counts as full after work found no space on it.
 TOLD = timedelta(minutes=1)
 
 
 async def list_storages(
     context: DmsContext, type_: StorageType | None, *, everything: bool
 ) -> list[Storage]:
-    """Those that get new data, the ones with the most free space first (capacity less what is known
-    on it; on a local file system, no more than was free there; without a limit: unlimited).
-    ``everything``: all there are, those that get new data first, and with the reason why an enabled
-    one does not, and the water marks.
+    """Return storages, those with the most free space first.
+
+    Free space is the capacity less the registered bytes, but at most what is free on a local file
+    system. A storage without a limit has unlimited space.
+
+    Args:
+        context: The context of the DMS.
+        type_: Only storages of this type.
+        everything: Include storages that get no new data, after the others. All storages then have
+            their watermarks, and enabled ones the reason why they get no data.
     """
     database, room = context.database, context.watch.room
     objections = context.watch.objections
@@ -56,9 +61,7 @@ async def list_storages(
 
 
 async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> list[Storage]:
-    """Effect: none. Each with the bytes that still fit, as far as they are known, and with how many
-    data sets lie there.
-    """
+    """Return the storages with their free bytes, if known, and the number of data sets on each."""
     async with context.database.connection() as connection:
         counts = await sql.count_datasets(connection)
     rooms = {storage.id: free_on(storage, context.watch.free) for storage in storages}
@@ -87,7 +90,7 @@ async def storages_by_room(
     room: Room,
     objections: Objections | None = None,
 ) -> list[tuple[Storage, float]]:
-    """Enabled ones to which there is no objection, each with its free bytes."""
+    """Return enabled storages without an objection, each with its free bytes."""
     async with database.connection() as connection:
         enabled = await sql.select_storages(connection, type_, disabled=False)
     return _with_room(
@@ -102,19 +105,19 @@ def _with_room(storages: list[Storage], room: Room) -> list[tuple[Storage, float
 
 
 def _fullness(storage: Storage, room: Room, needed: int | None) -> dict[str, str | int | None]:
-    """Return ``full`` and ``full_for`` of the storage.
+    """Return the fields ``full`` and ``full_for`` of a storage.
 
     Args:
-        storage: Without what is told in lists alone.
-        room: Bytes that are free on local file systems, by URL.
-        needed: Bytes that work has found no room for lately, as pilots say.
+        storage: The storage.
+        room: Free bytes on local file systems, by URL.
+        needed: Bytes for which pilots recently found no space.
     """
     has_no_room = is_full(storage, room)
     if not needed and not has_no_room:
         return {}
     free = free_on(storage, room)
     if needed and isfinite(free) and free >= needed and not has_no_room:
-        return {}  # what jobs wrote together was too much: one by one they fit
+        return {}  # the jobs fit one by one, but not together
     said = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"
     if storage.capacity is not None:
         said += f" of {size_text(storage.capacity)}"
@@ -124,15 +127,13 @@ def _fullness(storage: Storage, room: Room, needed: int | None) -> dict[str, str
 
 
 def is_full(storage: Storage, room: Room) -> bool:
-    """Return whether the capacity is used up, or next to nothing is free on the file system."""
+    """Return whether the capacity is used up, or almost nothing is free on the file system."""
     if storage.room is not None and storage.room <= 0:
         return True
     return room.get(storage.url, MIN_FREE) < MIN_FREE
 
 
 def free_on(storage: Storage, room: Room) -> float:
-    """Return the bytes that still fit. A storage that was not looked at yet has what its capacity
-    leaves.
-    """
+    """Return the free bytes of a storage; what its capacity leaves if it was not checked yet."""
     declared = float("inf") if storage.room is None else float(storage.room)
     return min(declared, room.get(storage.url, declared))

@@ -1,4 +1,4 @@
-"""Looking at files that somebody says are there, before anything follows from it."""
+"""Check files that somebody says exist, before anything else relies on them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,10 +19,16 @@ from sluice.storage import StorageError, StorageUnavailable
 async def look_at_files(
     context: DmsContext, files: Sequence[ClaimedFile], *, content: bool
 ) -> list[str | None]:
-    """Precondition: none. ``content``: each is read whole, and compared with its checksum; else its
-    size is, as far as it lies on a file system. Effect: none. Messages: none. What is wrong with
-    each of them, in their order; None: nothing. Raises ``NotAvailable`` where a storage does not
-    answer.
+    """Return what is wrong with each file, in order; None if nothing is.
+
+    Args:
+        context: The context of the DMS.
+        files: The files to check.
+        content: Read each file and compare its checksum. Otherwise only sizes are compared, on file
+            systems only.
+
+    Raises:
+        NotAvailable: A storage does not answer.
     """
     async with context.database.connection() as connection:
         roots = list((await all_roots(connection)).values())
@@ -50,7 +56,7 @@ async def look_at_files(
 
 @dataclass(frozen=True, slots=True)
 class _Claimed:
-    """A file, its place among those asked for, and where it is said to lie."""
+    """A file, its index in the request, and the place where it is said to be."""
 
     number: int
     file: ClaimedFile
@@ -58,7 +64,7 @@ class _Claimed:
 
 
 def _look_at_all(claimed: Sequence[_Claimed], *, content: bool) -> dict[int, str | None]:
-    """Return what is wrong with each, by number. Blocks."""
+    """Return what is wrong with each file, by index. Blocks."""
     plain = set[str]()
     return {one.number: _look(one.file, one.place, content=content, plain=plain) for one in claimed}
 

@@ -1,4 +1,4 @@
-"""How full the storages are, as numbers for those who watch."""
+"""Gauges of the fill levels of storages."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +10,7 @@ from sluice.servicekit.gauges import Measurement, Rows
 
 
 async def measure_use(database: Database) -> Rows:
-    """Effect: none. Name, type and bytes of the files known on each enabled storage."""
+    """Return name, type and registered bytes of each enabled storage."""
     return [
         (storage.name, storage.type, storage.used)
         for storage, _ in await storages_by_room(database, None, room={})
@@ -18,12 +18,13 @@ async def measure_use(database: Database) -> Rows:
 
 
 async def measure_room(database: Database, *, room: Room) -> Rows:
-    """Effect: none. Name, type and free bytes of each enabled storage that has a limit."""
+    """Return name, type and free bytes of each enabled storage that has a limit."""
     found = await storages_by_room(database, None, room=room)
     return [(storage.name, storage.type, free) for storage, free in found if isfinite(free)]
 
 
 def measurements(room: Room) -> Sequence[Measurement]:
+    """Return the gauges."""
     return (
         Measurement(
             "sluice_storage_used_bytes",

@@ -1,4 +1,4 @@
-"""Note that work waits for room on a storage, and look at what is free there."""
+"""Record that work waits for space on a storage, and check what is free there."""
 
 from math import isfinite
 
@@ -11,18 +11,19 @@ from sluice.contracts.room import StorageRoom
 
 
 async def note_room_needed(context: DmsContext, name: str, needed: int | None) -> StorageRoom:
-    """Look at a storage anew, and show it as full for a while.
+    """Record that work waits for space, and check the storage now.
 
     Args:
-        context: What the DMS works with.
-        name: Of the storage.
-        needed: Bytes that work waits for; None: no work waits, and the storage is not full for it.
+        context: The context of the DMS.
+        name: The storage.
+        needed: Bytes that the work needs. The storage then counts as full for a while. None: no
+            work waits.
 
     Returns:
         What is free on the storage now.
 
     Raises:
-        UnknownStorage: No storage has this name.
+        UnknownStorage: The storage does not exist.
     """
     async with context.database.connection() as connection:
         storage = await storage_named(connection, name)

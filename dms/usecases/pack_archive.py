@@ -1,4 +1,4 @@
-"""All files of data sets as one archive, made while it is read."""
+"""Pack all files of data sets into one archive, which is streamed."""
 
 import asyncio
 import hashlib
@@ -30,15 +30,17 @@ from sluice.storage import ChecksumMismatch, Reader, StorageError
 
 log = structlog.get_logger(__name__)
 
-#: Most files of a zip, whose directory is kept in memory until the end.
+#: Maximum number of files in a zip, whose directory stays in memory until the end.
 MOST_ZIPPED = 50_000
-#: Files read from the catalogue at once, and bytes gathered before they are sent.
+#: Files read from the catalogue at once, and bytes collected before they are sent.
 _PAGE, _GATHERED = 500, 128 * 1024
 
 
 class ArchiveParts(Contract):
-    """``folder``: of each data set in turn, within the archive; none: one data set, whose files
-    stand at the top.
+    """The parts of an archive.
+
+    ``folder`` has the folder of each data set in the archive. With one data set it may be empty:
+    the files are then at the top.
     """
 
     dataset_uid: list[UUID] = Field(
@@ -53,7 +55,7 @@ class ArchiveParts(Contract):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """``plain``: its files' own names are all different."""
+    """A data set in an archive; ``plain``: the names that its tools gave are unique."""
 
     dataset: Dataset
     folder: str
@@ -67,12 +69,17 @@ class _Part:
 async def pack_archive(
     context: DmsContext, parts: ArchiveParts, sight: Sight = ALL
 ) -> AsyncGenerator[bytes, None]:
-    """Precondition: the data sets are complete and not (being) deleted. Effect: none. The memory it
-    takes does not grow with the files (a zip's with their number alone). What is read raises
-    ``StorageError`` where a file cannot be given as it was registered: the archive is not to be
-    finished then.
+    """Return the content of an archive of closed data sets.
 
-    Raises ``UnknownDataset``, ``NotComplete``, ``TooManyFiles``, ``Unprocessable``.
+    The memory does not grow with the content, and only for a zip with the number of files. Reading
+    raises ``StorageError`` if a file is not as it was registered; the caller must not finish the
+    archive then.
+
+    Raises:
+        UnknownDataset: A data set does not exist.
+        NotComplete: A data set is not closed, or is deleted.
+        TooManyFiles: A zip cannot have so many files.
+        Unprocessable: The numbers of data sets and folders differ.
     """
     datasets, folders = len(parts.dataset_uid), len(parts.folder)
     if folders != datasets and (folders or datasets > 1):
@@ -147,8 +154,9 @@ async def _files(database: Database, uid: UUID) -> AsyncIterator[ListedFile]:
 
 
 class _Entry:
-    """One file on its way into the archive. Raises ``StorageError`` where it is not what was
-    registered.
+    """A file on its way into the archive.
+
+    Its methods raise ``StorageError`` if the file is not as it was registered.
     """
 
     def __init__(self, writer: ArchiveWriter, file: ListedFile) -> None:
@@ -158,7 +166,7 @@ class _Entry:
         self.left = file.size
 
     def begin(self, reader: Reader, *, path: str, time: datetime) -> None:
-        """And its first piece, so that a small file takes one turn of a thread."""
+        """Start the file with its first piece, so that a small file needs one call in a thread."""
         if reader.size != self._file.size:
             raise ChecksumMismatch(
                 reader.url, expected=f"{self._file.size} bytes", found=f"{reader.size} bytes"
@@ -167,7 +175,7 @@ class _Entry:
         self.copy(reader)
 
     def copy(self, reader: Reader) -> None:
-        """The next piece."""
+        """Add the next piece, if there is one."""
         if not self.left:
             return
         length = min(PIECE, self.left)
@@ -181,6 +189,7 @@ class _Entry:
         self.left -= length
 
     def end(self, url: str) -> None:
+        """Compare the checksum, and end the file."""
         require_checksum(
             url, self._digest.hexdigest(), expected=f"sha256:{self._file.checksum.hex()}"
         )

@@ -1,4 +1,4 @@
-"""Giving out what is in a file, or a part of it."""
+"""Serve the content of a file, or a part of it."""
 
 import hashlib
 import os
@@ -45,8 +45,13 @@ _GONE = frozenset({DatasetState.DELETING, DatasetState.DELETED})
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """``name``: for people. ``checksum``: as the catalogue has it, None where it knows nothing of
-    the file. Whoever has it releases its ``file``.
+    """The content of a file; its holder must release ``file``.
+
+    Attributes:
+        file: The file.
+        name: The file name for people.
+        size: Size in bytes.
+        checksum: The checksum in the catalogue; None if the catalogue does not know the file.
     """
 
     file: OpenFile
@@ -56,11 +61,15 @@ class FileContent:
 
 
 async def open_content(context: DmsContext, uid: UUID, file_id: int) -> FileContent:
-    """Precondition: the file is one of the data set's, which is not (being) deleted. Effect: none;
-    a copy that cannot be read now, or is damaged as its size tells, is passed over for another.
+    """Open a file of a data set.
 
-    Raises ``UnknownDataset``, ``UnknownFile``, ``FileGone``, ``NotAvailable`` where no copy can be
-    read.
+    A replica that cannot be read, or has another size, is skipped for another one.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        UnknownFile: The data set does not have the file.
+        FileGone: The data set is being deleted or is deleted, or the file has no replica left.
+        NotAvailable: No replica can be read now.
     """
     async with context.database.connection() as connection:
         row = await dataset_by_uid(connection, uid)
@@ -78,9 +87,15 @@ async def open_content(context: DmsContext, uid: UUID, file_id: int) -> FileCont
 
 
 async def open_log(context: DmsContext, url: str, sight: Sight = ALL) -> FileContent:
-    """The log at ``url``: on a storage for logs, nothing else is given out by its URL, and in no
-    folder of a data set that ``sight`` does not let see. Effect: none. Raises
-    ``OutsideStorages``, ``NotFound``, ``NotAvailable``.
+    """Open the log at a URL.
+
+    Only URLs on storages for logs are served, and none in the folder of a data set that ``sight``
+    does not include.
+
+    Raises:
+        OutsideStorages: The URL is on no storage for logs, leads out of it, or names no file.
+        NotFound: The log was deleted, or is in a folder that is not visible.
+        NotAvailable: The storage cannot be read now.
     """
     async with context.database.connection() as connection:
         roots = (await all_roots(connection)).values()
@@ -110,9 +125,13 @@ async def open_log(context: DmsContext, url: str, sight: Sight = ALL) -> FileCon
 
 
 async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None]:
-    """The bytes of ``span``. All of a file is checked on the way, and its last piece is held back
-    where it is not what was registered, so that nobody takes it for whole. Releases the file.
-    Raises ``StorageError``.
+    """Yield the bytes of ``span``, and release the file at the end.
+
+    The checksum of a whole file is compared. If it differs, the last piece is held back, so that
+    nobody takes the file for complete.
+
+    Raises:
+        StorageError: The file cannot be read, or is not as it was registered.
     """
     digest = (
         hashlib.sha256() if content.checksum is not None and span == Span(0, content.size) else None
@@ -132,12 +151,17 @@ async def pieces(content: FileContent, span: Span) -> AsyncGenerator[bytes, None
 
 
 def is_there(root: str) -> bool:
-    """Blocks. Whether a storage in a folder can be seen; of others nothing is known."""
+    """Return whether the folder of a storage exists; true for storages without a folder. Blocks."""
     folder = local_path(root)
     return folder is None or os.path.isdir(folder)
 
 
 def require_checksum(url: str, found: str, *, expected: str | None) -> None:
+    """Check a SHA-256 digest against the expected checksum, if there is one.
+
+    Raises:
+        ChecksumMismatch: They differ.
+    """
     if expected is not None and expected != f"sha256:{found}":
         log.error("content.damaged", url=url, expected=expected, found=found)
         raise ChecksumMismatch(url, expected=expected, found=f"sha256:{found}")
@@ -155,7 +179,7 @@ def _piece(reader: Reader, *, place: int, length: int, digest: "hashlib._Hash | 
 
 
 async def _open(file: OpenFile) -> None:
-    """It is released where it cannot be opened, or nobody waits for it any more."""
+    """Open a file; release it if it cannot be opened or the caller is cancelled."""
     try:
         await file.open()
     except BaseException:

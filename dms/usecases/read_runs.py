@@ -1,4 +1,4 @@
-"""Reading periods, runs and frames."""
+"""Read periods, runs and frames."""
 
 from dms.db import periods
 from sluice.contracts.datasets import Frame, Period, Run
@@ -8,12 +8,17 @@ from sluice.visible_text import quoted
 
 
 async def read_periods(database: Database) -> list[Period]:
+    """Return all periods by name."""
     async with database.connection() as connection:
         return await periods.list_periods(connection)
 
 
 async def read_runs(database: Database, period: str | None) -> list[Run]:
-    """All runs, or those of a period. Raises ``NotFound`` for an unknown period."""
+    """Return all runs, or those of a period.
+
+    Raises:
+        NotFound: The period is not registered.
+    """
     async with database.connection() as connection:
         if period is not None and await periods.period_by_name(connection, period) is None:
             raise NotFound(f"period {quoted(period)} is not registered", period=period)
@@ -21,7 +26,11 @@ async def read_runs(database: Database, period: str | None) -> list[Run]:
 
 
 async def read_run(database: Database, number: int) -> Run:
-    """Return a run. Raises ``NotFound``."""
+    """Return a run.
+
+    Raises:
+        NotFound: The run is not registered.
+    """
     async with database.connection() as connection:
         run = await periods.run_by_number(connection, number)
     if run is None:
@@ -30,7 +39,11 @@ async def read_run(database: Database, number: int) -> Run:
 
 
 async def read_frames(database: Database, run: int, *, after: int, limit: int) -> list[Frame]:
-    """Frames with numbers above ``after``, in order. Raises ``NotFound`` for an unknown run."""
+    """Return the frames of a run with numbers above ``after``, in order.
+
+    Raises:
+        NotFound: The run is not registered.
+    """
     async with database.connection() as connection:
         if await periods.run_by_number(connection, run) is None:
             raise NotFound(f"run {run} is not registered", run=run)

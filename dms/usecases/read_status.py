@@ -1,4 +1,4 @@
-"""How far a data set is, and what it waits for."""
+"""Read the status of a data set: its progress, and what it waits for."""
 
 from uuid import UUID
 
@@ -11,12 +11,16 @@ from sluice.contracts.datasets import DatasetStatus
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection, Database
 
-#: Stretches of numbers without a file that are named.
+#: Maximum number of gaps in the file numbers that the status names.
 MOST_GAPS = 20
 
 
 async def read_status(database: Database, uid: UUID) -> DatasetStatus:
-    """Effect: none. Raises ``UnknownDataset``."""
+    """Return the status of a data set.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+    """
     async with database.connection() as connection:
         row = await dataset_by_uid(connection, uid)
         if row is None:

@@ -1,8 +1,9 @@
-"""Receiving files piece by piece, for data sets that somebody fills over the network.
+"""Receive files in pieces, for data sets that are filled over the network.
 
-A piece lies in the data set's folder under a temporary name until all of its file are there: then
-they are joined, compared with what was announced, and the file is registered. Every request may be
-repeated, and answered by another instance; what was received outlasts a restart.
+A piece lies in the folder of the data set under a temporary name until all pieces of its file are
+there. Then the pieces are joined, compared with the announced checksum, and the file is
+registered. Each request may be repeated, and answered by another instance. Received pieces survive
+a restart.
 """
 
 from collections.abc import Awaitable, Sequence
@@ -46,10 +47,17 @@ ResultT = TypeVar("ResultT")
 async def receive_piece(
     context: DmsContext, uid: UUID, *, file: str, offset: int, data: bytes
 ) -> None:
-    """Precondition: an open data set of type input with a folder on a storage that takes data.
-    Effect: the piece lies there, in place of one that began at the same place. Messages: none.
-    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``NoFolderToFill``, ``PieceTooLarge``,
-    ``StorageTakesNothing``, ``NotAvailable``.
+    """Store a piece of a file; it replaces a piece with the same offset.
+
+    The data set must be an open input with a folder on a storage that takes data.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        DatasetNotOpen: It is not open.
+        NoFolderToFill: It is not an input, or has no folder of its own.
+        PieceTooLarge: The piece is too large.
+        StorageTakesNothing: Its storage takes no new data.
+        NotAvailable: The storage is full, or cannot be written now.
     """
     if len(data) > PIECE:
         raise PieceTooLarge(len(data), PIECE)
@@ -61,7 +69,7 @@ async def receive_piece(
 
 
 async def list_pieces(context: DmsContext, uid: UUID) -> list[PieceAt]:
-    """Those that lie there now, by file and in order. Effect: none. Raises as ``receive_piece``."""
+    """Return the stored pieces by file and offset; raises like ``receive_piece``."""
     _, place = await _folder(context, uid, "")
     try:
         found = await context.files.files_in(place.root, place.url)
@@ -77,17 +85,20 @@ async def list_pieces(context: DmsContext, uid: UUID) -> list[PieceAt]:
 async def join_pieces(
     context: DmsContext, uid: UUID, wanted: JoinPieces, *, by: Person | None = None
 ) -> JoinedFile:
-    """Precondition: as ``receive_piece``, and all pieces are there. Effect: the file is complete,
-    verified and registered; its pieces are gone. Messages: none. Repeating it is fine. Raises
-    ``PiecesMissing``, ``Unprocessable`` where the content is not what was announced, and as
-    ``receive_piece`` and ``register_files``.
+    """Join the pieces of a file, and verify and register it; the pieces are then removed.
+
+    The call may be repeated. It also raises like ``receive_piece`` and ``register_files``.
+
+    Raises:
+        PiecesMissing: Not all pieces are there.
+        Unprocessable: The content is not what was announced.
     """
     if (there := await _registered(context, uid, wanted)) is not None:
         return there
     try:
         return await _join(context, uid, wanted, by=by)
     except (PiecesMissing, NotAvailable, Unprocessable):
-        # Another request has joined them meanwhile: its pieces go after the file is registered.
+        # Another request joined them meanwhile. It removes the pieces after it registers the file.
         if (there := await _registered(context, uid, wanted)) is not None:
             return there
         raise
@@ -125,7 +136,7 @@ async def _join(
     )
     try:
         await register_files(context, uid, [new], by=by)
-    except QuotaReached:  # the pieces stay, for when there is room
+    except QuotaReached:  # the pieces stay for another attempt
         await context.files.remove(place.root, [url], spared=context.watch.read_only)
         raise
     await context.files.remove(place.root, parts, spared=context.watch.read_only)
@@ -133,7 +144,12 @@ async def _join(
 
 
 async def _written(work: Awaitable[ResultT], place: StoragePlace) -> ResultT:
-    """Raises ``NotAvailable`` where the storage cannot be written to, ``ChecksumMismatch``."""
+    """Wait for work that writes to a storage.
+
+    Raises:
+        ChecksumMismatch: The content is not what was announced.
+        NotAvailable: The storage is full, or cannot be written now.
+    """
     try:
         return await work
     except ChecksumMismatch:
@@ -145,7 +161,7 @@ async def _written(work: Awaitable[ResultT], place: StoragePlace) -> ResultT:
 
 
 async def _registered(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFile | None:
-    """The file, where an earlier request has made it."""
+    """Return the file if an earlier request has registered it; None otherwise."""
     async with context.database.connection() as connection:
         known = (await known_files(connection, uid, [wanted.name])).get(wanted.name)
     if known is None:
@@ -156,7 +172,7 @@ async def _registered(context: DmsContext, uid: UUID, wanted: JoinPieces) -> Joi
 
 
 def _from_beginning(pieces: Sequence[PieceAt], key: str) -> list[PieceAt]:
-    """Those of the file that lie one behind the other from its beginning."""
+    """Return the pieces of a file that follow each other from its start without a gap."""
     found: list[PieceAt] = []
     end = 0
     for piece in pieces:

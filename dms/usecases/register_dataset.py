@@ -1,4 +1,4 @@
-"""Registering a data set."""
+"""Register a data set."""
 
 from functools import partial
 from uuid import uuid4
@@ -34,14 +34,23 @@ from sluice.visible_text import quoted
 async def register_dataset(
     context: DmsContext, new: NewDataset, *, by: Person | None = None
 ) -> tuple[Dataset, bool]:
-    """Effect: an open data set; of a name that is known, the first (then False). ``by``: None: a
-    service. Messages: none.
+    """Create a data set, and return it with True.
 
-    Raises ``Conflict`` where the name is known and the request differs, or the data set is none
-    that he sees, or the folder is another data set's; ``Forbidden`` for a group that he is not in,
-    or a folder that he does not see; ``UnknownPeriod``; ``Unprocessable`` for an unknown run, or a
-    folder outside the storages or behind a link; ``StorageTakesNothing``; ``NotAvailable`` where
-    the folder's storage does not answer.
+    If its name is registered and the request is the same, return the first one with False.
+
+    Args:
+        context: The context of the DMS.
+        new: The data set.
+        by: The person who asks; None is a service.
+
+    Raises:
+        Conflict: The name is registered with another request or not visible, or the folder is
+            taken.
+        Forbidden: The person is not in the group, or does not see the folder.
+        UnknownPeriod: The period is not registered.
+        Unprocessable: The run is not registered, or the folder is outside the storages or a link.
+        StorageTakesNothing: The storage takes no new data.
+        NotAvailable: The storage does not answer.
     """
     whose = ownership(by, owner=new.owner, group=new.group)
     sight = ALL if by is None else by.sight
@@ -58,7 +67,7 @@ async def register_dataset(
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         if by is not None and new.url is not None:
-            # Another group's may lie around it, or in it, by now.
+            # Another group may have taken a folder around it, or in it, meanwhile.
             await lock_folders(connection)
             await require_folders_seen(connection, [new.url], sight)
             if folder is not None:
@@ -78,10 +87,10 @@ async def register_dataset(
 async def _same(
     connection: Connection, first: DatasetRow, new: NewDataset, sight: Sight
 ) -> Dataset:
-    """Return the first data set of the name where the request is the same.
+    """Return the first data set of the name if the request is the same.
 
     Raises:
-        Conflict: The name is another data set's, which may be deleted.
+        Conflict: The name belongs to another data set, which may be deleted.
     """
     if not sight.sees(first.dataset.group, first.dataset.shared_with):
         raise Conflict(f"the name {quoted(new.name)} is taken: give the data set another one")
@@ -104,7 +113,7 @@ async def _same(
 
 
 async def _period(connection: Connection, new: NewDataset) -> str | None:
-    """The period asked for, or that of the run."""
+    """Return the requested period, or that of the run."""
     if new.run is None:
         return new.period
     run = await run_by_number(connection, new.run)
@@ -123,7 +132,7 @@ async def _period(connection: Connection, new: NewDataset) -> str | None:
 async def _folder(
     connection: Connection, new: NewDataset, objections: Objections
 ) -> StoragePlace | None:
-    """The one that was asked for; None where there is none to look at."""
+    """Return the requested folder; None if there is no folder that must be checked."""
     if new.url is None:
         return None
     subject = f"data set {quoted(new.name)}"

@@ -1,4 +1,4 @@
-"""Adding files to a data set, in bulk."""
+"""Register files of a data set in bulk."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -55,15 +55,26 @@ from sluice.visible_text import quoted
 async def register_files(
     context: DmsContext, uid: UUID, files: Sequence[NewFile], *, by: Person | None = None
 ) -> Registered:
-    """Precondition: the data set is open, unless all files are known. Effect: files, replicas and
-    counters, in one transaction; files that are known and the same are left alone. Messages: none.
-    With ``context.verify_files`` new files on local storages have to be there, as they are said to
-    be, unless they are said to be released.
+    """Register files of a data set in one transaction; registered files that are equal are skipped.
 
-    Raises ``UnknownDataset``, ``DatasetNotOpen``, ``FileIsNot``, ``FileDiffers``, ``SentTwice``,
-    ``NumberTaken``, ``OutsideStorages``, ``StorageTakesNothing``, ``MoreThanComplete``,
-    ``NotAvailable`` (a storage does not answer), ``Forbidden`` (a file is one of a data set that
-    ``by``, the person who asks, does not see, or lies in its folder), ``QuotaReached``.
+    The data set must be open unless all files are known. With ``context.verify_files``, new files
+    on local storages must exist as announced, unless they are announced as released. ``by`` is the
+    person who asks.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        DatasetNotOpen: It is not open.
+        GrowsByItself: It is append-only.
+        FileIsNot: A file does not exist, or has another size.
+        FileDiffers: A different file of the same name is registered.
+        SentTwice: Two files of the request contradict each other.
+        NumberTaken: Another file has the same number.
+        OutsideStorages: A file is outside the storages or behind a link.
+        StorageTakesNothing: A storage takes no new data.
+        MoreThanComplete: The data set would have too many files.
+        NotAvailable: A storage does not answer.
+        Forbidden: A file belongs to, or is in the folder of, a data set that ``by`` does not see.
+        QuotaReached: A quota does not allow the files.
     """
     sight = ALL if by is None else by.sight
     async with context.database.connection() as connection:
@@ -97,18 +108,20 @@ async def _register(
 
 
 async def apply_registration(transaction: Transaction, message: RegisterFiles) -> None:
-    """``dms.files``: as ``register_files``, in the message's transaction; keeps ``close_at``, and
-    the closer closes the data set when it is reached. Files for a data set that is being deleted,
-    or gone, are taken only to be removed.
+    """Apply ``dms.files``: register files in the transaction of the message.
 
-    Raises ``UnknownDataset`` (the message is tried again: its registration may be under way),
-    ``Unprocessable`` for what contradicts the catalogue.
+    ``close_at`` is kept, and the closer closes the data set when it has so many files. Files of a
+    data set that is being deleted or is deleted are registered only to be removed.
+
+    Raises:
+        UnknownDataset: The data set is not registered yet; the message is tried again.
+        Unprocessable: The message contradicts the catalogue.
     """
     with log_ids(dataset=message.dataset_uid):
         row = await lock_dataset(transaction.connection, message.dataset_uid)
         if row is None:
             raise UnknownDataset(message.dataset_uid)
-        # Storages taken out of use count here: the file was written before.
+        # Disabled storages count, too: the file was written before.
         roots = list((await all_roots(transaction.connection)).values())
         sent = [_sent(file, _place(file, roots)) for file in message.files]
         try:
@@ -127,9 +140,13 @@ async def _add(
     faults: Faults = NO_FAULTS,
     bounded: bool = False,
 ) -> Registered:
-    """The data set's row is locked. ``late``: take files for a data set that is being deleted, too.
-    ``faults``: of files that must not be new. ``bounded``: by what its group and owner may have.
-    Raises ``QuotaReached``, for files that are new.
+    """Register files of a data set whose row is locked.
+
+    ``late`` also takes files for a data set that is being deleted. ``faults`` are those of files
+    that must not be new. ``bounded`` applies the quotas of its group and owner.
+
+    Raises:
+        QuotaReached: A quota does not allow the new files.
     """
     if row.dataset.standing is not None:
         raise GrowsByItself(row.dataset, "no file can be added")
@@ -179,8 +196,9 @@ async def _add_new(
     close_at: int | None,
     bounded: bool,
 ) -> Registered | None:
-    """As if nothing of it was there, which is nearly always so; the unique indexes say when it is
-    not. None: nothing was done.
+    """Try to register all files as new, which they nearly always are.
+
+    Unique indexes detect files that are not new. Returns None if nothing was done.
     """
     try:
         fresh = new_files(sent, {}, numbered=_numbered(row))
@@ -209,9 +227,7 @@ async def _count(
     close_at: int | None,
     bounded: bool,
 ) -> None:
-    """Each file is new once, however often it is sent, so what tools counted in it is added
-    once.
-    """
+    """Add new files to the counters; a file that is sent again does not count again."""
     counts: dict[str, int] | None = None
     for file in fresh:
         if found := counts_in(file.meta):
@@ -229,8 +245,9 @@ async def _count(
 
 
 def _numbered(row: DatasetRow) -> bool:
-    """Has each file a number of its own? Several attempts at a job leave a log with the job's
-    number.
+    """Return whether each file has its own number.
+
+    Several attempts of a job each leave a log with the number of the job.
     """
     return row.dataset.type is not DatasetType.LOGS
 
@@ -238,9 +255,7 @@ def _numbered(row: DatasetRow) -> bool:
 async def _require_numbers(
     connection: Connection, row: DatasetRow, fresh: Sequence[SentFile]
 ) -> None:
-    """Files of one data set are registered one request after the other: nobody takes a number
-    meanwhile.
-    """
+    """Check that no registered file has the number of a new one; the caller holds the lock."""
     if not fresh or not _numbered(row):
         return
     taken = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])
@@ -267,7 +282,7 @@ async def _insert(
     lying: Mapping[tuple[UUID, str], FileAt],
     state: ReplicaState,
 ) -> None:
-    """``lying``: the files at the same places that are registered already."""
+    """Insert files; ``lying`` has the registered files at the same places."""
     shared: list[tuple[SentFile, int]] = []
     there = [file for file in files if not file.released]
     for file in there:
@@ -284,7 +299,7 @@ async def _insert(
             raise FileDiffers(file.name, f"content at {file.url} ({known})")
         shared.append((file, found.file_id))
     if new := [file for file in there if file.place not in lying]:
-        await insert_files(connection, uid, new, state=state, numbered=False)  # looked at before
+        await insert_files(connection, uid, new, state=state, numbered=False)  # checked before
     if gone := [file for file in files if file.released]:
         await insert_released(connection, uid, gone)
     if shared:

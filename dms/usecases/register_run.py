@@ -1,4 +1,4 @@
-"""Registering periods, runs and frames. A repeated registration answers with the first."""
+"""Register periods, runs and frames. A repeated registration returns the first."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -23,8 +23,11 @@ from sluice.visible_text import quoted
 
 
 async def register_period(database: Database, new: NewPeriod) -> tuple[Period, bool]:
-    """Effect: a period; of a name that is known, the first (then False). Raises ``Conflict`` where
-    that differs, ``EndsBeforeStart``.
+    """Register a period, and return it with True; return the first one with False if it exists.
+
+    Raises:
+        Conflict: The period is registered differently.
+        EndsBeforeStart: It ends before it starts.
     """
     require_order(f"period {quoted(new.name)}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
@@ -37,9 +40,12 @@ async def register_period(database: Database, new: NewPeriod) -> tuple[Period, b
 
 
 async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
-    """Effect: a run, counted by its period; of a number that is known, the first (then False).
-    Raises ``Conflict`` where it was registered differently, ``UnknownPeriod``,
-    ``EndsBeforeStart``.
+    """Register a run, and return it with True; return the first one with False if it exists.
+
+    Raises:
+        Conflict: The run is registered differently.
+        UnknownPeriod: Its period is not registered.
+        EndsBeforeStart: It ends before it starts.
     """
     require_order(f"run {new.number}", new.started_at, new.ended_at)
     async with database.transaction() as transaction:
@@ -52,7 +58,7 @@ async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
 
 
 def _asker() -> str | None:
-    """Return the name of the person whose request this is, None where it is no person's."""
+    """Return the name of the person who asks; None if a service does."""
     by = person_asking()
     return None if by is None else by.name
 
@@ -60,14 +66,21 @@ def _asker() -> str | None:
 def _comparable(
     first: Period | Run, new: NewPeriod | NewRun, *, counter: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a repeated registration has to agree in. Its end may have been set later."""
+    """Return the fields that must be equal.
+
+    If the new registration has no end, the end is left out: it may have been set later.
+    """
     left_out = {counter} if new.ended_at is not None else {counter, "ended_at"}
     return first.model_dump(exclude=left_out), new.model_dump(exclude=left_out)
 
 
 async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
-    """Effect: the frames that are new, counted by their run. Raises ``NotFound`` for an unknown
-    run, ``Conflict`` for a frame registered differently, ``UnknownFrameFile``.
+    """Register the new frames of a run.
+
+    Raises:
+        NotFound: The run is not registered.
+        Conflict: A frame is registered differently.
+        UnknownFrameFile: The file of a frame is not registered.
     """
     async with database.transaction() as transaction:
         connection = transaction.connection

@@ -1,4 +1,4 @@
-"""Registering a storage."""
+"""Register a storage."""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -17,12 +17,14 @@ from sluice.visible_text import quoted
 
 
 async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storage, bool]:
-    """Effect: an enabled storage, which was tried out; of a name that is known, the first (then
-    False).
+    """Register a storage after it was probed, and return it with True.
 
-    Raises ``Conflict`` where the name or the URL is registered differently; ``StorageRefused`` for
-    a whole file system, a URL that is no plain path, a place where storages may not be, or one that
-    cannot be used; ``StoragesOverlap``.
+    If its name is registered with the same request, return the first one with False.
+
+    Raises:
+        Conflict: The name or the URL is registered differently.
+        StorageRefused: It may not be at this URL, or cannot be used.
+        StoragesOverlap: It overlaps with another storage.
     """
     async with context.database.connection() as connection:
         first = await storage_like(connection, new)
@@ -41,7 +43,11 @@ async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storag
 
 
 async def try_out(files: FileWork, storage: NewStorage) -> None:
-    """Raises ``StorageRefused`` where the DMS cannot use it."""
+    """Check that the DMS can use a storage.
+
+    Raises:
+        StorageRefused: The storage cannot be used, or does not answer.
+    """
     try:
         await files.probe(storage.url, read_only=storage.read_only)
     except StorageError as error:
@@ -58,10 +64,10 @@ async def try_out(files: FileWork, storage: NewStorage) -> None:
 
 
 async def _compared(context: DmsContext, new: NewStorage) -> tuple[str | None, list[Root]]:
-    """Where it lies, without links, and the storages with which it was compared."""
+    """Return the path of its folder without links, and all storages it was compared with."""
     async with context.database.connection() as connection:
         others = list((await all_roots(connection)).values())
-    # The same one, registered by somebody at this moment, is found when this one is to be added.
+    # A concurrent registration of the same storage is found when this one is inserted.
     apart = [other for other in others if new.name != other.name and new.url != other.url]
     return await context.watch.require_free(new.name, new.url, apart), others
 
@@ -69,9 +75,7 @@ async def _compared(context: DmsContext, new: NewStorage) -> tuple[str | None, l
 async def _insert(
     database: Database, new: NewStorage, others: Sequence[Root], path: str | None
 ) -> tuple[Storage, bool] | None:
-    """None where somebody has registered another one meanwhile: it must be compared with that,
-    too.
-    """
+    """Insert a storage; return None if others were registered meanwhile and must be compared."""
     async with database.transaction() as transaction:
         connection = transaction.connection
         await lock_storages(connection)

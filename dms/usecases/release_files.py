@@ -1,5 +1,6 @@
-"""Files that go before their data set does: those of a data set between two steps, when all who
-read it are done with them. Here they leave the lists; a loop removes their copies.
+"""Release files of intermediate data sets that no task needs any more.
+
+A released file leaves the lists at once. A loop removes its replicas.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from sluice.visible_text import quoted
 
 
 class NotInBetween(Unprocessable):
-    """Of what comes from outside, or is kept, nothing goes but on request (invariant 4)."""
+    """The data set is not intermediate: its files are deleted on request only (invariant 4)."""
 
     def __init__(self, uid: UUID, name: str, type: DatasetType) -> None:
         super().__init__(
@@ -28,13 +29,16 @@ class NotInBetween(Unprocessable):
 
 
 async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None:
-    """``dms.releases``, in the message's transaction. Effect: files that as many tasks are done
-    with as read them are released: on their way out, and in no list any more. Their rows stay, so
-    that nothing brings them back: numbers of files that are not registered yet are kept, and those
-    are released when they are registered. Nothing where the data set is being deleted, or gone.
+    """Apply ``dms.releases`` in the transaction of the message.
 
-    Raises ``UnknownDataset`` (the message is tried again: its registration may be under way),
-    ``NotInBetween``.
+    A file is released once all tasks that read it have released it: it leaves the lists and its
+    replicas are removed. Its row stays, so that it cannot come back. Numbers without a registered
+    file are kept, and their files are released at their registration. Nothing happens if the data
+    set is being deleted or is deleted.
+
+    Raises:
+        UnknownDataset: The data set is not registered yet; the message is tried again.
+        NotInBetween: The data set is not intermediate, or is to be uploaded.
     """
     with log_ids(dataset=message.dataset_uid, task=message.reader):
         connection, uid = transaction.connection, message.dataset_uid
@@ -59,14 +63,12 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
 
 
 async def release_registered(connection: Connection, uid: UUID, seqs: Sequence[int]) -> None:
-    """Precondition: the data set's row is locked, and files with these numbers were just
-    registered. Effect: those that all are done with already are released. Messages: none.
-    """
+    """Release those of the just registered files that no task needs; the data set is locked."""
     await _release(connection, uid, await read_by_all(connection, uid, seqs))
 
 
 async def _release(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
-    """The numbers that no file has yet."""
+    """Release files, and return the numbers that no file has yet."""
     if not seqs:
         return []
     unknown = await release(connection, uid, seqs)

@@ -1,4 +1,4 @@
-"""Removing the copies of a data set's files that nobody else holds."""
+"""Remove the replicas of a data set's files that no other data set holds."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
@@ -11,20 +11,23 @@ from dms.domain.places import Root
 from dms.usecases.context import DmsContext
 from sluice.storage import OutsideStorage, StorageError
 
-#: Files gone through at a time.
+#: Files per page.
 PAGE = 1_000
 
 
 async def remove_copies(
     context: DmsContext, claim: DatasetClaim, *, keep: tuple[UUID, str] | None = None
 ) -> None:
-    """Effect: copies are marked, removed (one that is missing is as good as removed; one on a
-    read-only storage, or in the folder of one, is only forgotten), and marked deleted. Copies that
-    another live data set holds stay, and those below ``keep`` (storage, and folder with its slash).
-    May be cut off anywhere and repeated. Messages: none.
+    """Mark replicas, remove them, and mark them deleted.
 
-    Raises ``ClaimLost``; ``StorageError`` after as much as possible was removed (``OutsideStorage``
-    before all others).
+    A missing replica counts as removed. A replica on a read-only storage, or in the folder of one,
+    is only marked. Replicas that another live data set holds stay, and so do those below ``keep``
+    (storage, and folder with its slash). The call may be interrupted anywhere and repeated.
+
+    Raises:
+        ClaimLost: The claim ended.
+        StorageError: Some replicas could not be removed; the others were. ``OutsideStorage`` has
+            precedence.
     """
     after = (-1, "")
     failed: list[StorageError] = []
@@ -47,9 +50,7 @@ async def remove_copies(
 async def remove_marked(
     context: DmsContext, copies: list[Copy], roots: Mapping[UUID, Root]
 ) -> list[StorageError]:
-    """Precondition: the copies are marked. Effect: they are removed, and marked deleted; why that
-    was not possible of some. Messages: none.
-    """
+    """Remove replicas that are marked, mark them deleted, and return the errors."""
     by_root: dict[UUID, list[Copy]] = defaultdict(list)
     for copy in copies:
         by_root[copy.storage_id].append(copy)

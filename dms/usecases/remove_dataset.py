@@ -1,4 +1,4 @@
-"""Carrying out the deletion of a data set."""
+"""Delete a data set."""
 
 from dms.db.claims import ClaimLost, DatasetClaim, hold
 from dms.db.releases import forget_all_reads
@@ -9,11 +9,15 @@ from dms.usecases.sweep_folder import sweep_folders
 
 
 async def remove_dataset(context: DmsContext, claim: DatasetClaim) -> None:
-    """Precondition: state deleting, in hand. Effect: its copies are removed but those others hold,
-    its folders swept and removed, state deleted. Files registered meanwhile go too. May be cut off
-    anywhere and repeated. Messages: none.
+    """Delete a claimed data set with its replicas and folders.
 
-    Raises ``ClaimLost``, ``OutsideStorages``, ``StorageError``.
+    Replicas that other data sets hold stay. Files that are registered meanwhile are removed, too.
+    The call may be interrupted anywhere and repeated.
+
+    Raises:
+        ClaimLost: The claim ended.
+        OutsideStorages: A folder is outside the storages.
+        StorageError: Some files could not be removed.
     """
     done = False
     while not done:

@@ -1,4 +1,4 @@
-"""Removing the copies of released files, of all data sets together."""
+"""Remove the replicas of released files, of all data sets together."""
 
 from collections import defaultdict
 from uuid import UUID
@@ -13,15 +13,16 @@ from dms.usecases.remove_copies import remove_marked
 
 log = structlog.get_logger(__name__)
 
-#: Files taken in hand at a time.
+#: Files taken at a time.
 BATCH = 1_000
 
 
 async def remove_released(context: DmsContext) -> bool:
-    """Precondition: none; several may run at once. Effect: copies of released files are removed but
-    those that another live data set holds. What cannot be removed now is tried again when this
-    instance's time with it is over; then its data set's deletion has it, too. May be cut off
-    anywhere and repeated. Messages: none. True where there may be more.
+    """Remove replicas of released files, and return whether there may be more.
+
+    Replicas that another live data set holds stay. Several instances may run at once. What cannot
+    be removed is tried again after ``claim_seconds``; the deletion of the data set also removes it.
+    The call may be interrupted anywhere and repeated.
     """
     async with context.database.connection() as connection:
         removals = await take_removals(connection, limit=BATCH, seconds=context.claim_seconds)

@@ -1,4 +1,4 @@
-"""Asking for the deletion of a data set; a loop carries it out."""
+"""Request the deletion of a data set; a loop carries it out."""
 
 from uuid import UUID
 
@@ -18,11 +18,18 @@ from sluice.servicekit.logging import log_ids
 async def request_deletion(
     database: Database, uid: UUID, *, force: bool, taken_back: bool = False
 ) -> Dataset:
-    """``taken_back``: no chain is given it as an asset any more. Effect: state deleting, unless it
-    is or was already; a deletion that was halted goes on. Messages: none.
+    """Set a data set to deleting, unless it is deleted; resume a halted deletion.
 
-    Raises ``UnknownDataset``; ``OutputKept`` for an output, or one that grows, unless ``force``;
-    ``AssetKept`` for a version of an asset, unless it is ``taken_back``.
+    Args:
+        database: The database of the DMS.
+        uid: The data set.
+        force: Also delete an output or an append-only data set.
+        taken_back: No chain gets the data set as an asset any more.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        OutputKept: It is an output or append-only, and ``force`` is not set.
+        AssetKept: It is a version of an asset, and ``taken_back`` is not set.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
@@ -34,11 +41,11 @@ async def request_deletion(
 
 
 async def apply_deletion(transaction: Transaction, message: DeleteDataset) -> None:
-    """``dms.deletions``: the same in the message's transaction; a data set nobody knows is as good
-    as deleted.
+    """Apply ``dms.deletions`` in the transaction of the message; ignore an unknown data set.
 
-    Raises ``Unprocessable`` for an output, or a version of an asset: a last copy is deleted only on
-    request (invariant 4).
+    Raises:
+        Unprocessable: The data set is an output, append-only or an asset: a last copy is only
+            deleted on request (invariant 4).
     """
     with log_ids(dataset=message.uid):
         try:
@@ -48,7 +55,7 @@ async def apply_deletion(transaction: Transaction, message: DeleteDataset) -> No
 
 
 async def _mark(connection: Connection, uid: UUID, *, force: bool, taken_back: bool) -> bool:
-    """False where there is no such data set."""
+    """Set a data set to deleting; return False if it does not exist."""
     row = await lock_dataset(connection, uid)
     if row is None:
         return False

@@ -1,4 +1,4 @@
-"""Asking for a data set to be brought to the output storage; a loop carries it out."""
+"""Request the upload of a data set to the output storage; a loop carries it out."""
 
 from typing import assert_never
 
@@ -11,11 +11,14 @@ from sluice.servicekit.logging import log_ids
 
 
 async def apply_upload(transaction: Transaction, message: UploadDataset) -> None:
-    """``dms.uploads``. Effect: state uploading; an open data set is uploaded as soon as it closes.
-    Repeating it sets a halted upload going, and changes nothing else. What is deleted, or being
-    deleted, stays so: nobody wants it uploaded any more.
+    """Apply ``dms.uploads``: set the data set to uploading, as soon as it is closed.
 
-    Raises ``UnknownDataset`` (the message is tried again), ``NotUploadable`` for inputs.
+    A repeated message resumes a halted upload, and has no other effect. A data set that is being
+    deleted or is deleted stays so.
+
+    Raises:
+        UnknownDataset: The data set is not registered yet; the message is tried again.
+        NotUploadable: The data set is an input.
     """
     with log_ids(dataset=message.uid):
         row = await lock_dataset(transaction.connection, message.uid)

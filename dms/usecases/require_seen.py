@@ -1,4 +1,4 @@
-"""Who sees a data set, and what lies in its folder."""
+"""Checks of what a principal sees: data sets, and the files in their folders."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -12,8 +12,11 @@ from sluice.visible_text import quoted
 
 
 async def require_seen(database: Database, uid: UUID, sight: Sight, *, changes: bool) -> None:
-    """``changes``: it is to be changed. Raises ``UnknownDataset`` for one that is not seen, as for
-    one that is not there; ``Forbidden`` for one that is shared for reading.
+    """Check that the principal sees a data set; ``changes``: may also change it.
+
+    Raises:
+        UnknownDataset: The data set does not exist, or is not visible.
+        Forbidden: The data set is only shared for reading.
     """
     async with database.connection() as connection:
         owned = await owned_by(connection, uid)
@@ -28,20 +31,27 @@ async def require_seen(database: Database, uid: UUID, sight: Sight, *, changes: 
 
 
 async def require_folders_seen(connection: Connection, urls: Sequence[str], sight: Sight) -> None:
-    """Each URL, and what it lies in. Raises ``Forbidden``."""
+    """Check that no URL is, or lies in, the folder of a data set that is not visible.
+
+    Raises:
+        Forbidden: One is.
+    """
     if (found := await _foreign(connection, urls, sight)) is not None:
         raise Forbidden(f"{_inside(urls, found)} is in a folder that is another group's")
 
 
 async def require_free_folder(connection: Connection, url: str, sight: Sight) -> None:
-    """That nothing of others lies below: whoever has a folder has what is in it. Raises
-    ``Forbidden``.
+    """Check that no folder of a data set that is not visible lies below ``url``.
+
+    Raises:
+        Forbidden: One does.
     """
     if sight.groups is not None and await holds_foreign_folder(connection, url, sight):
         raise Forbidden(f"in {url} there is a folder that is another group's: give one below it")
 
 
 async def folders_seen(connection: Connection, urls: Sequence[str], sight: Sight) -> bool:
+    """Return whether no URL is, or lies in, the folder of a data set that is not visible."""
     return await _foreign(connection, urls, sight) is None
 
 
@@ -55,7 +65,16 @@ async def _foreign(connection: Connection, urls: Sequence[str], sight: Sight) ->
 async def require_files_seen(
     connection: Connection, places: Sequence[tuple[UUID, str]], sight: Sight
 ) -> None:
-    """``places``: storage, and path on it. Raises ``Forbidden``."""
+    """Check that no file at these places belongs to a data set that is not visible.
+
+    Args:
+        connection: A connection to the catalogue.
+        places: Storage and path of each file.
+        sight: What the principal sees.
+
+    Raises:
+        Forbidden: One does.
+    """
     if sight.groups is None:
         return
     found = await foreign_file(connection, places, sight)
@@ -64,7 +83,7 @@ async def require_files_seen(
 
 
 def _with_parents(url: str) -> list[str]:
-    """Below the scheme: ``file:///a/b`` is in ``file:///a``."""
+    """Return the URL and all URLs above it: ``file:///a`` is above ``file:///a/b``."""
     scheme, separator, rest = url.partition("://")
     parts = rest.split("/")
     return [f"{scheme}{separator}{'/'.join(parts[:end])}" for end in range(1, len(parts) + 1)]

@@ -1,4 +1,4 @@
-"""Setting an upload or a deletion going again that waits for a person."""
+"""Resume a halted upload or deletion."""
 
 from uuid import UUID
 
@@ -10,9 +10,10 @@ from sluice.servicekit.logging import log_ids
 
 
 async def resume_dataset(database: Database, uid: UUID) -> Dataset:
-    """Effect: what was halted is tried again at once; nothing where nothing was. Messages: none.
+    """Resume halted work on a data set at once; do nothing if none is halted.
 
-    Raises ``UnknownDataset``.
+    Raises:
+        UnknownDataset: The data set does not exist.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:

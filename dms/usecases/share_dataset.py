@@ -1,4 +1,4 @@
-"""Sharing a data set with other groups."""
+"""Share a data set with other groups."""
 
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from sluice.visible_text import quoted
 
 
 class NothingToShare(Conflict):
-    """It is deleted, or about to be."""
+    """The data set is being deleted or is deleted."""
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
@@ -36,9 +36,15 @@ log = structlog.get_logger(__name__)
 async def share_dataset(
     database: Database, uid: UUID, request: Share, *, by: Person | None
 ) -> Dataset:
-    """Precondition: ``by`` is of the data set's group. Effect: these groups see it from now on, and
-    no others beside its own. Messages: none. Raises ``UnknownDataset``; where it is to be given to
-    another group ``Forbidden`` if he is not in it, ``QuotaReached`` if it may not have so much.
+    """Set the groups that see a data set beside its own, and optionally its own group.
+
+    ``by`` must be in the group of the data set; None is a service.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        NothingToShare: It is being deleted or is deleted.
+        Forbidden: The person is not in the new group.
+        QuotaReached: The quota of the new group does not allow it.
     """
     if by is not None and request.group is not None:
         require_member(by, request.group)

@@ -1,4 +1,4 @@
-"""Looking through a data set's folder for files that attempts left which did not win."""
+"""Sweep the folder of a data set: remove files of attempts that did not succeed."""
 
 from collections.abc import Sequence
 
@@ -25,15 +25,19 @@ log = structlog.get_logger(__name__)
 
 #: Files looked up at a time.
 PAGE = 1_000
-#: States in which a folder is looked through by itself; while uploading and deleting, those who do
-#: it look.
+#: States in which the sweeper sweeps a folder. Uploads and deletions sweep it themselves.
 SWEPT = [DatasetState.CLOSED, DatasetState.UPLOADED, DatasetState.DELETED]
 
 
 async def sweep_dataset(context: DmsContext, claim: DatasetClaim) -> None:
-    """Precondition: a data set in one of ``SWEPT``, in hand. Effect: unregistered files of attempts
-    are gone from its folders; of a deleted one, files registered too late and the folders too.
-    Messages: none. Raises ``ClaimLost``, ``StorageError``.
+    """Sweep the folders of a claimed data set in one of the states ``SWEPT``.
+
+    Unregistered files of attempts are removed. For a deleted data set, files that were registered
+    too late and the folders are removed, too.
+
+    Raises:
+        ClaimLost: The claim ended.
+        StorageError: Some files could not be removed.
     """
     deleted = claim.state is DatasetState.DELETED
     if deleted:
@@ -48,11 +52,16 @@ async def sweep_dataset(context: DmsContext, claim: DatasetClaim) -> None:
 async def sweep_folders(
     context: DmsContext, claim: DatasetClaim, urls: Sequence[str], *, remove: bool
 ) -> None:
-    """``remove``: the folders too, where nothing is left in them. Folders on read-only storages,
-    those which are a storage's own or another data set's too, and files in those of inputs, are
-    left alone.
+    """Remove unregistered files from folders of a data set.
 
-    Raises ``ClaimLost``; ``OutsideStorages`` before anything is touched; ``StorageError``.
+    ``remove`` also removes folders that are empty then. Folders on read-only storages, the folder
+    of a storage itself, and folders of other data sets stay untouched. In folders of inputs, files
+    stay.
+
+    Raises:
+        ClaimLost: The claim ended.
+        OutsideStorages: A folder is outside the storages; nothing was removed.
+        StorageError: Some files could not be removed.
     """
     async with context.database.connection() as connection:
         roots = list((await all_roots(connection)).values())
@@ -72,7 +81,7 @@ async def sweep_folders(
 
 
 async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
-    """Remove what was received, or copied, of files that were never complete."""
+    """Remove pieces and temporary copies of files that never became complete."""
     found = await context.files.files_in(place.root, place.url)
     pieces = [entry.url for entry in found if is_temporary(entry.name)]
     outcomes = await context.files.remove(place.root, pieces, spared=context.watch.read_only)
@@ -83,8 +92,7 @@ async def _remove_pieces(context: DmsContext, place: StoragePlace) -> None:
 
 async def _sweep(context: DmsContext, claim: DatasetClaim, place: StoragePlace) -> None:
     found = await context.files.files_in(place.root, place.url)
-    # Copies made for an upload bear the files' own names, and may have been made without being
-    # noted.
+    # Copies of an upload have the names of the files, and may not have been recorded.
     copies = place.url == claim.upload_url and claim.state in {
         DatasetState.DELETING,
         DatasetState.DELETED,

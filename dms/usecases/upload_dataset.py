@@ -1,4 +1,4 @@
-"""Carrying out the upload of a data set."""
+"""Upload a data set."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -27,19 +27,19 @@ from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.storage import StorageError
 from sluice.visible_text import quoted
 
-#: Files copied between two notes of what was done.
+#: Files copied before the catalogue records them.
 PAGE = 200
 
 
 class NoCopyLeft(StorageError):
-    """The catalogue knows no copy from which the file could be taken."""
+    """The catalogue knows no replica of the file."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, "no copy of this file is left to upload")
 
 
 class PlaceTaken(StorageError):
-    """At the place where a file should go the catalogue knows another one."""
+    """Another file is registered at the target of the copy."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, "another file is registered here")
@@ -55,13 +55,18 @@ class _Target:
 
 
 async def upload_dataset(context: DmsContext, claim: DatasetClaim) -> None:
-    """Precondition: state uploading, in hand. Effect: every file is copied to the output storage
-    and verified there, the copies elsewhere are removed, the old folder too; type output, state
-    uploaded. May be cut off anywhere and repeated: what was copied stays. Message:
-    ``dms.dataset-closed`` (state uploaded).
+    """Upload a claimed data set to the output storage, and verify each file there.
 
-    Raises ``ClaimLost``, ``NoStorage``, ``OutsideStorages``, ``StorageError``; ``UploadLost`` where
-    it fails again and again and cannot succeed.
+    The other replicas and the old folder are then removed, and the data set becomes an output. The
+    call may be interrupted anywhere and repeated: it keeps what was copied. Sends
+    ``dms.dataset-closed`` with the state uploaded.
+
+    Raises:
+        ClaimLost: The claim ended.
+        NoStorage: No output storage can take the data now.
+        OutsideStorages: A folder is outside the storages.
+        StorageError: A file could not be copied or removed.
+        UploadLost: The upload failed repeatedly and cannot succeed.
     """
     try:
         await _upload(context, claim)
@@ -88,7 +93,7 @@ async def _upload(context: DmsContext, claim: DatasetClaim) -> None:
 
 
 async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
-    """The place chosen before, or the output storage with the most room."""
+    """Return the place that was chosen before, or one on the output storage with the most space."""
     async with context.database.connection() as connection:
         roots = await all_roots(connection)
     if claim.upload_url is not None and claim.upload_storage_id is not None:
@@ -106,7 +111,11 @@ async def _target(context: DmsContext, claim: DatasetClaim) -> _Target:
 
 
 async def _with_room(context: DmsContext, needed: int) -> Storage:
-    """Raises ``NoStorage``."""
+    """Return the output storage with the most space.
+
+    Raises:
+        NoStorage: No output storage has enough space.
+    """
     watch = context.watch
     best = await storages_by_room(
         context.database, StorageType.OUTPUT, room=watch.room, objections=watch.objections
@@ -171,7 +180,7 @@ async def _copy(
 async def _record(
     context: DmsContext, claim: DatasetClaim, target: _Target, files: Sequence[MissingFile]
 ) -> None:
-    """Notes the copies made, while the data set is still in hand."""
+    """Record the copies, if the claim still holds."""
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await hold(connection, claim)

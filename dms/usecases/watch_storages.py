@@ -1,4 +1,4 @@
-"""Where storages really lie: whether each lies where storages may, and apart from the others."""
+"""Watch the storages: each must lie in an allowed root and apart from the others."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -19,17 +19,19 @@ log = structlog.get_logger(__name__)
 
 SETTING = "SLUICE_DMS_STORAGE_ROOTS"
 
-#: URL of a local folder → where it really lies; no entry: that could not be found out.
+#: Real folder by URL of a local folder; no entry if it could not be found out.
 _Folders = Mapping[str, Folder]
 
 
 class StorageWatch:
-    """Component: what was found when the storages were last looked at. ``roots``: URLs of the
-    places where they may lie. ``exclusions``: URLs of folders where none may be added.
+    """The component that keeps the results of the last look at the storages.
 
-    ``objections``: why an enabled storage gets no new data (it was registered under a release that
-    took any folder, or the settings or links have changed). ``read_only``: folders from which
-    nothing is removed, whatever else they lie in.
+    Attributes:
+        objections: Why enabled storages get no new data, for example because settings or links
+            have changed since their registration.
+        read_only: Folders from which nothing is removed, even if another storage contains them.
+        roots: URLs of the places where storages may lie.
+        exclusions: URLs of folders where no storage may be added.
     """
 
     def __init__(
@@ -51,23 +53,26 @@ class StorageWatch:
 
     @property
     def room(self) -> Mapping[str, float]:
-        """URL of a local storage → bytes that were free there; 0 where it did not answer."""
+        """Return the free bytes by URL of a local storage; 0 if it did not answer."""
         return self._room
 
     @property
     def free(self) -> Mapping[str, float]:
-        """As ``room``; of one that did not answer, what was free when it last did."""
+        """Return ``room``, but with the last known value for a storage that did not answer."""
         return self._free
 
     async def start(self) -> None:
+        """Look at the storages."""
         await self.look()
 
     async def stop(self) -> None:
+        """Do nothing."""
         return None
 
     async def look(self) -> bool:
-        """Effect: ``objections`` and ``read_only`` are as the storages are now; what is new is
-        logged; where storages of releases before lie is noted. False: done for now.
+        """Look at all storages, and judge them; return False, as the loop has no more work now.
+
+        New objections are logged. The folders of storages from earlier releases are recorded.
         """
         storages = await self._storages()
         folders = await self._folders([storage.url for storage in storages])
@@ -77,9 +82,7 @@ class StorageWatch:
         return False
 
     async def judge(self) -> None:
-        """As ``look``, for a request, which has to wait for none of the storages: each is where it
-        was last seen.
-        """
+        """Judge the storages by where they were last seen, so that a request need not wait."""
         self._judge(await self._storages(), self._known)
 
     async def _storages(self) -> list[Root]:
@@ -109,17 +112,20 @@ class StorageWatch:
         ]
 
     async def see(self, url: str) -> None:
-        """Effect: what is free on this storage is known, where it answers."""
+        """Look at a storage if its free bytes are not known yet."""
         if url not in self._free:
             await self.look_at(url)
 
     async def look_at(self, url: str) -> None:
-        """Look at a storage now: ``room`` and ``free`` say what was found."""
+        """Look at a storage now, and update ``room`` and ``free``."""
         await self._folders([url])
 
     async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
-        """Where a local folder lies, without links. Raises ``StorageRefused`` unless ``url`` lies
-        where storages may; ``StoragesOverlap`` with one of ``others``.
+        """Check that a storage may be at a URL, and return its real local folder, if it has one.
+
+        Raises:
+            StorageRefused: The URL is in no allowed root, is excluded, or cannot be looked at.
+            StoragesOverlap: It overlaps with one of ``others``.
         """
         folders = await self._folders([url, *(other.url for other in others), *self.exclusions])
         if local_path(url) is not None and url not in folders:
@@ -145,9 +151,7 @@ class StorageWatch:
 
     def _objection(self, storage: Root, others: Sequence[Root], folders: _Folders) -> str | None:
         if local_path(storage.url) is not None:
-            if (
-                storage.url not in folders
-            ):  # nothing is known of one that another instance has just registered
+            if storage.url not in folders:  # another instance may just have registered it
                 return "its file system does not answer" if storage.url in self._room else None
             if folders[storage.url].identity is None:
                 return "its folder is not there: is its file system mounted?"
@@ -174,7 +178,7 @@ class StorageWatch:
         return any(_in(url, root, folders) for root in self.roots)
 
     def _exclusion_around(self, url: str, folders: _Folders) -> str | None:
-        """Return the exclusion that ``url`` lies in, unless a root lies in that and contains it."""
+        """Return the exclusion that ``url`` lies in, unless a root inside it contains ``url``."""
         around = [place for place in (*self.exclusions, *self.roots) if _in(url, place, folders)]
         innermost = max(
             around, key=lambda place: len(folders[place].path) if place in folders else 0
@@ -182,8 +186,9 @@ class StorageWatch:
         return innermost if innermost in self.exclusions else None
 
     async def _folders(self, urls: Sequence[str]) -> _Folders:
-        """Of these, and of the places where storages may be. One that does not answer now is where
-        it was.
+        """Return the real folders of these URLs and of the roots.
+
+        A folder that does not answer now has its last known value.
         """
         local = [url for url in dict.fromkeys((*urls, *self.roots)) if local_path(url) is not None]
         looks = (self._files.look_at(local_path(url) or "/") for url in local)

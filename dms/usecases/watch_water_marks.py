@@ -1,6 +1,4 @@
-"""Water marks of input storages: setting them, and noticing when a storage reaches or leaves
-them.
-"""
+"""Watermarks of input storages: set them, and detect when a storage reaches or leaves them."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -21,9 +19,11 @@ log = structlog.get_logger(__name__)
 
 
 async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) -> Storage:
-    """Effect: the storage has these marks, or none; other marks than before begin anew. Repeating
-    it is fine. Messages: none. Raises ``UnknownStorage``; ``MarksRefused`` for one that is no input
-    storage, or that these marks do not fit.
+    """Set or remove the watermarks of a storage; new values reset its filling state.
+
+    Raises:
+        UnknownStorage: The storage does not exist.
+        MarksRefused: It is no input storage, or cannot have these watermarks.
     """
     database, watch = context.database, context.watch
     async with database.connection() as connection:
@@ -57,8 +57,10 @@ def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) ->
 
 
 async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -> list[UUID]:
-    """Of the data sets those whose first file lies there. Effect: none. Messages: none. Raises
-    ``UnknownStorage``.
+    """Return those of the data sets whose first file lies on the storage.
+
+    Raises:
+        UnknownStorage: The storage does not exist.
     """
     async with database.connection() as connection:
         storage = await storage_named(connection, name)
@@ -68,9 +70,10 @@ async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -
 
 
 async def watch_water_marks(database: Database, free: Room) -> bool:
-    """Effect: a storage at its high mark counts as filling until it is below its low one; each
-    change is logged. Messages: none. ``free``: what was free on the file systems when they last
-    answered. False: done for now.
+    """Update which storages are filling, and log changes; return False: there is no more work.
+
+    A storage is filling from its high watermark until it is below the low one. ``free`` has the
+    free bytes of file systems when they last answered.
     """
     async with database.connection() as connection:
         for level in (await levels(connection)).values():
