@@ -34,12 +34,12 @@ class DmsSettings(ServiceSettings):
     parallel_removals: int = Field(default=8, ge=1)
     #: Pieces of files read at the same time from each storage for downloads.
     parallel_reads: int = Field(default=8, ge=1)
-    #: Seconds that a claim on a data set lasts. Its holder renews it three times as often.
+    #: Seconds that a claim on a data set lasts. Its holder renews it after a third of that time.
     claim_seconds: float = Field(default=30.0, gt=0)
     #: Longest pause in seconds before work on a data set is tried again after a storage failed.
     max_backoff_seconds: float = Field(default=300.0, gt=0)
-    #: Seconds after the end of a data set at which its folder is swept a second time. Attempts that
-    #: learn late that they lost their lease may write until then.
+    #: Seconds after a data set was closed, uploaded or deleted at which its folder is swept a second
+    #: time. Attempts that learn late that they lost their lease may write until then.
     sweep_again_seconds: float = Field(default=120.0, ge=0)
 
     @field_validator("storage_roots", "storage_exclusions")

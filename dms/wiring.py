@@ -86,11 +86,7 @@ class _Loops:
 
 
 def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Service:
-    """Build the DMS.
-
-    The caller starts and stops ``transport``. The DMS calls no other service and does not use
-    ``links``.
-    """
+    """Build the DMS, which calls no other service; the caller starts and stops ``transport``."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source="dms", settings=PLANNING, audited=True)
     context = make_context(settings, database)

@@ -1,1 +1,1 @@
-"""The DMS's REST interface."""
+"""The REST interface of the DMS."""

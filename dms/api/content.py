@@ -1,6 +1,4 @@
-"""Routes that give out what is in files: one file or a part of it, a log, all files of data sets as
-one archive.
-"""
+"""Routes that serve content: a file or a part of it, a log, or an archive of data sets."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -32,6 +30,7 @@ _MEDIA = {ArchiveFormat.ZIP: "application/zip", ArchiveFormat.TAR: "application/
 
 
 def content_router(context: DmsContext) -> APIRouter:
+    """Create the routes."""
     router = api_router("/api/v1", tags=["content"])
     _add_archive(router, context)
     answers = _CONTENT | errors(NotFound, Unprocessable, NotAvailable)
@@ -42,10 +41,11 @@ def content_router(context: DmsContext) -> APIRouter:
     @router.head(path, response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
-        """Sends what is in a file, as it is. `Range`, `If-Range` and `If-None-Match` are heard; the
-        tag is the checksum.
+        """Send the content of a file.
 
-        All of a file is compared with its checksum while it is sent: where it differs, the answer
+        `Range`, `If-Range` and `If-None-Match` are supported; the entity tag is the checksum.
+
+        A whole file is compared with its checksum while it is sent. If they differ, the answer
         breaks off before its end.
         """
         return _answer(request, await open_content(context, uid, file))
@@ -58,7 +58,7 @@ def content_router(context: DmsContext) -> APIRouter:
         request: Request,
         sight: Seen,
     ) -> Response:
-        """Sends a job's log, whole or a range of it."""
+        """Send the log of a job, or a range of it."""
         return _answer(request, await open_log(context, url, sight))
 
     return router
@@ -76,8 +76,9 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
     @router.get("/archive", response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def archive(parts: Annotated[ArchiveParts, Query()], sight: Seen) -> Response:
-        """Sends all files of data sets as one archive, made on the way. It breaks off before its
-        end where a file cannot be read or is not what was registered.
+        """Send all files of data sets as one archive, which is created while it is sent.
+
+        It breaks off before its end if a file cannot be read, or is not as it was registered.
         """
         packed = await pack_archive(context, parts, sight)
         headers = {
@@ -88,7 +89,7 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
 
 
 def _answer(request: Request, content: FileContent) -> Response:
-    """RFC 9110, as far as one range goes."""
+    """Answer a conditional or range request by RFC 9110, with at most one range."""
     headers = {
         "Accept-Ranges": "bytes",
         "Cache-Control": "private, no-cache",

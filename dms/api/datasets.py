@@ -44,15 +44,17 @@ Copied = Annotated[
     bool, Query(description="Say whether whoever registered it has the originals of its files.")
 ]
 
-#: Services that look at what comes and goes.
+#: Services that may read data sets.
 _LOOKING = (CallingService.OPERATOR, CallingService.CHAINS, CallingService.INTAKE)
 
 
 def datasets_router(
     context: DmsContext, *, on_deletion: Callable[[], None], on_resume: Callable[[], None]
 ) -> APIRouter:
-    """``on_deletion`` is called when there is something to delete, ``on_resume`` when what was
-    halted goes on.
+    """Create the routes.
+
+    ``on_deletion`` is called after a deletion was requested, ``on_resume`` after halted work was
+    resumed.
     """
     router = api_router("/api/v1/datasets", tags=["data sets"])
     _add_list(router, context.database)
@@ -63,6 +65,7 @@ def datasets_router(
 
 
 def stalled_router(database: Database) -> APIRouter:
+    """Create the route of stalled data sets."""
     router = api_router("/api/v1", tags=["data sets"])
 
     @router.get("/stalled", responses=errors(NotAvailable))
@@ -70,9 +73,7 @@ def stalled_router(database: Database) -> APIRouter:
     async def stalled(
         sight: Seen, limit: Annotated[int, Query(ge=1, le=1000)] = 100
     ) -> StalledList:
-        """Lists uploads and deletions that failed several times, and those that wait for a person:
-        one entry for each reason.
-        """
+        """List uploads and deletions that failed several times or wait for a person, by reason."""
         return await list_stalled(database, limit=limit, sight=sight)
 
     return router
@@ -88,23 +89,23 @@ def _add_list(router: APIRouter, database: Database) -> None:
         CallingService.WATCHER,
     )
     async def page(query: Annotated[DatasetQuery, Query()], sight: Seen) -> DatasetPage:
-        """Lists data sets, in one of three orders.
+        """List data sets, in one of three orders.
 
-        **Without `state` and `name`**: those that can be worked with (closed, uploading, uploaded),
-        in the order in which they were closed. Whoever gives each answer's `cursor` as the next
-        request's `after` misses none and sees none twice, however many close at the same moment. So
-        does whoever gives the newest `timestamp` of the answers as the next request's `timestamp`:
-        that of a closed data set is the time of its closing, no two are alike, and none appears
-        behind a later one.
+        **Without `state` and `name`**: the data sets that can be processed (closed, uploading,
+        uploaded), in order of closing. A client that sends the `after` of each answer with its next
+        request misses no data set and gets none twice, however many close at the same moment. The
+        same holds for a client that sends the newest `timestamp` of the answers as `timestamp`. The
+        timestamp of a closed data set is its closing time; these times are unique and appear in
+        order.
 
-        **With `state` or `name`**: in the order of registration, in any state or those named. This
-        is for people (who call an output of a chain by the names of the chain's input and of the
-        template's output, as `week.1.report`): a data set whose registration takes long may appear
-        before the cursor. With `newest` the last one registered comes first. A cursor of one order
-        is refused in the others.
+        **With `state` or `name`**: in order of registration, in all states or the given ones. This
+        order is for people: a data set whose registration takes long may appear before the cursor.
+        People may name an output of a chain by the names of the chain's input and of the template's
+        output, as `week.1.report`. With `newest` the last registered data set comes first. A cursor
+        of one order is refused in the others.
 
-        **With `uid`**: those of the given ones that are known, in order of registration, all in one
-        answer. It goes with no other condition.
+        **With `uid`**: those of the given data sets that exist, in order of registration, in one
+        answer. Other conditions are refused.
         """
         return await list_datasets(database, query, sight)
 
@@ -119,10 +120,12 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
     async def register(
         new: NewDataset, request: Request, response: Response, by: Asking
     ) -> Dataset:
-        """Registers a data set: 201. Its name is known and the request is the same: 200 with the
-        first; it differs: 409.
+        """Register a data set: 201.
+
+        If its name is registered: 200 with the first one for the same request, 409 for another
+        request.
         """
-        if isinstance(principal_of(request.scope), Person):  # not a service for him
+        if isinstance(principal_of(request.scope), Person):  # not a service on behalf of a person
             require_no_kept_keys(new.meta)
         dataset, made = await register_dataset(context, new, by=by)
         response.status_code = 201 if made else 200
@@ -131,10 +134,11 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
     @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.INTAKE)
     async def close(uid: UUID, request: CloseDataset) -> Dataset:
-        """Closes the data set; with `files`, as soon as so many are registered (the answer's state
-        says whether it is closed, `…/status` what it waits for). A wrong number is corrected by
-        closing it again with another, until it is closed. Closing twice is fine. An input without
-        files is refused.
+        """Close a data set; with `files`, as soon as so many files are registered.
+
+        The state in the answer says whether the data set is closed, `…/status` what it waits for.
+        Until it is closed, the number may be corrected by another request. The request may be
+        repeated. An input without files is refused.
         """
         return await close_dataset(context.database, uid, files=request.files)
 
@@ -149,22 +153,25 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         CallingService.WMS,
     )
     async def dataset(uid: UUID, *, released: Released = False, copied: Copied = False) -> Dataset:
-        """Reads a data set."""
+        """Return a data set."""
         return await read_dataset(database, uid, released=released, copied=copied)
 
     @router.put("/{uid}/share", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(Role.SHIFT, CallingService.OPERATOR)
     async def share(uid: UUID, request: Share, by: Asking) -> Dataset:
-        """Says which groups see the data set beside its own, and whose it is: these, and no others
-        any more.
+        """Set which groups see the data set beside its own, and optionally its own group.
+
+        Groups that are not named do not see it any more.
         """
         return await share_dataset(database, uid, request, by=by)
 
     @router.get("/{uid}/status", responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def status(uid: UUID) -> DatasetStatus:
-        """Says whether a data set can be worked with. Where it waits for files: how many are
-        missing, and which numbers no file has. Where its upload or deletion does not go on: why.
+        """Return whether a data set can be processed, and what it waits for.
+
+        If it waits for files, the answer says how many are missing, and which numbers no file has.
+        If its upload or deletion makes no progress, the answer says why.
         """
         return await read_status(database, uid)
 
@@ -179,9 +186,7 @@ def _add_clearing(
     @router.post("/{uid}/resume", status_code=202, responses=errors(NotFound, NotAvailable))
     @allow(Role.SHIFT)
     async def resume(uid: UUID) -> Dataset:
-        """Tries an upload or a deletion again that has stopped and waits for a person; nothing
-        where nothing waits.
-        """
+        """Resume a halted upload or deletion; without one, do nothing."""
         dataset = await resume_dataset(database, uid)
         on_resume()
         return dataset
@@ -197,10 +202,11 @@ def _add_clearing(
             bool, Query(description="It held a version of an asset that nobody is given any more.")
         ] = False,
     ) -> Dataset:
-        """Deletes the data set's files from here on, but those that other data sets hold and those
-        on read-only storages. The DMS knows no chains: people ask the operator service, which has
-        it refused while a chain needs the data set. Repeating it is fine, and sets a deletion going
-        that was halted.
+        """Delete a data set and its files.
+
+        Files that other data sets hold, and files on read-only storages, stay. The DMS does not
+        know chains. People send this request to the operator service, which refuses it while a
+        chain needs the data set. The request may be repeated, and resumes a halted deletion.
         """
         dataset = await request_deletion(database, uid, force=force, taken_back=taken_back)
         on_deletion()

@@ -27,15 +27,17 @@ FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
 def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> APIRouter:
-    """``on_complete`` is called when files were added: a data set may be complete."""
+    """Create the routes; ``on_complete`` is called after files were added."""
     database = context.database
     router = api_router("/api/v1/datasets/{uid}/files", tags=["data sets"])
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
     @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS)
     async def add_files(uid: UUID, request: NewFiles, by: Asking) -> Registered:
-        """Adds files; those that are registered and the same are counted as known. All or nothing.
-        On storages of a file system each file has to be there, with the size given.
+        """Register files of a data set, all of them or none.
+
+        Registered files that are equal count as known. On a file system, each file must exist with
+        the given size.
         """
         registered = await register_files(context, uid, request.files, by=by)
         on_complete()
@@ -62,14 +64,14 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
             ),
         ] = False,
     ) -> Response:
-        """Lists the files of a data set in order of seq, then name."""
+        """List the files of a data set in order of number and name."""
         found = await list_files(database, uid, after=after, limit=limit, released=released)
         return Response(found.model_dump_json(), media_type="application/json")
 
     @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def file_of_dataset(uid: UUID, file: FileId) -> Response:
-        """Reads what is registered of a file: its place, size, checksum and number."""
+        """Return the record of a file: its place, size, checksum and number."""
         return Response(
             (await read_file(database, uid, file)).model_dump_json(), media_type="application/json"
         )
@@ -78,13 +80,15 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
 
 
 def look_router(context: DmsContext) -> APIRouter:
+    """Create the route that checks unregistered files."""
     router = api_router("/api/v1/files", tags=["data sets"])
 
     @router.post("/look", responses=errors(Unprocessable, NotAvailable))
     @allow(CallingService.WMS)
     async def look(request: LookAtFiles) -> FoundFaults:
-        """Looks whether files that need not be registered are there, with the size said, or with
-        the content. Changes nothing.
+        """Check whether files exist with the given size, or the given content.
+
+        The files need not be registered. Nothing is changed.
         """
         faults = await look_at_files(context, request.files, content=request.content)
         return FoundFaults(faults=faults)

@@ -1,4 +1,4 @@
-"""Every request that names a data set: is it one that whoever asks sees?"""
+"""The check that the principal sees the data set that a request names."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -11,7 +11,7 @@ _OF_ONE = "/api/v1/datasets/{uid}"
 
 
 class DatasetOwners:
-    """An ``OwnersGuard``."""
+    """The ``OwnersGuard`` of data sets."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -19,11 +19,16 @@ class DatasetOwners:
     async def require(
         self, sight: Sight, address: str, path: Mapping[str, str], *, changes: bool
     ) -> None:
-        """Raises ``UnknownDataset``, ``Forbidden``."""
+        """Check a request whose path names a data set.
+
+        Raises:
+            UnknownDataset: The data set does not exist, or is not visible.
+            Forbidden: The request changes a data set that is only shared for reading.
+        """
         if not address.startswith(_OF_ONE):
             return
         try:
             uid = UUID(path["uid"])
-        except ValueError:  # the route says what is wrong with it
+        except ValueError:  # the route reports the error
             return
         await require_seen(self._database, uid, sight, changes=changes)

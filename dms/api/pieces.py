@@ -25,30 +25,35 @@ _BYTES = {
 
 
 def pieces_router(context: DmsContext) -> APIRouter:
+    """Create the routes."""
     router = api_router("/api/v1/datasets/{uid}/pieces", tags=["data sets"])
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
     @router.put("", status_code=204, responses=refusals, openapi_extra=_BYTES)
     @allow(CallingService.OPERATOR)
     async def put_piece(uid: UUID, file: NewFileName, offset: Offset, request: Request) -> None:
-        """Takes a piece of a file, which begins at `offset`; at most 8 MiB. It replaces one that
-        began there.
+        """Store a piece of a file from `offset` on, of at most 8 MiB.
+
+        It replaces a piece with the same offset.
         """
         await receive_piece(context, uid, file=file, offset=offset, data=await request.body())
 
     @router.get("", responses=refusals)
     @allow(CallingService.OPERATOR)
     async def pieces(uid: UUID) -> Pieces:
-        """Lists the pieces that have been received of files that are not complete. `file`: stands
-        for the file's name: the first 32 digits of its SHA-256.
+        """List the stored pieces of files that are not complete.
+
+        `file` stands for the name of the file: it is the first 32 digits of the SHA-256 of the
+        name.
         """
         return Pieces(pieces=await list_pieces(context, uid))
 
     @router.post("/join", responses=refusals)
     @allow(CallingService.OPERATOR)
     async def join(uid: UUID, body: JoinPieces, by: Asking) -> JoinedFile:
-        """Makes one file of its pieces, compares it with what was announced, and registers it.
-        Repeating it is fine.
+        """Join the pieces of a file, verify it, and register it.
+
+        The request may be repeated.
         """
         return await join_pieces(context, uid, body, by=by)
 

@@ -26,7 +26,7 @@ from sluice.servicekit.http import api_router, errors
 
 
 def runs_router(database: Database) -> APIRouter:
-    """Return the routes of periods, runs and frames."""
+    """Create the routes."""
     router = api_router("/api/v1", tags=["periods and runs"])
     _add_periods(router, database)
     _add_runs(router, database)
@@ -43,7 +43,7 @@ def _add_periods(router: APIRouter, database: Database) -> None:
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def add_period(new: NewPeriod, response: Response) -> Period:
-        """Registers a period: 201; the same again: 200 with the first."""
+        """Register a period: 201; 200 with the first one for the same request again."""
         period, made = await register_period(database, new)
         response.status_code = 201 if made else 200
         return period
@@ -51,13 +51,13 @@ def _add_periods(router: APIRouter, database: Database) -> None:
     @router.get("/periods", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def periods() -> list[Period]:
-        """Lists all periods, in order of their names."""
+        """List all periods by name."""
         return await read_periods(database)
 
     @router.patch("/periods/{name}", responses=errors(NotFound, Unprocessable, NotAvailable))
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def patch_period(name: str, end: EndTime) -> Period:
-        """Sets when a period ended; null: it has not ended."""
+        """Set the end of a period; null removes it."""
         return await end_span(database, PERIODS, name, end.ended_at)
 
 
@@ -70,7 +70,7 @@ def _add_runs(router: APIRouter, database: Database) -> None:
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def add_run(new: NewRun, response: Response) -> Run:
-        """Registers a run of a period: 201; the same again: 200 with the first."""
+        """Register a run of a period: 201; 200 with the first one for the same request again."""
         run, made = await register_run(database, new)
         response.status_code = 201 if made else 200
         return run
@@ -78,19 +78,19 @@ def _add_runs(router: APIRouter, database: Database) -> None:
     @router.get("/runs", responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def runs(period: str | None = None) -> list[Run]:
-        """Lists all runs, or those of a period, in order of their numbers."""
+        """List all runs, or those of a period, by number."""
         return await read_runs(database, period)
 
     @router.get("/runs/{number}", responses=errors(NotFound, NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def run(number: int) -> Run:
-        """Reads a run."""
+        """Return a run."""
         return await read_run(database, number)
 
     @router.patch("/runs/{number}", responses=errors(NotFound, Unprocessable, NotAvailable))
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def patch_run(number: int, end: EndTime) -> Run:
-        """Sets when a run ended; null: it has not ended."""
+        """Set the end of a run; null removes it."""
         return await end_span(database, RUNS, number, end.ended_at)
 
 
@@ -100,9 +100,7 @@ def _add_frames(router: APIRouter, database: Database) -> None:
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def add_frames(number: int, request: NewFrames) -> Registered:
-        """Adds frames to a run; those registered and the same are counted as known. All or
-        nothing.
-        """
+        """Add frames to a run, all of them or none; registered frames that are equal are skipped."""
         return await register_frames(database, number, request.frames)
 
     @router.get("/runs/{number}/frames", responses=errors(NotFound, NotAvailable))
@@ -112,5 +110,5 @@ def _add_frames(router: APIRouter, database: Database) -> None:
         after: Annotated[int, Query(description="Frames with numbers above this.")] = -1,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     ) -> list[Frame]:
-        """Lists the frames of a run, in order of their numbers."""
+        """List the frames of a run by number."""
         return await read_frames(database, number, after=after, limit=limit)

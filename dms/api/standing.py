@@ -1,4 +1,4 @@
-"""Routes of data sets that grow, and of their slices."""
+"""Routes of append-only data sets and their slices."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -20,7 +20,7 @@ from sluice.servicekit.http import api_router, errors
 
 
 def standing_router(database: Database, *, on_complete: Callable[[], None]) -> APIRouter:
-    """``on_complete`` is called when a slice was cut, which is to be closed."""
+    """Create the routes; ``on_complete`` is called after a slice was cut, so that it is closed."""
     router = api_router("/api/v1", tags=["data sets"])
 
     @router.get("/standing", responses=errors(NotAvailable))
@@ -32,8 +32,10 @@ def standing_router(database: Database, *, on_complete: Callable[[], None]) -> A
             bool, Query(description="With how many chains stand one behind the other.")
         ] = False,
     ) -> StandingList:
-        """Lists the data sets that grow (outputs of chains are collected in them), with the
-        templates that take what is new in them, and how much they were given.
+        """List append-only data sets, which outputs of chains are appended to, with their readers.
+
+        Readers are the templates that take their new files. The answer says how many files each
+        got.
         """
         return await list_standing(database, sight, uid=uid, generations=generations)
 
@@ -49,16 +51,18 @@ def standing_router(database: Database, *, on_complete: Callable[[], None]) -> A
             UUID | None, Query(description="The input of the chain that wrote the files.")
         ] = None,
     ) -> Collected:
-        """Appends the files of a closed data set to the group's standing data set of a name, by
-        reference: once, however often it is asked for.
+        """Append the files of a closed data set to an append-only data set, by reference.
+
+        The append-only data set has the given name and group. A repeated request has no effect.
         """
         return await collect_files(database, uid, request, made_of=made_of)
 
     @router.post("/datasets/{uid}/slices", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.INTAKE)
     async def cut(uid: UUID, request: CutSlice) -> CutAnswer:
-        """Cuts off what the reader has not been given of a standing data set: a data set that
-        closes at once. Nothing where nothing is new, or somebody was faster.
+        """Cut a slice of the files that the reader has not got yet: a data set that closes at once.
+
+        There is no slice if there is no new file, or another request was faster.
         """
         answer = await cut_slice(database, uid, request)
         on_complete()

@@ -20,6 +20,7 @@ from sluice.servicekit.http import api_router, errors
 
 
 def storages_router(context: DmsContext) -> APIRouter:
+    """Create the routes."""
     router = api_router("/api/v1/storages", tags=["storages"])
     _add_registration(router, context)
     _add_reading(router, context)
@@ -37,10 +38,11 @@ def _add_registration(router: APIRouter, context: DmsContext) -> None:
     )
     @allow(Role.ADMIN, CallingService.OPERATOR, CallingService.SETUP)
     async def register(new: NewStorage, response: Response) -> Storage:
-        """Registers a storage: 201; the same again: 200 with the first. It has to lie where the
-        DMS's settings allow storages (422), apart from all others (409), and is tried out: a small
-        file is written, read and deleted there (of a storage that is only read, the list of its
-        files is read).
+        """Register a storage: 201; 200 with the first one for the same request again.
+
+        It must lie where the settings of the DMS allow storages (422), and apart from all others
+        (409). It is probed: a small file is written, read and deleted. On a read-only storage, the
+        list of files is read.
         """
         storage, made = await register_storage(context, new)
         response.status_code = 201 if made else 200
@@ -58,10 +60,10 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
             bool, Query(description="With what is free on each, and how many data sets lie there.")
         ] = False,
     ) -> list[Storage]:
-        """Lists storages that get new data sets, those with the most free space first; none is an
-        empty list. With `all`: disabled ones too, and those that get no new data sets for another
-        reason, which is their `warning`. With `name`: that storage, whether it gets new data sets
-        or not.
+        """List the storages that get new data sets, those with the most free space first.
+
+        With `all`, also disabled storages, and those that get no new data sets for another reason,
+        which is their `warning`. With `name`, this storage, whether or not it gets new data sets.
         """
         everything = all or name is not None
         found = await list_storages(context, type, everything=everything)
@@ -71,8 +73,9 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
     @router.post("/{name}/datasets", responses=errors(NotFound, NotAvailable))
     @allow(CallingService.CHAINS)
     async def datasets_there(name: str, asked: DatasetUids) -> DatasetUids:
-        """Says which of these data sets lie on the storage, by the first file of each. Changes
-        nothing.
+        """Return those of the data sets whose first file lies on the storage.
+
+        Nothing is changed.
         """
         return DatasetUids(uids=await find_on_storage(context.database, name, asked.uids))
 
@@ -81,8 +84,9 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
     @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def disable(name: str) -> Storage:
-        """Takes a storage out of use: from here on it gets no new data sets; what lies on it can be
-        read and deleted. Repeating it is fine.
+        """Disable a storage: it gets no new data sets, and its files can still be read and deleted.
+
+        The request may be repeated.
         """
         return await disable_storage(context, name)
 
@@ -91,8 +95,9 @@ def _add_use(router: APIRouter, context: DmsContext) -> None:
     )
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def enable(name: str) -> Storage:
-        """Takes a storage into use again, if it could be registered today: it gets new data sets.
-        Repeating it is fine.
+        """Enable a storage again, if it could be registered now: it gets new data sets.
+
+        The request may be repeated.
         """
         return await enable_storage(context, name)
 
@@ -101,9 +106,10 @@ def _add_room(router: APIRouter, context: DmsContext) -> None:
     @router.put("/{name}/needed", responses=errors(NotFound, NotAvailable))
     @allow(CallingService.WMS)
     async def needed(name: str, room: RoomNeeded) -> StorageRoom:
-        """Notes that jobs wait for room on the storage, or wait no more, and says what is free
-        there now. Until a minute after it was said last the storage is shown as full. Repeating it
-        is fine.
+        """Record that jobs wait for space on a storage, or wait no more; return its free space.
+
+        The storage counts as full until a minute after the last such request. The request may be
+        repeated.
         """
         return await note_room_needed(context, name, room.needed)
 
@@ -112,13 +118,18 @@ def _add_marks(router: APIRouter, context: DmsContext) -> None:
     @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def mark(name: str, marks: WaterMarks) -> Storage:
-        """Sets a storage's water marks: from the high one on it counts as filling, until it is
-        below the low one. Repeating it is fine.
+        """Set the watermarks of a storage.
+
+        It counts as filling from its high watermark until it is below the low one. The request may
+        be repeated.
         """
         return await set_marks(context, name, marks)
 
     @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))
     @allow(Role.ADMIN, CallingService.OPERATOR)
     async def unmark(name: str) -> Storage:
-        """Takes a storage's water marks away. Repeating it is fine."""
+        """Remove the watermarks of a storage.
+
+        The request may be repeated.
+        """
         return await set_marks(context, name, None)

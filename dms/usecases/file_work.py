@@ -65,7 +65,7 @@ class FileWork:
     async def stop(self) -> None:
         """Stop the threads without waiting for them.
 
-        Running operations are cut off. Each of them may be repeated.
+        A running operation is left to itself: each may be interrupted and repeated.
         """
         for threads in (self._threads, self._lookers):
             threads.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Add the mark of data sets whose originals whoever registered them has."""
+"""Add the mark of data sets whose files are copies; the originals are elsewhere."""
 
 from alembic import op
 
