@@ -38,8 +38,8 @@ class DmsSettings(ServiceSettings):
     claim_seconds: float = Field(default=30.0, gt=0)
     #: Longest pause in seconds before work on a data set is tried again after a storage failed.
     max_backoff_seconds: float = Field(default=300.0, gt=0)
-    #: Seconds after a data set was closed, uploaded or deleted at which its folder is swept a second
-    #: time. Attempts that learn late that they lost their lease may write until then.
+    #: Seconds after a data set was closed, uploaded or deleted at which its folder is swept again.
+    #: Attempts that learn late that they lost their lease may write in the meantime.
     sweep_again_seconds: float = Field(default=120.0, ge=0)
 
     @field_validator("storage_roots", "storage_exclusions")

@@ -92,11 +92,11 @@ def _add_list(router: APIRouter, database: Database) -> None:
         """List data sets, in one of three orders.
 
         **Without `state` and `name`**: the data sets that can be processed (closed, uploading,
-        uploaded), in order of closing. A client that sends the `after` of each answer with its next
-        request misses no data set and gets none twice, however many close at the same moment. The
-        same holds for a client that sends the newest `timestamp` of the answers as `timestamp`. The
-        timestamp of a closed data set is its closing time; these times are unique and appear in
-        order.
+        uploaded), in order of closing. A client sends the `after` of each answer with its next
+        request. It then misses no data set and gets none twice, however many close at the same
+        moment. The same holds for a client that sends the newest `timestamp` of the answers as
+        `timestamp`. The timestamp of a closed data set is its closing time; these times are unique
+        and appear in order.
 
         **With `state` or `name`**: in order of registration, in all states or the given ones. This
         order is for people: a data set whose registration takes long may appear before the cursor.

@@ -100,7 +100,10 @@ def _add_frames(router: APIRouter, database: Database) -> None:
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def add_frames(number: int, request: NewFrames) -> Registered:
-        """Add frames to a run, all of them or none; registered frames that are equal are skipped."""
+        """Add frames to a run, all of them or none.
+
+        Registered frames that are equal count as known.
+        """
         return await register_frames(database, number, request.frames)
 
     @router.get("/runs/{number}/frames", responses=errors(NotFound, NotAvailable))

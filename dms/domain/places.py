@@ -36,7 +36,7 @@ class Root:
         name: Name of the storage.
         type: Type of the storage.
         url: URL without a slash at its end.
-        read_only: The storage takes no new files.
+        read_only: Sluice does not write to the storage.
         enabled: The storage is enabled.
         lies_at: The path of its folder without links when it was registered or last enabled. None
             if that is not known or the storage is not a local folder.
@@ -146,8 +146,8 @@ def _too_long(url: str) -> str:
 def upload_folder(dataset_name: str, output_name: object) -> str:
     """Return the folder of an upload below its storage.
 
-    It starts with ``output_name`` (from the metadata) so that people recognise it, and ends with
-    the name of the data set so that it is unique.
+    It starts with ``output_name`` (from the metadata), so that people recognise it. It ends with
+    the name of the data set, so that it is unique.
     """
     if not isinstance(output_name, str):
         return dataset_name

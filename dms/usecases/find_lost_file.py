@@ -33,8 +33,7 @@ async def find_lost_file(
     Args:
         context: The context of the DMS.
         claim: The data set whose upload failed.
-        error: The error of the upload. A file with another checksum, as the error says, is not read
-            again.
+        error: The error of the upload. After a checksum mismatch, the file is not checked again.
     """
     if claim.failures + 1 < LASTING:
         return None

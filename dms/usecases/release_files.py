@@ -63,7 +63,7 @@ async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None
 
 
 async def release_registered(connection: Connection, uid: UUID, seqs: Sequence[int]) -> None:
-    """Release those newly registered files that no task needs; the caller has locked the data set."""
+    """Release those newly registered files that no task needs; the data set is locked."""
     await _release(connection, uid, await read_by_all(connection, uid, seqs))
 
 

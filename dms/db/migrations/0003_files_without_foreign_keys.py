@@ -1,7 +1,7 @@
 """Remove the foreign keys from data sets' files, and from replicas, to files.
 
 PostgreSQL checks such keys row by row (docs/adr/0001). The ids come from the sequence in the same
-statement, or from rows read in the same transaction, and no row of a file is ever deleted.
+statement, or from rows read in the same transaction. No row of a file is ever deleted.
 """
 
 from alembic import op
