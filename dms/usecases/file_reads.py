@@ -35,7 +35,6 @@ class FileReads:
 
     async def start(self) -> None:
         """Do nothing: threads start with their first read."""
-        return None
 
     async def stop(self) -> None:
         """Stop the threads without waiting for them."""

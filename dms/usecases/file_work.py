@@ -60,7 +60,6 @@ class FileWork:
 
     async def start(self) -> None:
         """Do nothing: threads start with their first work."""
-        return None
 
     async def stop(self) -> None:
         """Stop the threads without waiting for them.

@@ -67,7 +67,6 @@ class StorageWatch:
 
     async def stop(self) -> None:
         """Do nothing."""
-        return None
 
     async def look(self) -> bool:
         """Look at all storages, and judge them; return False, as the loop has no more work now.
