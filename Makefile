@@ -94,7 +94,7 @@ test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the lon
 
 # What is random draws others each time; failures print what to put above the test as @example, so that `make test` has it from then on.
 # The tools of the pilot's tests run in the open; in the second call they run in the sandbox.
-test-long: install ## the long tests, those with random examples on twenty times as many, the pilot's in its sandbox (SLUICE_GRAPHS=1000; 25 minutes)
+test-long: install ## the long tests, those with random examples on twenty times as many, the pilot's in its sandbox (SLUICE_GRAPHS=1000; an hour)
 	@scripts/install-test-needs.sh
 	@scripts/install-extra.sh ocr
 	@scripts/install-extra.sh masstimes-train

@@ -74,8 +74,7 @@ def _beginning(text: str) -> str:
 def _escaped_character(character: str) -> str:
     if character.isprintable():
         return character
-    if (
-        "\udc80" <= character <= "\udcff"
-    ):  # a byte that is not UTF-8, as Python represents it in names
+    # A byte that is not UTF-8, as Python represents it in names.
+    if "\udc80" <= character <= "\udcff":
         return f"\\x{ord(character) - 0xDC00:02x}"
     return character.encode("unicode_escape").decode()

@@ -52,9 +52,8 @@ async def enable_storage(context: DmsContext, name: str) -> Storage:
             tried = True
         async with context.database.transaction() as transaction:
             await lock_storages(transaction.connection)
-            if (
-                await _enabled(transaction.connection) == others
-            ):  # else another was enabled meanwhile
+            # Otherwise another storage was enabled meanwhile.
+            if await _enabled(transaction.connection) == others:
                 await set_enabled(transaction.connection, name, enabled=True)
                 await set_folder(transaction.connection, storage.id, path)
                 await retry_uploads(transaction.connection)

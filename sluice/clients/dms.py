@@ -235,9 +235,8 @@ class DmsClient(PieceCalls, QuotaCalls):
         try:
             answer = await self._send(request)
         except ServiceError as error:
-            if (
-                error.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE
-            ):  # there is nothing at or after its begin
+            # There is nothing at or after its begin.
+            if error.status == httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
                 return b"", 0
             raise
         total = answer.headers.get("Content-Range", "").rpartition("/")[2]

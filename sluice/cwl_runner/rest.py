@@ -64,11 +64,8 @@ class Rest:
         content = None if body is None else json.dumps(body).encode()
         try:
             answer, text = self._exchange(method, path, content)
-        except (
-            http.client.RemoteDisconnected,
-            ConnectionResetError,
-            BrokenPipeError,
-        ):  # closed while it lay idle
+        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+            # Closed while it lay idle.
             self._connection.close()
             answer, text = self._exchange(method, path, content)
         except (http.client.HTTPException, OSError) as error:

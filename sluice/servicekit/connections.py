@@ -149,9 +149,8 @@ class PatientProtocol(HttpToolsProtocol):
 
     def _make_room(self) -> None:
         self._waiting_since = self._unread_since = None
-        if (
-            self._answered and self._waits_for_head and self._head is None
-        ):  # idle: no byte of a request has arrived
+        # Idle: no byte of a request has arrived.
+        if self._answered and self._waits_for_head and self._head is None:
             self.transport.close()
             return
         self._refuse("503 Service Unavailable", "too many connections at once; try again")

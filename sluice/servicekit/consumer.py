@@ -130,9 +130,8 @@ class QueueConsumer(_Consumer):
         while batch:
             try:
                 count = await self._until_database(batch)
-            except (
-                Exception
-            ) as error:  # process boundary: a failed message is refused, the others continue
+            except Exception as error:
+                # Process boundary: a failed message is refused, the others continue.
                 if len(batch) == 1:
                     await self._refuse(batch[0], error)
                     return
@@ -145,9 +144,8 @@ class QueueConsumer(_Consumer):
     async def _apply_one(self, parsed: _Parsed) -> None:
         try:
             await self._until_database([parsed])
-        except (
-            Exception
-        ) as error:  # process boundary: a failed message is refused, the others continue
+        except Exception as error:
+            # Process boundary: a failed message is refused, the others continue.
             await self._refuse(parsed, error)
             return
         await self._done([parsed])

@@ -67,9 +67,8 @@ class _Exchange(httpx.AsyncByteStream):
     async def _run(self, app: ASGIApp, scope: Scope) -> None:
         try:
             await app(scope, self._receive, self._send)
-        except (
-            Exception
-        ) as error:  # process boundary: over a network this would be a broken connection
+        except Exception as error:
+            # Process boundary: over a network this would be a broken connection.
             log.warning("http.broken_off", path=scope["path"], reason=str(error))
         if not self.head.done():
             self.head.set_result((500, []))

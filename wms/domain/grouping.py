@@ -94,9 +94,8 @@ class Grouping:
         return self.mode is TaskMode.MERGE and (self.groups.tree or self.groups == MergeGroups())
 
     def _add_to_batch(self, file: InputFile) -> Iterator[JobDraft]:
-        if (
-            self._open and file.seq <= self._open[-1].seq
-        ):  # wrong order; a check of consecutive jobs finds it
+        # Wrong order; a check of consecutive jobs finds it.
+        if self._open and file.seq <= self._open[-1].seq:
             yield self._take()
         self._open.append(file)
         if len(self._open) >= self.batch:

@@ -46,9 +46,8 @@ def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> No
             f"{subject} has a source and a default: {SOURCES['default beside a source'].note}",
         )
     port = step.tool_inputs.get(link.name)
-    if (
-        port is not None and "valueFrom" not in link.body
-    ):  # 'valueFrom' computes the value from the default
+    # 'valueFrom' computes the value from the default.
+    if port is not None and "valueFrom" not in link.body:
         if link.name in step.scatter:
             port = replace(port, type=array_of(port.type))
         check_default(link.body["default"], port, findings, place=place, subject=subject)

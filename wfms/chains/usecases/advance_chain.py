@@ -57,8 +57,7 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
         await chains.move_chain(connection, uid, to=todo.state, now=now)
         if collected := to_collect(stored.view, todo.state):
             await ask_to_collect(connection, uid, collected, now=now)
-        if (
-            todo.state is ChainState.UPLOADING and not todo.upload
-        ):  # a rerun that has taken over all its outputs
+        # A rerun that has taken over all its outputs.
+        if todo.state is ChainState.UPLOADING and not todo.upload:
             return await advance_chain(transaction, uid, now=now)
     return todo.state

@@ -112,9 +112,8 @@ class StartSteps:
                 await self._postpone(claim, error.detail)
             except PASSING as error:
                 await self._postpone(claim, not_now(error).detail)
-            except (
-                Exception
-            ) as error:  # process boundary: one step must not keep the others from starting
+            except Exception as error:
+                # Process boundary: one step must not keep the others from starting.
                 log.exception("step.start_failed", step=claim.step)
                 await self._postpone(claim, f"unexpected: {type(error).__name__}: {error}")
         return False

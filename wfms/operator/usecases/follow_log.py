@@ -29,12 +29,8 @@ async def follow_log(context: OperatorContext, job_id: int) -> FollowedLog:
             f"{folder}/{live_name(job.seq, job.attempt)}", span=f"0-{_MOST - 1}"
         )
         live = LiveLog.model_validate_json(data)
-    except (
-        NotFound,
-        NotAvailable,
-        Unprocessable,
-        ValidationError,
-    ):  # not there, not now, or nothing that a pilot has written
+    except (NotFound, NotAvailable, Unprocessable, ValidationError):
+        # Not there, not now, or nothing that a pilot has written.
         return FollowedLog(state=job.state, attempt=job.attempt)
     return FollowedLog(state=job.state, attempt=job.attempt, streams=live.streams)
 
