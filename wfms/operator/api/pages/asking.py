@@ -1,4 +1,4 @@
-"""``/asking``: steps that people do, how far they are; one of them with links and browsers."""
+"""``/asking``: progress of human task steps, and one step with its links and browsers."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -22,16 +22,19 @@ from wfms.operator.api.pages.wrong_form import wrong_form
 from wfms.operator.usecases.context import OperatorContext
 
 _STEP = "/asking/<group>/<template>/<step>"
-#: Browsers on a page; the worst come first.
+#: Most browsers on a page; those whose answers look least careful come first.
 _MOST = 200
 
 
 class AskingPages:
+    """The pages of human task steps."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._ask = context.ask
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/asking", "asking", self.list, Role.VIEWER)
         pages.get("/asking/live", "asking_live", self.list_live, Role.VIEWER)
         pages.get(_STEP, "asking_step", self.show, Role.VIEWER)
@@ -46,22 +49,32 @@ class AskingPages:
         return {"steps": self._bridge.run(self._ask.asking_steps()).steps}
 
     def list(self) -> str:
+        """Show the list of steps."""
         return render_template("asking.html", **self._list())
 
     def list_live(self) -> Response:
+        """Return the current state of the list for a live update."""
         return live({"asking": "parts/asking.html"}, again=True, **self._list())
 
     def show(self, group: str, template: str, step: str) -> str:
+        """Show one step."""
         return self._page(AskingOf(group, template, step))
 
     def live(self, group: str, template: str, step: str) -> Response:
+        """Return the current state of one step for a live update."""
         parts = {"progress": "parts/asking_progress.html", "browsers": "parts/asking_devices.html"}
         return live(parts, again=True, **self._read(AskingOf(group, template, step)))
 
     def _page(
         self, of: AskingOf, *, refusal: ServiceError | None = None, made: AskLink | None = None
     ) -> str:
-        """``made``: a new link, whose address is shown this once."""
+        """Render the page of a step.
+
+        Args:
+            of: The step.
+            refusal: Why a form was refused.
+            made: A new link, whose address is shown only this time.
+        """
         now = datetime.now(UTC)
         links = []
         if may("make_ask_link"):
@@ -84,13 +97,18 @@ class AskingPages:
         return {"of": of, "asking": found, "devices": devices[:_MOST], "more": devices[_MOST:]}
 
     async def _now(self, of: AskingOf) -> tuple[AskingStep, Sequence[AskDevice]]:
-        """Raises ``NotFound``."""
+        """Return the step and its browsers.
+
+        Raises:
+            NotFound: The step does not exist or does not ask people.
+        """
         for found in (await self._ask.asking_steps()).steps:
             if (found.group, found.template, found.step) == of:
                 return found, (await self._ask.ask_devices(of)).devices
         raise NotFound(f"no step {of.step} of template {of.template} asks people of {of.group}")
 
     def make_link(self, group: str, template: str, step: str) -> AnyResponse:
+        """Create a link to the step's page and show it."""
         of = AskingOf(group, template, step)
         try:
             form = {"days": request.form.get("days", "1"), "mine": "mine" in request.form}
@@ -106,6 +124,7 @@ class AskingPages:
         return Response(page, status=refusal.status, mimetype="text/html")
 
     def end_link(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
+        """End a link."""
         try:
             self._bridge.run(self._ask.end_ask_link(uid))
             flash("The link opens nothing any more.")
@@ -114,6 +133,7 @@ class AskingPages:
         return _back(AskingOf(group, template, step))
 
     def set_standing(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
+        """Exclude a browser, or let its answers count again."""
         try:
             new = SetStanding.model_validate(
                 {
@@ -138,5 +158,5 @@ def _back(of: AskingOf) -> AnyResponse:
 
 
 def _address(url: str) -> str:
-    """Without a host it is one of these pages."""
+    """Return the absolute URL; a relative one belongs to this host."""
     return urljoin(current_app.config["PUBLIC_URL"] or request.host_url, url)

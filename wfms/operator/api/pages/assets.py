@@ -1,4 +1,4 @@
-"""``/assets``: models and configurations, their histories, and who uses which version."""
+"""``/assets``: models and configurations, their versions, and the chains that use them."""
 
 import hashlib
 
@@ -23,29 +23,35 @@ from wfms.operator.usecases.remove_asset import remove_asset
 
 
 class AssetPages:
+    """The pages of assets."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._database = context.database
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/assets", "assets", self.list, Role.VIEWER)
         pages.post("/assets", "put_asset", self.put, Role.SUBMITTER)
         pages.get("/assets/<name>", "asset", self.show, Role.VIEWER)
         pages.post("/assets/<name>/remove", "remove_asset", self.remove, Role.SHIFT)
 
     def list(self) -> str:
+        """Show the list of assets."""
         return self._page()
 
     def _page(self, refusal: ServiceError | None = None) -> str:
-        """``refusal``: of what was sent."""
+        """Render the list, with the reason if a form was refused."""
         assets = self._bridge.run(read_assets(self._database))
         name = request.form.get("name", request.args.get("name", ""))
         return render_template("assets.html", assets=assets, refusal=refusal, name=name)
 
     def put(self) -> AnyResponse:
-        """Small files, with the form; what is larger comes in pieces, which a script sends to the
-        REST interface."""
+        """Store the files of the form as a version.
+
+        This is for small files. A script sends larger ones in pieces to the REST interface.
+        """
         try:
             name = require_name(request.form.get("name", "").strip())
             stored = self._bridge.run(self._put(name, _sent(), request.form.get("note", "")))
@@ -85,6 +91,7 @@ class AssetPages:
         return await complete_asset(context, name, draft.uid)
 
     def show(self, name: str) -> str:
+        """Show an asset."""
         uses = self._bridge.run(read_uses(self._context, name))
         newest = next(
             (use.version.version for use in uses.versions if use.version.removed_at is None), None
@@ -92,6 +99,7 @@ class AssetPages:
         return render_template("asset.html", asset=uses, newest=newest)
 
     def remove(self, name: str) -> AnyResponse:
+        """Withdraw a version of an asset."""
         version = request.form.get("version", type=int)
         removed = self._bridge.run(remove_asset(self._context, name, version=version))
         using = sum(len(use.chains) for use in removed.kept)
@@ -101,7 +109,11 @@ class AssetPages:
 
 
 def _sent() -> dict[str, bytes]:
-    """By path in the asset. Raises ``Unprocessable`` where there is none."""
+    """Return the uploaded files by their path in the asset.
+
+    Raises:
+        Unprocessable: No file was chosen.
+    """
     files = [file for file in request.files.getlist("file") if file.filename]
     folder = [file for file in request.files.getlist("folder") if file.filename]
     found = {_name(file): file.read() for file in files}
@@ -112,5 +124,5 @@ def _sent() -> dict[str, bytes]:
 
 
 def _name(file: FileStorage) -> str:
-    """Browsers send a folder's files with their paths in it, the folder first."""
+    """Return the path of an uploaded file; browsers put the folder first."""
     return (file.filename or "").replace("\\", "/")

@@ -1,4 +1,4 @@
-"""``/audit``: who did what."""
+"""``/audit``: the audit log."""
 
 from flask import render_template, request
 
@@ -9,19 +9,23 @@ from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_audit import check_audit, read_audit
 
-#: Entries on one page.
+#: Events on one page.
 _PAGE = 25
 
 
 class AuditPages:
+    """The page of the audit log."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the page."""
         pages.get("/audit", "audit", self.list, Role.ADMIN)
 
     def list(self) -> str:
+        """Show the audit log, filtered by the query."""
         asked = {
             field: text
             for field, most in (("who", 200), ("what", 200), ("object", 240), ("after", 100))

@@ -1,5 +1,7 @@
-"""The Flask blueprint of all web pages: server-rendered, and usable without JavaScript, which only
-keeps progress up to date."""
+"""The Flask blueprint of all web pages.
+
+The server renders them. They work without JavaScript, which only keeps progress up to date.
+"""
 
 from datetime import timedelta
 
@@ -33,6 +35,7 @@ from wfms.operator.usecases.context import OperatorContext
 
 
 def pages_blueprint(context: OperatorContext, bridge: Bridge) -> Blueprint:
+    """Return the blueprint with all pages."""
     pages = Blueprint(
         "pages", __name__, static_folder="static", static_url_path="/static", template_folder="html"
     )

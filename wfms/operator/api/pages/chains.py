@@ -1,4 +1,4 @@
-"""``/chains``: the list, and one chain with its steps, data sets and the way to cancel it."""
+"""``/chains``: the list of chains, and one chain with its steps, data sets and actions."""
 
 from uuid import UUID
 
@@ -21,11 +21,14 @@ from wfms.operator.usecases.read_chain_list import ChainList, read_chain_list
 
 
 class ChainPages:
+    """The pages of chains."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/chains", "chains", self.list, Role.VIEWER)
         pages.get("/chains/live", "chains_live", self.list_live, Role.VIEWER)
         pages.get("/chains/<uuid:uid>", "chain", self.show, Role.VIEWER)
@@ -47,6 +50,7 @@ class ChainPages:
         )
 
     def list(self) -> str:
+        """Show the list of chains."""
         return render_template(
             "chains.html",
             page=self._list(),
@@ -56,15 +60,18 @@ class ChainPages:
         )
 
     def list_live(self) -> Response:
+        """Return the current list for a live update."""
         return live({"chains": "parts/chains.html"}, again=True, page=self._list())
 
     def _read(self, uid: UUID) -> ChainDetail:
         return self._bridge.run(read_chain_detail(self._context, uid))
 
     def show(self, uid: UUID) -> str:
+        """Show one chain."""
         return render_template("chain.html", detail=self._read(uid))
 
     def live(self, uid: UUID) -> Response:
+        """Return the current state of a chain for a live update."""
         detail = self._read(uid)
         parts = {
             name: f"parts/chain_{name}.html"
@@ -73,6 +80,7 @@ class ChainPages:
         return live(parts, again=not detail.progress.chain.state.final, detail=detail)
 
     def cancel(self, uid: UUID) -> AnyResponse:
+        """Cancel a chain."""
         try:
             chain = self._bridge.run(self._context.chains.cancel_chain(uid))
             flash(
@@ -85,6 +93,7 @@ class ChainPages:
         return redirect(url_for("pages.chain", uid=uid), 303)
 
     def rank(self, uid: UUID) -> AnyResponse:
+        """Set the rank of a chain."""
         try:
             wanted = Prioritise.model_validate({"rank": request.form.get("rank", "")})
             chain = self._bridge.run(self._context.chains.rank_chain(uid, wanted.rank))
@@ -96,6 +105,7 @@ class ChainPages:
         return redirect(url_for("pages.chain", uid=uid), 303)
 
     def discard(self, uid: UUID) -> AnyResponse:
+        """Delete all data of a chain."""
         self._bridge.run(self._context.chains.discard_chain(uid))
         flash("The data of the chain is being deleted.")
         return redirect(url_for("pages.chain", uid=uid), 303)

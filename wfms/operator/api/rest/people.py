@@ -1,4 +1,4 @@
-"""``/api/v1/people``, ``/me``, ``/tokens``: accounts, and what people say with who they are."""
+"""``/api/v1/people``, ``/me``, ``/tokens``: accounts, sign-in and tokens."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -41,12 +41,18 @@ from wfms.operator.usecases.give_token import give_token, revoke_found_token, re
 from wfms.operator.usecases.quotas import read_person_quotas, set_person_quotas
 from wfms.operator.usecases.read_people import read_accounts, read_me, read_tokens
 
-#: Who may ask whose a token is.
+#: The services that may ask for the holder of a token.
 SERVICES = policy(*(service for service in CallingService if service is not CallingService.SETUP))
 
 
 class TokenQuery(Contract):
-    """``all``: of everybody, for administrators. ``ended``: those that hold no more, too."""
+    """Which tokens are listed.
+
+    Attributes:
+        all: Tokens of all people; for administrators only.
+        ended: Tokens that are not valid any more, too.
+        person: Tokens of this person; those of others for administrators only.
+    """
 
     all: bool = False
     ended: bool = False
@@ -54,6 +60,8 @@ class TokenQuery(Contract):
 
 
 class PeopleRoutes:
+    """The routes of accounts, sign-in and tokens."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
         self._database = context.database
@@ -61,6 +69,7 @@ class PeopleRoutes:
         self._people = context.people
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         return [
             Route("GET", "/people", self.list, ADMINS, "Lists accounts of people.",
                   answer=AccountList),
@@ -111,30 +120,43 @@ class PeopleRoutes:
         ]  # fmt: skip
 
     async def list(self) -> AccountList:
+        """List all accounts."""
         return AccountList(accounts=await read_accounts(self._database))
 
     async def add(self, body: NewAccount, caller: Person) -> Account:
+        """Create an account."""
         return await self._accounts.add(body, by=caller)
 
     async def change(self, name: str, body: AccountChange, caller: Person) -> Account:
+        """Change an account."""
         return await self._accounts.change(name, body, by=caller)
 
     async def quotas(self, name: str, caller: Person) -> PersonQuotas:
+        """Return the quotas of a person and how much of them is used."""
         return await read_person_quotas(self._context, name, by=caller)
 
     async def set_quotas(self, name: str, body: SetQuotas) -> PersonQuotas:
+        """Set the quotas of a person."""
         return await set_person_quotas(self._context, name, body)
 
     async def me(self, caller: Person) -> Me:
+        """Return the account of the caller."""
         return await read_me(self._database, caller)
 
     async def end_sessions(self, caller: Person) -> None:
+        """End all sessions of the caller."""
         await self._accounts.end_own_sessions(caller)
 
     async def change_password(self, body: NewPassword, caller: Person) -> Account:
+        """Change the password of the caller."""
         return await self._accounts.change_own_password(caller, body)
 
     async def tokens(self, query: TokenQuery, caller: Person) -> TokenList:
+        """List tokens.
+
+        Raises:
+            BeyondRole: The tokens of others are asked for, and the caller is no administrator.
+        """
         others = query.all or query.person not in {None, caller.name}
         if others and caller.role is not Role.ADMIN:
             raise BeyondRole(
@@ -145,18 +167,23 @@ class PeopleRoutes:
         return TokenList(tokens=[each for each in found if query.ended or each.holds(now)])
 
     async def give(self, body: NewToken, caller: Person) -> GivenToken:
+        """Create a token."""
         return await give_token(self._database, body, by=caller)
 
     async def revoke(self, token: UUID, caller: Person) -> Token:
+        """Revoke a token of the caller, or as an administrator any token."""
         return await revoke_token(self._database, token, by=caller)
 
     async def sign_in(self, body: SignInWithPassword) -> GivenToken:
+        """Return a new token for a name and a password."""
         return await self._accounts.token_with_password(body)
 
     async def revoke_found(self, body: TokenQuestion) -> None:
+        """Revoke the token that is sent."""
         await revoke_found_token(self._database, body.token.get_secret_value())
 
     async def holder(self, body: TokenQuestion) -> TokenHolder:
+        """Return the holder of a token, empty if the token is unknown."""
         found = await self._people.principal(body.token.get_secret_value())
         if not isinstance(found, Person):
             return TokenHolder()

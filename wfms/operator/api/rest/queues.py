@@ -1,4 +1,4 @@
-"""``/api/v1/queues``."""
+"""``/api/v1/queues``: message queues and dead letters."""
 
 from typing import Annotated
 
@@ -12,14 +12,19 @@ from wfms.operator.usecases.context import OperatorContext
 
 
 class DeadQuery(Contract):
+    """How many dead letters are listed."""
+
     limit: Annotated[int, Field(ge=1, le=1000)] = 100
 
 
 class QueueRoutes:
+    """The routes of message queues."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._desk = context.queues
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         queue = "/queues/<queue>"
         errors = (NotFound, NotAvailable)
         return [
@@ -40,18 +45,23 @@ class QueueRoutes:
         ]  # fmt: skip
 
     async def list(self) -> QueueList:
+        """List all queues."""
         return await self._desk.queues()
 
     async def dead(self, queue: str, query: DeadQuery) -> DeadMessages:
+        """List the oldest dead letters of a queue."""
         return await self._desk.dead(queue, limit=query.limit)
 
     async def body(self, queue: str, message: str) -> Answered:
+        """Return the body of a dead letter as it was sent."""
         return Answered(
             await self._desk.body(queue, message), content_type="application/octet-stream"
         )
 
     async def requeue(self, queue: str, body: ChooseMessages) -> MessagesMoved:
+        """Put dead letters back into their queue."""
         return await self._desk.requeue(queue, body)
 
     async def drop(self, queue: str, body: ChooseMessages) -> MessagesMoved:
+        """Delete dead letters."""
         return await self._desk.drop(queue, body)

@@ -1,5 +1,7 @@
-"""How a route of the REST interface is declared: Flask serves it, and the OpenAPI document is made
-from the same declaration."""
+"""Declarations of REST routes.
+
+Flask serves a route and the OpenAPI document describes it, both from the same declaration.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,17 +24,21 @@ from wfms.operator.domain.errors import RequestRefused
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
-#: Who may ask for a route, most often.
+#: The most frequent policies.
 VIEWERS, SUBMITTERS = policy(Role.VIEWER), policy(Role.SUBMITTER)
 SHIFT, ADMINS = policy(Role.SHIFT), policy(Role.ADMIN)
-#: Or who has made what the address names.
+#: The owner of the object in the address may use the route, too.
 SHIFT_OR_OWNER = policy(Role.SHIFT, own=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer with a status of its own, or one that is passed on as it came. ``headers``: beside
-    those that all answers have, or in their place."""
+    """An answer with its own status, or the answer of another service.
+
+    Attributes:
+        body: Content of the answer; None gives status 204.
+        headers: Headers that add to or replace those of all answers.
+    """
 
     body: Contract | bytes | None
     status: int = 200
@@ -40,19 +46,25 @@ class Answered:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-#: Query parameters of a route that takes a bare text or archive.
+#: Query parameters of a route that takes a plain text or an archive.
 UPLOADED_AS = ("name", "main")
 
-#: Called on the event loop with the parts of the path by name, ``query`` and ``body`` where the
-#: route declares them.
+#: Called on the event loop with the parts of the path by name, and with ``query`` and ``body`` if
+#: the route declares them.
 View = Callable[..., Awaitable[Contract | Answered | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """``rule``: path below ``/api/v1`` with Flask's converters. ``access``: who may ask for it.
-    ``many``: it answers with a list of ``answer``. ``again``: the status where all was so already.
-    ``read``: makes the body from something else than plain JSON."""
+    """The declaration of a REST route.
+
+    Attributes:
+        rule: Path below ``/api/v1`` with Flask's converters.
+        access: Who may use the route.
+        many: The answer is a list of ``answer``.
+        again: Status of a request that changed nothing because an earlier one did.
+        read: Reads the body if it is not plain JSON.
+    """
 
     method: str
     rule: str
@@ -65,21 +77,22 @@ class Route:
     again: int | None = None
     body: type[Contract] | None = None
     query: type[Contract] | None = None
-    #: A query that whoever answers in the end reads.
+    #: The query, if another service reads it.
     passed_on: type[Contract] | None = None
     errors: tuple[type[ServiceError], ...] = ()
     read: Callable[[], Any] | None = None
-    #: Takes a form with a file, or bare text, beside JSON.
+    #: The route takes a form with files or plain text, beside JSON.
     uploads: bool = False
-    #: Of an answer that is no JSON.
+    #: Media type of an answer that is not JSON.
     media: str | None = None
-    #: Takes bytes as they are.
+    #: The route takes bytes.
     sends_bytes: bool = False
-    #: Its view is told who asks, as ``caller``.
+    #: The view gets the person who sends the request as ``caller``.
     told_caller: bool = False
 
 
 def blueprint(routes: list[Route], bridge: Bridge) -> Blueprint:
+    """Return the Flask blueprint that serves the routes."""
     rest = Blueprint("rest", __name__, url_prefix="/api/v1")
     for number, route in enumerate(routes):
         rest.add_url_rule(
@@ -144,7 +157,11 @@ def _response(answer: Contract | Answered | None, status: int) -> Response:
 
 
 def parse_json(model: type[ModelT]) -> ModelT:
-    """The request's JSON body. Raises ``RequestRefused`` with every field that is wrong."""
+    """Parse the JSON body of the request.
+
+    Raises:
+        RequestRefused: Fields are wrong; the error names each of them.
+    """
     try:
         return model.model_validate_json(read_body() or b"{}")
     except ValidationError as error:
@@ -152,10 +169,10 @@ def parse_json(model: type[ModelT]) -> ModelT:
 
 
 def parse_query(model: type[ModelT]) -> ModelT:
-    """Read the request's query string; of a parameter that is a list, all values.
+    """Parse the query of the request. A list parameter gets all its values.
 
     Raises:
-        RequestRefused: A parameter is not known, or its value does not fit.
+        RequestRefused: A parameter is unknown, or its value is wrong.
     """
     values: dict[str, Any] = request.args.to_dict()
     for name, described in model.model_fields.items():
@@ -168,6 +185,7 @@ def parse_query(model: type[ModelT]) -> ModelT:
 
 
 def refused(part: str, error: ValidationError) -> RequestRefused:
+    """Return the error for a part of a request that failed validation."""
     findings = [
         Finding(message=f"{'.'.join([part, *map(str, e['loc'])])}: {sentence_of(e)}")
         for e in error.errors()

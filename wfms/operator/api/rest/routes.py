@@ -1,4 +1,4 @@
-"""Every route of the REST interface."""
+"""The list of all REST routes."""
 
 from wfms.operator.api.rest.assets import AssetRoutes
 from wfms.operator.api.rest.attention import AttentionRoutes
@@ -26,7 +26,12 @@ from wfms.operator.usecases.context import OperatorContext
 
 
 def all_routes(context: OperatorContext, *, largest_body: int) -> list[Route]:
-    """``largest_body``: most bytes of what is passed on to other services."""
+    """Return the declarations of all routes.
+
+    Args:
+        context: The context of the operator service.
+        largest_body: Limit in bytes of a body that is forwarded to another service.
+    """
     return [
         *TemplateRoutes(context).routes(),
         *RunTemplateRoutes(context).routes(),

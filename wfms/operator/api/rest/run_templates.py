@@ -1,5 +1,7 @@
-"""``/api/v1/run-templates``: templates that came with runs of files, and that nothing else takes
-notice of."""
+"""``/api/v1/run-templates``: templates that were sent for single runs.
+
+No data set is matched with them.
+"""
 
 from http import HTTPStatus
 from typing import Annotated
@@ -23,7 +25,12 @@ from wfms.operator.usecases.store_run_template import store_run_template
 
 
 class RunListQuery(Contract):
-    """``paged``: say where the next page begins. ``after``: the ``next`` of the page before."""
+    """Which part of the list is returned.
+
+    Attributes:
+        after: The ``after`` of the page before.
+        paged: Return where the next page begins.
+    """
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 1000
     after: UUID | None = None
@@ -31,11 +38,14 @@ class RunListQuery(Contract):
 
 
 class RunTemplateRoutes:
+    """The routes of templates that were sent for single runs."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
         self._database = context.database
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         path = "/run-templates/<uuid:template_id>"
         return [
             Route("POST", "/run-templates", self.store, SUBMITTERS,
@@ -55,6 +65,7 @@ class RunTemplateRoutes:
         ]  # fmt: skip
 
     async def store(self, body: SentTemplate) -> Answered:
+        """Store a template, or return the stored one that has the same files."""
         stored = await store_run_template(
             self._context, body.sent, name=body.name, template_id=uuid4(), group=body.group
         )
@@ -64,6 +75,7 @@ class RunTemplateRoutes:
         )
 
     async def list(self, query: RunListQuery) -> TemplateList:
+        """List the templates."""
         found = await list_run_templates(self._database, limit=query.limit, after=query.after)
         return TemplateList(
             templates=[template.contract() for template in found.templates],
@@ -71,7 +83,9 @@ class RunTemplateRoutes:
         )
 
     async def read(self, template_id: UUID) -> Template:
+        """Return a template with its files."""
         return (await read_run_template(self._database, template_id)).contract(whole=True)
 
     async def delete(self, template_id: UUID) -> None:
+        """Delete a template from the list."""
         await delete_run_template(self._database, template_id)

@@ -1,5 +1,7 @@
-"""``/api/v1/secrets``: no answer has a value, but that of
-``/sealed-secrets``, which only the WMS can open."""
+"""``/api/v1/secrets``: names and versions of secrets.
+
+No answer contains a value, except that of ``/sealed-secrets``, which only the WMS can decrypt.
+"""
 
 from typing import Annotated
 from uuid import UUID
@@ -21,23 +23,34 @@ from wfms.operator.usecases.set_secret import set_secret
 
 
 class RemovalQuery(Contract):
-    """``version``: this one alone."""
+    """Which versions of a secret are deleted.
+
+    Attributes:
+        version: Delete only this version.
+    """
 
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
 
 class SecretQuery(Contract):
-    """``template_id``: a template, published or of a run, that is to use the newest version."""
+    """What a secret is read for.
+
+    Attributes:
+        template_id: A template, published or of a single run, that is to use the newest version.
+    """
 
     template_id: UUID | None = None
 
 
 class SecretRoutes:
+    """The routes of secrets."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
         self._database = context.database
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         name = "/secrets/<name>"
         return [
             Route("GET", "/secrets", self.list, VIEWERS,
@@ -59,16 +72,21 @@ class SecretRoutes:
         ]  # fmt: skip
 
     async def list(self) -> SecretList:
+        """List all secrets."""
         return SecretList(secrets=await read_secrets(self._database))
 
     async def read(self, name: str, query: SecretQuery) -> Secret:
+        """Return the versions of a secret and who may use them."""
         return await read_secret(self._database, name, template_id=query.template_id)
 
     async def set(self, body: NewSecret) -> Secret:
+        """Store a value as the next version of a secret."""
         return await set_secret(self._context, body)
 
     async def remove(self, name: str, query: RemovalQuery) -> None:
+        """Delete a secret, or one version of it."""
         await remove_secret(self._database, name, version=query.version)
 
     async def open(self, body: Sealed) -> Sealed:
+        """Return the values for a job, encrypted for the WMS."""
         return await open_secrets(self._context, body)

@@ -1,4 +1,4 @@
-"""``/api/v1/sites``: sites that pilots come from."""
+"""``/api/v1/sites``: sites that pilots belong to."""
 
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
@@ -7,10 +7,13 @@ from wfms.operator.usecases.context import OperatorContext
 
 
 class SiteRoutes:
+    """The routes of sites."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._wms = context.wms
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         return [
             Route("GET", "/sites", self.list, ADMINS, "Lists the sites that pilots come from.",
                   answer=SiteList, errors=(NotAvailable,)),
@@ -24,10 +27,13 @@ class SiteRoutes:
         ]  # fmt: skip
 
     async def list(self) -> SiteList:
+        """List all sites."""
         return await self._wms.sites()
 
     async def add(self, body: NewSite) -> GivenSite:
+        """Create a site."""
         return await self._wms.add_site(body)
 
     async def revoke(self, name: str) -> Site:
+        """Revoke a site."""
         return await self._wms.revoke_site(name)

@@ -12,10 +12,13 @@ from wfms.operator.usecases.read_steps import read_steps, set_step_priority
 
 
 class StepRoutes:
+    """The routes of steps."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         return [
             Route("GET", "/steps", self.list, VIEWERS,
                   "Lists steps of published templates, and others that have tasks: how many jobs "
@@ -32,10 +35,13 @@ class StepRoutes:
         ]  # fmt: skip
 
     async def list(self) -> StepList:
+        """List steps with their waiting jobs."""
         return await read_steps(self._context)
 
     async def prioritise(self, step: str, body: SetStepPriority) -> StepList:
+        """Set the priority of a step."""
         return await set_step_priority(self._context, step, body)
 
     async def load(self, uid: UUID, body: LoadTool) -> None:
+        """Let a pilot prefer the jobs of a step, so that it loads the tool of the step."""
         await load_tool(self._context, uid, body)

@@ -1,4 +1,4 @@
-"""``/api/v1/tasks``, and the text of jobs' logs."""
+"""``/api/v1/tasks``, and the logs of jobs."""
 
 from typing import Annotated, ClassVar
 from uuid import UUID
@@ -21,9 +21,15 @@ from wfms.operator.usecases.read_log import read_log
 
 
 class TaskListRequest(Renamed):
-    """``name``: DATASET.STEP, by the name of the chain's input; not by pages.
-    ``state``: of the step. ``paged``: say where the next page begins. ``after``: the ``after`` of
-    the page before. ``full``: with how many jobs were killed."""
+    """Which tasks are listed.
+
+    Attributes:
+        name: DATASET.STEP with the name of the chain's input. The result has no pages.
+        state: State of the step.
+        after: The ``after`` of the page before.
+        paged: Return where the next page begins.
+        full: Include the numbers of killed jobs.
+    """
 
     old_names: ClassVar = {"chain_uid": "chain"}
 
@@ -37,23 +43,34 @@ class TaskListRequest(Renamed):
 
 
 class OneTaskQuery(Contract):
-    """``full``: with how many jobs were killed."""
+    """Which details of a task are included.
+
+    Attributes:
+        full: Include the number of killed jobs.
+    """
 
     full: bool = False
 
 
 class LogQuery(Contract):
-    """``attempt``: by default the last one that has left a log."""
+    """Which log of a job is read.
+
+    Attributes:
+        attempt: By default the last attempt that has a log.
+    """
 
     attempt: int | None = None
 
 
 class TaskRoutes:
+    """The routes of tasks and logs."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
         self._chains = context.chains
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         uid = "/tasks/<uuid:uid>"
         return [
             Route("GET", "/tasks", self.list, VIEWERS,
@@ -77,6 +94,7 @@ class TaskRoutes:
         ]  # fmt: skip
 
     async def list(self, query: TaskListRequest) -> ChainTaskList:
+        """List tasks."""
         if query.name is not None:
             wanted = TaskSearch(
                 query.name,
@@ -96,17 +114,22 @@ class TaskRoutes:
         )
 
     async def read(self, uid: UUID, query: OneTaskQuery) -> ChainTask:
+        """Return a task."""
         return await self._chains.task(uid, full=query.full)
 
     async def cancel(self, uid: UUID, body: Cancel) -> TaskStatus:
+        """Cancel a task."""
         return await self._chains.cancel_task(uid, body)
 
     async def prioritise(self, uid: UUID, body: Prioritise) -> TaskStatus:
+        """Set the rank of a task."""
         return await self._chains.prioritise(uid, body.rank)
 
     async def live_log(self, job: int) -> FollowedLog:
+        """Return the end of the output of a running job."""
         return await follow_log(self._context, job)
 
     async def log(self, job: int, query: LogQuery) -> Answered:
+        """Return the beginning and the end of a job's log."""
         text = await read_log(self._context, job, attempt=query.attempt)
         return Answered(text.text.encode(), content_type="text/plain; charset=utf-8")

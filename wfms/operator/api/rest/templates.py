@@ -1,4 +1,4 @@
-"""``/api/v1/templates``."""
+"""``/api/v1/templates``: published templates."""
 
 from http import HTTPStatus
 from uuid import uuid4
@@ -35,29 +35,42 @@ from wfms.operator.usecases.template_owners import share_template
 
 
 class ListQuery(Contract):
-    """``all``: every version, not only the latest; ``disabled``: also of templates that are
-    disabled."""
+    """Which templates are listed.
+
+    Attributes:
+        all: Every version, not only the latest.
+        disabled: Disabled templates, too.
+    """
 
     all: bool = False
     disabled: bool = False
 
 
 class VersionQuery(Contract):
+    """Which version of a template is read; by default the latest."""
+
     version: int | None = None
 
 
 class DeleteQuery(Contract):
-    """``force``: also while chains of it run; they go on."""
+    """How a template is deleted.
+
+    Attributes:
+        force: Delete it also while its chains run. The chains go on.
+    """
 
     force: bool = False
 
 
 class TemplateRoutes:
+    """The routes of published templates."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
         self._database = context.database
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         name = "/templates/<name>"
         return [
             Route("POST", "/templates", self.store, SUBMITTERS,
@@ -104,6 +117,7 @@ class TemplateRoutes:
         ]  # fmt: skip
 
     async def store(self, body: SentTemplate) -> Answered:
+        """Store a template, or return the latest version if it has the same files."""
         stored = await store_template(
             self._context,
             body.sent,
@@ -115,30 +129,44 @@ class TemplateRoutes:
         return _answered(stored)
 
     async def compare(self, body: SentTemplate) -> TemplateChanges:
+        """Return what storing a template would change."""
         return await compare_template(self._context, body.sent, name=body.name)
 
     async def restore(self, name: str, body: RestoreTemplate) -> Answered:
+        """Make an old version the latest again."""
         stored = await restore_template(
             self._context, name, version=body.version, template_id=uuid4()
         )
         return _answered(stored)
 
     async def check(self, body: CheckTemplate) -> CheckedTemplate:
+        """Return the findings about a template."""
         return await check_template(self._context.compiler, body)
 
     async def list(self, query: ListQuery, body: bool) -> TemplateList:
-        """``body``: the intake reads this again and again, and needs no texts."""
+        """List templates.
+
+        Args:
+            query: The filters.
+            body: A service asks. The intake polls this route and needs no CWL texts.
+        """
         found = await read_templates(
             self._database, every_version=query.all, disabled=query.disabled, text=not body
         )
         return TemplateList(templates=[template.contract(text=True) for template in found])
 
     async def read(self, name: str, query: VersionQuery) -> Template:
+        """Return a template with its files."""
         return (await read_template(self._database, name, version=query.version)).contract(
             whole=True
         )
 
     async def due(self, name: str) -> TemplateDue:
+        """Return when a template is triggered, and when it was.
+
+        Raises:
+            NotDue: The template has no trigger.
+        """
         template = await read_template(self._database, name)
         due = await read_due(self._context, template)
         if due is None:
@@ -146,15 +174,19 @@ class TemplateRoutes:
         return due
 
     async def disable(self, name: str) -> Template:
+        """Disable a template."""
         return (await disable_template(self._database, name)).contract()
 
     async def enable(self, name: str) -> Template:
+        """Enable a template."""
         return (await enable_template(self._database, name)).contract()
 
     async def share(self, name: str, body: Share) -> Template:
+        """Set the owner of a template and the groups that see it."""
         return (await share_template(self._database, name, body)).contract()
 
     async def delete(self, name: str, query: DeleteQuery) -> None:
+        """Delete all versions of a template."""
         await delete_template(self._context, name, force=query.force)
 
 

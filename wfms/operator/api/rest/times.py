@@ -1,4 +1,4 @@
-"""``/api/v1/times``, and the time line of a chain: as JSON and as pictures."""
+"""``/api/v1/times``, and the timeline of a chain: as JSON and as SVG images."""
 
 from uuid import UUID
 
@@ -18,17 +18,17 @@ from wfms.operator.usecases.read_times import (
     read_timeline,
 )
 
-#: Pictures bring their colours along, and nothing else.
+#: The images contain their own styles and load nothing.
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
-#: Chains at a time.
+#: Most chains in one request.
 _MAX_CHAINS = 100
 
 
 class TimesQuery(Contract):
     """Which work is counted.
 
-    Without chains: what began since ``since`` (by default in the last day), of ``template`` or of
-    all.
+    Without ``chain_uid``: the work that began after ``since`` (by default in the last day), of
+    ``template`` or of all templates.
     """
 
     chain_uid: list[UUID] = Field(
@@ -39,10 +39,13 @@ class TimesQuery(Contract):
 
 
 class TimesRoutes:
+    """The routes of times and timelines."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         timeline = "/chains/<uuid:uid>/timeline"
         return [
             Route("GET", "/times", self.times, VIEWERS,
@@ -60,19 +63,23 @@ class TimesRoutes:
         ]  # fmt: skip
 
     async def times(self, query: TimesQuery) -> WorkTimes:
+        """Return how long jobs waited and ran."""
         if query.chain_uid:
             return await read_chain_times(self._context, query.chain_uid)
         return await read_template_times(self._context, query.template, since=query.since)
 
     async def picture(self, query: TimesQuery) -> Answered:
+        """Return the times as an SVG image."""
         title = query.template or ("Times" if query.chain_uid else "All templates")
         drawn = draw(await self.times(query), title=title)
         return _picture(drawn)
 
     async def timeline(self, uid: UUID) -> Timeline:
+        """Return the timeline of a chain."""
         return await read_timeline(self._context, uid)
 
     async def timeline_picture(self, uid: UUID) -> Answered:
+        """Return the timeline of a chain as an SVG image."""
         drawn = await draw_chain(self._context, uid)
         return _picture(drawn)
 

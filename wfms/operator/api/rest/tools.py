@@ -1,4 +1,4 @@
-"""``/api/v1/tools``: the library of tools; ``/api/v1/pipelines/compose``: workflows of them."""
+"""``/api/v1/tools`` and ``/api/v1/pipelines/compose``: the tool library, and workflows from it."""
 
 from typing import Annotated
 
@@ -16,17 +16,24 @@ from wfms.operator.usecases.store_tool import remove_tool, store_tool
 
 
 class ToolVersionQuery(Contract):
-    """``version``: this one; the newest, or to be removed all, without it."""
+    """Which version of a tool is meant.
+
+    Attributes:
+        version: By default the newest is read, and all are deleted.
+    """
 
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
 
 class ToolRoutes:
+    """The routes of the tool library."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
         self._database = context.database
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         name = "/tools/<name>"
         return [
             Route("GET", "/tools", self.list, VIEWERS,
@@ -49,19 +56,25 @@ class ToolRoutes:
         ]  # fmt: skip
 
     async def list(self) -> ToolList:
+        """List the newest versions of all tools."""
         return ToolList(tools=await read_tools(self._database))
 
     async def store(self, body: NewTool) -> StoredTool:
+        """Store a tool as its next version."""
         return await store_tool(self._context, body)
 
     async def read(self, name: str, query: ToolVersionQuery) -> Tool:
+        """Return a tool with its text."""
         return await read_tool(self._database, name, version=query.version)
 
     async def versions(self, name: str) -> ToolList:
+        """List the versions of a tool."""
         return ToolList(tools=await read_tool_versions(self._database, name))
 
     async def remove(self, name: str, query: ToolVersionQuery) -> None:
+        """Delete a tool, or one version of it."""
         await remove_tool(self._database, name, version=query.version)
 
     async def compose(self, body: ComposeTools) -> Composition:
+        """Compose a workflow from tools of the library."""
         return await compose_tools(self._context, body)

@@ -1,4 +1,4 @@
-"""``/api/v1/unmatched`` and ``/ties``."""
+"""``/api/v1/unmatched`` and ``/ties``: results of matching data sets with templates."""
 
 from typing import Annotated
 
@@ -13,17 +13,24 @@ from wfms.operator.usecases.review_unmatched import current_ties, review_unmatch
 
 
 class UnmatchedQuery(Contract):
-    """``template``: only data sets that its latest version would take now."""
+    """Which unmatched data sets are listed.
+
+    Attributes:
+        template: Only data sets that the latest version of this template would take now.
+    """
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 200
     template: str | None = None
 
 
 class UnmatchedRoutes:
+    """The routes of unmatched data sets and ties."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         return [
             Route("GET", "/unmatched", self.list, VIEWERS,
                   "Lists data sets that fitted no template, with what today's templates make of "
@@ -35,7 +42,9 @@ class UnmatchedRoutes:
         ]  # fmt: skip
 
     async def list(self, query: UnmatchedQuery) -> UnmatchedList:
+        """List unmatched data sets."""
         return await review_unmatched(self._context, limit=query.limit, template=query.template)
 
     async def ties(self) -> TieList:
+        """List templates of equal priority that match the same data sets."""
         return TieList(ties=await current_ties(self._context))

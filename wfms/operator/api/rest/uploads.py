@@ -1,5 +1,4 @@
-"""Reads uploaded templates, however they come: JSON, a form with files or a text, a zip, bare
-text."""
+"""Reading of uploaded templates: JSON, forms with files or a text, zip archives, plain text."""
 
 import re
 from dataclasses import dataclass
@@ -35,7 +34,10 @@ _GROUP: TypeAdapter[str] = TypeAdapter(GroupName)
 
 @dataclass(frozen=True, slots=True)
 class SentTemplate:
-    """``replaces``, ``group``: as in ``NewTemplate``."""
+    """A template as it was uploaded.
+
+    ``replaces`` and ``group`` have the same meaning as in ``NewTemplate``.
+    """
 
     name: str
     sent: SubmittedFiles
@@ -44,8 +46,15 @@ class SentTemplate:
 
 
 def read_upload() -> SentTemplate:
-    """A template sent as JSON (``NewTemplate``), as a form, or as a bare text or zip with the name,
-    and perhaps the main file, in the query. Raises ``RequestRefused``, ``UnknownMedia``."""
+    """Read the template in the request.
+
+    It may be JSON (``NewTemplate``), a form, a plain text or a zip archive. With plain text and zip
+    archives, the query has the name and, where needed, the path of the main file.
+
+    Raises:
+        RequestRefused: The body is not a valid template.
+        UnknownMedia: The media type is not supported.
+    """
     match request.mimetype:
         case "application/json":
             template = parse_json(NewTemplate)
@@ -70,9 +79,12 @@ def read_upload() -> SentTemplate:
 
 
 def read_form() -> SentTemplate:
-    """Any number of files, or one zip, under any name, or a text in ``cwl``; ``name`` (by default
-    that of the file or of their folder, without its ending); ``main``: path of the workflow among
-    several."""
+    """Read a template from a form.
+
+    The form has files or one zip archive in fields of any name, or a text in ``cwl``. ``name`` is
+    by default the name of the file or of its folder, without the extension. ``main`` is the path of
+    the workflow among several files.
+    """
     name, main = request.form.get("name", "").strip(), request.form.get("main", "").strip()
     uploaded = [file for file in chain.from_iterable(request.files.listvalues()) if file.filename]
     if not uploaded:
@@ -88,13 +100,15 @@ def read_form() -> SentTemplate:
 
 
 def _path(file: FileStorage) -> str:
-    """Browsers send a folder's files with their paths, single ones with their names."""
+    """Return the path of a file: browsers send paths for the files of a folder, names for others."""
     return (file.filename or UNNAMED).replace("\\", "/")
 
 
 def _name_of(paths: list[str], main: str) -> str:
-    """A template's name, from those of its files: ``spd.cwl``, ``spd.zip`` and the folder ``spd``
-    are ``spd``."""
+    """Return the name of a template, from the names of its files.
+
+    It is ``spd`` for ``spd.cwl``, for ``spd.zip`` and for the folder ``spd``.
+    """
     first = PurePosixPath(main or paths[0])
     if first.stem in {"workflow", "main"} and len(first.parts) > 1:
         stem = first.parts[-2]
@@ -121,7 +135,7 @@ def _sent(name: str, files: dict[str, bytes], main: str = "") -> SentTemplate:
 
 
 def _group() -> str | None:
-    """Of the form, or of the query."""
+    """Return the group in the form or the query."""
     given = request.values.get("group", "").strip()
     if not given:
         return None
