@@ -111,7 +111,7 @@ class _Reader:
             if output.body is not None:
                 fields = found.outputs.setdefault(output.name, Fields())
                 homes[id(output.body)] = _Home("output", fields)
-        self._find_nested(written, "", homes, found)
+        self._find_nested(written, (), homes, found)
         self._walk(self.document.root, homes)
         for fields, of_tool in self.tools:
             fields.add(of_tool)
@@ -129,29 +129,35 @@ class _Reader:
     def _find_nested(
         self,
         workflow: CommentedMap,
-        prefix: str,
+        around: tuple[str, ...],
         homes: dict[int, _Home],
         found: Extensions,
     ) -> None:
         """Find the steps of nested workflows.
 
         A workflow that several steps run is one text, so their fields are shared.
+
+        Args:
+            workflow: The workflow that runs them.
+            around: Names of the steps that run ``workflow``, the outermost first.
+            homes: Gets the owners of fields, by the identity of their nodes.
+            found: Gets the fields.
         """
         for step in named_nodes(workflow.get("steps")):
             run = None if step.body is None else self._run_of(step.body)
             if (
                 not isinstance(run, CommentedMap)
                 or run.get("class") != "Workflow"
-                or prefix.count(".") > MOST_NESTED_WORKFLOWS
+                or len(around) > MOST_NESTED_WORKFLOWS
             ):
                 continue
             if len(found.nested) > _MOST_NESTED:
                 return
-            inside = f"{prefix}{step.name}."
+            inside = (*around, step.name)
             for inner in named_nodes(run.get("steps")):
                 if inner.body is not None:
                     home = homes.setdefault(id(inner.body), _Home("step"))
-                    found.nested[f"{inside}{inner.name}"] = home.fields
+                    found.nested[".".join((*inside, inner.name))] = home.fields
                     self._find_tool(inner.body, home.fields, homes)
             self._find_nested(run, inside, homes, found)
 

@@ -7,16 +7,14 @@ many times faster than a parser in Python. Scalars follow YAML 1.2, as in CWL an
 import math
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import yaml
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.nodes import ScalarNode
-from ruamel.yaml.resolver import VersionedResolver
 
 from sluice.cwl.features import INPUTS
 from sluice.cwl.reading.findings import START, EnoughFound, Findings, TextPlace
+from sluice.cwl.reading.plain_values import CORE_TAG, plain_value
 from sluice.visible_text import REORDERING, quoted
 
 #: The limit of a text in bytes of UTF-8.
@@ -30,10 +28,11 @@ MOST_NODES_TOGETHER = 4 * MOST_NODES
 MOST_ENTRIES = 1_000
 MOST_DEPTH = 64
 
+#: The YAML merge key.
+_MERGE = "<<"
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-_CORE = "tag:yaml.org,2002:"
 _REORDERING = re.compile(f"[{''.join(REORDERING)}]")
-_TRUTH = {"true": True, "false": False}
+_YAML_NAMES = {bool: "bool", int: "int", float: "float", type(None): "null", str: "str"}
 
 
 class UnreadableError(Exception):
@@ -193,7 +192,7 @@ class _Builder:
             raise UnreadableError(
                 place, f"more than {MOST_DEPTH} levels of nesting: too deep for a template"
             )
-        if event.tag not in (None, "!", _CORE + "map", _CORE + "seq"):
+        if event.tag not in (None, "!", CORE_TAG + "map", CORE_TAG + "seq"):
             raise UnreadableError(place, f"the YAML tag {quoted(event.tag)} is not allowed in CWL")
         node = CommentedMap() if isinstance(event, yaml.MappingStartEvent) else CommentedSeq()
         node.lc.line, node.lc.col = place[0] - 1, place[1] - 1
@@ -246,7 +245,7 @@ class _Builder:
         return 0
 
     def _scalar(self, event: Any, place: TextPlace) -> Any:
-        if event.tag in (None, "!") or not event.tag.startswith(_CORE):
+        if event.tag in (None, "!") or not event.tag.startswith(CORE_TAG):
             if event.tag not in (None, "!"):
                 raise UnreadableError(
                     place, f"the YAML tag {quoted(event.tag)} is not allowed in CWL"
@@ -254,10 +253,10 @@ class _Builder:
             return (
                 plain_value(event.value) if event.implicit[0] and event.tag is None else event.value
             )
-        if event.tag == _CORE + "str":
+        if event.tag == CORE_TAG + "str":
             return event.value
         value = plain_value(event.value)
-        if f"{_CORE}{_YAML_NAMES.get(type(value))}" != event.tag:
+        if f"{CORE_TAG}{_YAML_NAMES.get(type(value))}" != event.tag:
             raise UnreadableError(
                 place, f"{quoted(event.value)} is not what its YAML tag {quoted(event.tag)} says"
             )
@@ -274,7 +273,8 @@ class _Container:
         self.nodes_before = nodes_before
         self.key: str | None = None
         self.key_place: TextPlace | None = None
-        self.merged: list[Any] = []
+        self.merged: list[CommentedMap] = []
+        self.merge_line: int | None = None
 
     def put(self, value: Any, place: TextPlace, findings: Findings) -> None:
         """Add an item, a key or a value."""
@@ -289,7 +289,7 @@ class _Container:
         elif self.key_place is None:
             self._take_key(value, place, findings)
         else:
-            self._take_value(value, place)
+            self._take_value(value, place, findings)
 
     def _take_key(self, key: Any, place: TextPlace, findings: Findings) -> None:
         self.key_place = place
@@ -304,19 +304,32 @@ class _Container:
                     else f", not {quoted(key)}; quote it if it is one"
                 ),
             )
-        elif self.key in self.node:
-            first = self.node.lc.data[self.key][0] + 1
+        elif self.key in self.node or (self.key == _MERGE and self.merge_line is not None):
+            is_merge = self.key == _MERGE
+            first = self.merge_line if is_merge else self.node.lc.data[self.key][0] + 1
             findings.error(
-                place, f"the key '{self.key}' stands twice here; the first is in line {first}"
+                place,
+                f"the key {quoted(self.key)} stands twice here; the first is in line {first}"
+                + (": merge several mappings with one list" if is_merge else ""),
             )
 
-    def _take_value(self, value: Any, place: TextPlace) -> None:
+    def _take_value(self, value: Any, place: TextPlace, findings: Findings) -> None:
         key, key_place = self.key, self.key_place
         self.key, self.key_place = None, None
         if key is None or key_place is None:
             return
-        if key == "<<":
-            self.merged.extend(value if isinstance(value, list) else [value])
+        if key == _MERGE:
+            self.merge_line = key_place.line
+            merged = value if isinstance(value, list) else [value]
+            wrong = [other for other in merged if not isinstance(other, CommentedMap)]
+            if wrong:
+                findings.error(
+                    place,
+                    "the merge key '<<' takes a mapping or a list of mappings, not"
+                    f" {quoted(wrong[0])}: repeat a mapping with an alias, as in '<<:"
+                    " *name'",
+                )
+            self.merged += [other for other in merged if isinstance(other, CommentedMap)]
         elif key not in self.node:
             self.node.lc.data[key] = [
                 key_place[0] - 1,
@@ -329,11 +342,10 @@ class _Container:
     def close(self) -> None:
         """Add the entries of YAML merge keys. The mapping's own keys win."""
         for other in self.merged:
-            if isinstance(other, CommentedMap):
-                for key, value in other.items():
-                    if key not in self.node:
-                        self.node.lc.data[key] = other.lc.data[key]
-                        self.node[key] = value
+            for key, value in other.items():
+                if key not in self.node:
+                    self.node.lc.data[key] = other.lc.data[key]
+                    self.node[key] = value
 
 
 def _is_storable(value: Any) -> bool:
@@ -352,47 +364,3 @@ def _why_not_storable(value: Any) -> str:
             f" {INPUTS['whole number of more than 64 bits'].note}"
         )
     return "is no number that can be worked with; quote it if it is text"
-
-
-_YAML_NAMES = {bool: "bool", int: "int", float: "float", type(None): "null", str: "str"}
-#: Characters that a scalar other than text may start with.
-_NOT_TEXT = frozenset("0123456789+-.~nNtTfF")
-_RESOLVER = VersionedResolver()
-
-
-@lru_cache(maxsize=4096)
-def plain_value(text: str) -> Any:
-    """Return the value of an unquoted YAML 1.2 scalar. Dates stay text, because JSON has none.
-
-    Raises:
-        ValueError: The text has the form of a number without digits (``._``, ``0o_``). Other
-            runners do not read it either.
-    """
-    if len(text) > 64 or (text and text[0] not in _NOT_TEXT):
-        return text
-    tag = str(_RESOLVER.resolve(ScalarNode, text, (True, False))).removeprefix(_CORE)
-    match tag:
-        case "null":
-            return None
-        case "bool":
-            return _TRUTH[text.lower()]
-        case "int":
-            return _integer(text.replace("_", ""))
-        case "float":
-            return _number(text.replace("_", "").lower())
-    return text
-
-
-def _integer(text: str) -> int:
-    sign = -1 if text.startswith("-") else 1
-    digits = text.lstrip("+-").lower()
-    for prefix, base in (("0b", 2), ("0o", 8), ("0x", 16)):
-        if digits.startswith(prefix):
-            return sign * int(digits[2:], base)
-    return sign * int(digits)
-
-
-def _number(text: str) -> float:
-    if text.endswith(".inf"):
-        return -math.inf if text.startswith("-") else math.inf
-    return math.nan if text == ".nan" else float(text)

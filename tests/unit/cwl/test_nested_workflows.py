@@ -67,6 +67,14 @@ def test_fields_of_ours_hold_and_come_down() -> None:
     )
 
 
+def test_dots_in_names_of_steps_are_no_nesting() -> None:
+    join = "              join:\n"
+    edits = (WITH_FIELDS, (join, f"{join}                sluice:rank: 7\n"))
+    name = "i.n.s.i.d.e.v1.2.3.4"
+    plan = plan_of(edited(*edits, text=NESTED).replace("inside", name))
+    assert plan.step(f"{name}.deep.join").rank == 7.0
+
+
 #: In one job the lists are values, which no other step can put together.
 ONE_LIST = ("{source: [inside/cut, inside/same], linkMerge: merge_flattened}", "inside/cut")
 

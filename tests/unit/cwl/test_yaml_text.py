@@ -7,7 +7,8 @@ import pytest
 from schema_salad.utils import yaml_no_ts
 
 from sluice.cwl.reading.findings import Findings
-from sluice.cwl.reading.yaml_text import plain_value, read_text
+from sluice.cwl.reading.plain_values import plain_value
+from sluice.cwl.reading.yaml_text import read_text
 from tests.unit.cwl.samples import LINEAR
 from tests.unit.cwl.test_plans import SPD
 
@@ -47,6 +48,41 @@ def test_aliases_and_merged_keys() -> None:
         "d": {"b": 1, "c": [1, 2]},
         "e": {"b": 2, "c": [1, 2]},
     }
+
+
+_MAPPING = "the merge key '<<' takes a mapping or a list of mappings, not "
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    {
+        "a number": ("a: 1\n<<: 5\n", f"t:2:5: error: {_MAPPING}5: "),
+        "nothing": ("<<:\na: 1\n", f"t:1:4: error: {_MAPPING}null: "),
+        "text with an escape": ('<<: "\\e[2J"\n', f"t:1:5: error: {_MAPPING}'\\x1b[2J': "),
+        "an item of a list": (
+            "x: &x {b: 1}\ny:\n  <<: [*x, [z]]\n",
+            f't:3:7: error: {_MAPPING}["z"]: ',
+        ),
+        "twice": (
+            "x: &x {b: 1}\ny:\n  <<: *x\n  <<: *x\n",
+            "t:4:3: error: the key '<<' stands twice here; the first is in line 3: ",
+        ),
+        "beside a repeated key": (
+            "<<: {b: 1}\na: 1\na: 2\n",
+            "t:3:1: error: the key 'a' stands twice here; the first is in line 2",
+        ),
+    }.values(),
+)
+def test_wrong_merge_keys_are_reported(text: str, said: str) -> None:
+    findings = Findings("t")
+    read_text(text, findings)
+    assert [str(finding)[: len(said)] for finding in findings.sorted()] == [said]
+
+
+def test_first_of_several_merged_mappings_wins() -> None:
+    text = "x: &x {a: 1, b: 1}\ny: &y {b: 2, c: 2}\nz:\n  <<: [*x, *y]\n  c: 3\n"
+    document = read_text(text, Findings("t"))
+    assert document["z"] == {"a": 1, "b": 1, "c": 3} == yaml_no_ts().load(text)["z"]
 
 
 @pytest.mark.parametrize("scalar", SCALARS.split())
