@@ -1,5 +1,7 @@
-"""``python -m wfms.chains``, ``sluice serve chains``: the chain service as a process, settings from
-``SLUICE_CHAINS_…``."""
+"""The chain service as a process: ``python -m wfms.chains`` and ``sluice serve chains``.
+
+Its settings come from ``SLUICE_CHAINS_…``.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """Run the chain service until it is stopped."""
     run_service("wfms.chains", _load)
 
 

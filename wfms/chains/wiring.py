@@ -1,4 +1,4 @@
-"""Wires the chain service: the only file that names what it is made of."""
+"""The composition of the chain service: the only file that names all its parts."""
 
 from datetime import timedelta
 from functools import partial
@@ -45,6 +45,7 @@ NAME = "wfms.chains"
 
 
 def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Service:
+    """Create the chain service with its routes, loops and database."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME, audited=True)
     context = ChainsContext(

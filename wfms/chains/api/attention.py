@@ -1,4 +1,4 @@
-"""REST routes: counts of chains, and acknowledging those that failed."""
+"""Routes that count chains and acknowledge failed ones."""
 
 from uuid import UUID
 
@@ -17,20 +17,25 @@ from wfms.chains.usecases.read_chains import count_chains, read_chain
 
 
 def attention_router(database: Database) -> APIRouter:
+    """Create the routes."""
     router = api_router("/api/v1", tags=["chains"])
 
     @router.get("/counts")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def counts(sight: Seen) -> ChainCounts:
-        """Counts chains that have not ended, and those that need a person
-        (`/chains?attention=true`)."""
+        """Count the chains that have not ended, and those that need a person.
+
+        The latter are listed by `/chains?attention=true`.
+        """
         return await count_chains(database, sight)
 
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)
     async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
-        """Says who has seen that a chain failed: it needs no attention any more. Repeating it is
-        fine; somebody else is told who was first (409)."""
+        """Record who has seen that a chain failed, so that it needs no attention any more.
+
+        Repeating it is fine. Another person is told who was first (409).
+        """
         await acknowledge_chain(database, uid, asked)
         return await read_chain(database, uid)
 

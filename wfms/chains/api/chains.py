@@ -1,4 +1,4 @@
-"""REST routes: making, reading, canceling and discarding chains, and deleting data sets."""
+"""Routes that create, read, cancel, rank and discard chains, and delete data sets."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -77,8 +77,11 @@ def _query(
 def chains_router(
     context: ChainsContext, *, wake: Callable[[], None], wake_start: Callable[[], None]
 ) -> APIRouter:
-    """``wake``: called after a change that leaves work to the loops; ``wake_start``: where all that
-    is left are steps to start."""
+    """Create the routes.
+
+    ``wake`` is called after a change that leaves work to the loops, ``wake_start`` if the only work
+    left is to start steps.
+    """
     router = api_router("/api/v1", tags=["chains"])
     _add_new(router, context, wake_start)
     _add_deletion(router, context, wake)
@@ -99,8 +102,10 @@ def _add_new(router: APIRouter, context: ChainsContext, wake_start: Callable[[],
     )
     @allow(CallingService.OPERATOR, CallingService.INTAKE)
     async def new_dataset(new: NewChain, response: Response, by: Asking) -> Chain:
-        """Carries a data set through a template: 201 for a new chain, 200 with the first for a
-        repetition."""
+        """Carry a data set through a template.
+
+        201 for a new chain, 200 with the first one for a repetition.
+        """
         uid, created = await create_chain(context, new, by=by)
         if created:
             wake_start()
@@ -126,10 +131,13 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
             bool, Query(description="It held a version of an asset that nobody is given any more.")
         ] = False,
     ) -> Dataset:
-        """Has the DMS delete a data set: refused while chains that have not ended need it, and for
-        outputs, unless forced. Then they are canceled first, and the data set is deleted when the
-        last of them has ended. One that holds a version of an asset is refused always, until that
-        is taken back. Repeating it is fine."""
+        """Have the DMS delete a data set.
+
+        This is refused while chains that have not ended need it, and for outputs, unless it is
+        forced. If forced, these chains are canceled first, and the data set is deleted when the
+        last of them has ended. A data set that holds a version of an asset is always refused until
+        that version is taken back. Repeating it is fine.
+        """
         dataset = await delete_dataset(
             context, uid, force=force, taken_back=taken_back, sight=sight
         )
@@ -145,20 +153,24 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         sight: Seen,
         after: str | None = None,
     ) -> ChainPage:
-        """List chains, newest first. `uid`: of these; `dataset`: those whose input it is; `uses`:
-        those that have it as their input or as the value of a parameter; `template`: those of any
-        version of the template of this name; `owner`: those of this account; `meta`: those whose
-        input has these values in its metadata; `attention`: those that failed and that nobody has
-        acknowledged, discarded or run again, and those with a step that cannot go on. `ended`: in
-        place of that, those that have ended, the last to end first, on one page. `failures`: with
-        the numbers of failed jobs."""
+        """List chains, newest first.
+
+        `uid`: only these; `dataset_uid`: those with this input; `uses`: those that have it as their
+        input or as a parameter value; `template`: those of any version of the template of this
+        name; `owner`: those of this account; `meta`: those whose input has these values in its
+        metadata; `attention`: those that failed and that nobody has acknowledged, discarded or run
+        again, and those with a step that cannot go on; `ended`: instead, those that have ended, the
+        last to end first, on one page; `failures`: with the numbers of failed jobs.
+        """
         return await read_chains(database, replace(query, sight=sight), after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def one_chain(uid: UUID, *, failures: bool = False) -> Chain:
-        """Reads a chain with its steps and data sets. `failures`: with the numbers of failed
-        jobs."""
+        """Return a chain with its steps and data sets.
+
+        `failures`: with the numbers of failed jobs.
+        """
         return await read_chain(database, uid, failures=failures)
 
 
@@ -166,8 +178,10 @@ def _add_rank(router: APIRouter, context: ChainsContext) -> None:
     @router.post("/chains/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.OPERATOR)
     async def rank(uid: UUID, new: Prioritise) -> Chain:
-        """Ranks a whole chain: that is added to the ranks of its steps, of running ones at once.
-        One that has no more steps to run is refused (409). Repeating it is fine."""
+        """Rank a whole chain: the rank is added to those of its steps, at once for running ones.
+
+        A chain with no more steps to run is refused (409). Repeating it is fine.
+        """
         await rank_chain(context, uid, new.rank)
         return await read_chain(context.database, uid)
 
@@ -176,9 +190,11 @@ def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None])
     @router.post("/chains/{uid}/cancel", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> Chain:
-        """Cancels a chain, once its running tasks have stopped. One whose output is on its way
-        to the output storage is canceled at once, and what is not safe there is deleted. Repeating
-        it is fine, the first reason stays."""
+        """Cancel a chain once its running tasks have stopped.
+
+        A chain that uploads its output is canceled at once, and outputs that are not safe on the
+        output storage are deleted. Repeating it is fine; the first reason stays.
+        """
         await cancel_chain(database, uid, reason=body.reason, withdraw=True)
         wake()
         return await read_chain(database, uid)
@@ -186,8 +202,10 @@ def _add_ending(router: APIRouter, database: Database, wake: Callable[[], None])
     @router.post("/chains/{uid}/discard", responses=errors(NotFound))
     @allow(CallingService.OPERATOR)
     async def discard(uid: UUID) -> Chain:
-        """Has all data of a chain deleted once it is over, outputs too; it is not stopped.
-        Repeating it is fine."""
+        """Have all data of a chain deleted once it is over, outputs too.
+
+        The chain is not stopped. Repeating it is fine.
+        """
         await discard_chain(database, uid)
         wake()
         return await read_chain(database, uid)

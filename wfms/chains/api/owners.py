@@ -1,4 +1,4 @@
-"""Every request that names a chain or a task: is it one that whoever asks sees?"""
+"""The check that a principal sees the chain or task that a request names."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -13,7 +13,7 @@ _OF_CHAIN, _OF_TASK = "/api/v1/chains/{uid}", "/api/v1/tasks/{uid}"
 
 
 class ChainOwners:
-    """An ``OwnersGuard``. Data sets are the DMS's: who deletes one asks for it there."""
+    """An ``OwnersGuard`` for chains and tasks. The DMS checks data sets itself."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -21,7 +21,12 @@ class ChainOwners:
     async def require(
         self, sight: Sight, address: str, path: Mapping[str, str], *, changes: bool
     ) -> None:
-        """Raises ``UnknownChain``, ``NoSuchTask``."""
+        """Require that the principal sees the chain or task of the request.
+
+        Raises:
+            UnknownChain: The chain does not exist or is not visible.
+            NoSuchTask: The task does not exist or is not visible.
+        """
         if not address.startswith((_OF_CHAIN, _OF_TASK)):
             return
         try:

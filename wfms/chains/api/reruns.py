@@ -1,4 +1,4 @@
-"""REST routes: what a rerun of a chain would do, and running it."""
+"""Routes that plan and run a rerun of a chain."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -17,15 +17,18 @@ from wfms.chains.usecases.rerun_chain import plan_of_rerun, rerun_chain
 
 
 def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
-    """``wake``: called after a change that leaves work to the loops."""
+    """Create the routes; ``wake`` is called after a change that leaves work to the loops."""
     router = api_router("/api/v1/chains/{uid}/rerun", tags=["chains"])
     refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
 
     @router.post("/plan", responses=refusals)
     @allow(CallingService.OPERATOR)
     async def plan(uid: UUID, asked: RerunChain, by: Asking) -> RerunPlan:
-        """Says what a rerun would do: which steps run how many jobs, which are taken over, what
-        cannot be had any more."""
+        """Return what a rerun would do.
+
+        The answer says which steps run how many jobs, which steps are taken over, and what is
+        missing.
+        """
         return await plan_of_rerun(context, uid, asked, by=by)
 
     @router.post(
@@ -33,9 +36,12 @@ def reruns_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRou
     )
     @allow(CallingService.OPERATOR)
     async def rerun(uid: UUID, asked: RerunChain, response: Response, by: Asking) -> Chain:
-        """Runs a chain that is over again: 201 with a new chain, which takes over what is still
-        there of finished steps; 200 with the first for a repetition with the same `key`. Refused
-        where something that it needs cannot be had any more."""
+        """Run a chain that is over again.
+
+        201 with a new chain, which takes over the data of finished steps that still exists; 200
+        with the first one for a repetition with the same `key`. Refused if something that it needs
+        does not exist any more.
+        """
         made, created = await rerun_chain(context, uid, asked, by=by)
         wake()
         response.status_code = status.HTTP_201_CREATED if created else status.HTTP_200_OK

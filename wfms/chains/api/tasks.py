@@ -1,4 +1,4 @@
-"""REST routes: tasks as operators see them and what they ask of them, and the watcher's reports."""
+"""Routes for operators' requests about tasks, and for the watcher's reports."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -25,14 +25,14 @@ Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 def _chain_filter(
     chain_uid: UUID | None = None,
-    #: As clients say it as long as services of release 0.1.0 may answer them.
+    #: The name that clients use as long as services of release 0.1.0 may answer them.
     chain: Annotated[UUID | None, Query(include_in_schema=False)] = None,
 ) -> UUID | None:
     return chain_uid or chain
 
 
 def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
-    """``wake``: called after a change that leaves work to the loops."""
+    """Create the routes; ``wake`` is called after a change that leaves work to the loops."""
     router = api_router("/api/v1/tasks", tags=["tasks"])
 
     @router.get("", responses=errors(Unprocessable))
@@ -47,8 +47,10 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         paged: Annotated[bool, Query(description="Say where the next page begins.")] = False,
         full: Full = False,
     ) -> ChainTaskList:
-        """Lists tasks, those of the newest chains first; counts are left out where the WMS does not
-        answer. `after`: the `after` of the page before."""
+        """List tasks, those of the newest chains first.
+
+        Counts are left out if the WMS does not answer. `after`: the `after` of the page before.
+        """
         return await read_tasks(
             context,
             TaskQuery(
@@ -65,8 +67,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     @router.post("/finished", responses=errors(NotFound, Conflict, Unprocessable))
     @allow(CallingService.WATCHER)
     async def finished(ended: TaskEnded) -> Release:
-        """Takes from the watcher that a task or an upload has ended. The answer names the data sets
-        to delete; repeating it is fine."""
+        """Record the end of a task or upload, and return the data sets to delete (repeatable)."""
         release = await record_task_end(context.database, ended)
         wake()
         return release
@@ -74,19 +75,19 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     @router.get("/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.WATCHER)
     async def one_task(uid: UUID, full: Full = False) -> ChainTask:
-        """Reads a task; its counts are left out where the WMS does not answer."""
+        """Return a task; its counts are left out if the WMS does not answer."""
         return await read_task(context, uid, full=full)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.OPERATOR)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
-        """Cancels a task: passed on to the WMS."""
+        """Cancel a task; the request is forwarded to the WMS."""
         return await forward_cancel(context, uid, body)
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.OPERATOR)
     async def rank(uid: UUID, new: Prioritise) -> TaskStatus:
-        """Gives a task another rank, higher runs earlier: passed on to the WMS."""
+        """Give a task another rank, where a higher one runs earlier; it is forwarded to the WMS."""
         return await forward_rank(context, uid, new.rank)
 
     return router

@@ -1,5 +1,7 @@
-"""Statements on chains that need a person: counted, found by partial indexes whatever the number of
-chains, and acknowledged."""
+"""SQL on chains that need a person: count and acknowledge them.
+
+Partial indexes find them, whatever the number of chains.
+"""
 
 from datetime import datetime
 from uuid import UUID
@@ -16,8 +18,9 @@ WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
 GROUP BY state
 """
 
-#: Failed ones that nobody has acknowledged, discarded or run again; finished ones with failed jobs,
-#: likewise; and those with a step that cannot go on, as its reason says.
+#: Chains that need a person: failed ones that nobody has acknowledged, discarded or run again,
+#: finished ones with undecided failed jobs, and those with a step whose reason says that it cannot
+#: go on.
 WANTED = f"""
 SELECT uid FROM chains
 WHERE state = '{ChainState.FAILED}' AND acknowledged_at IS NULL AND NOT discarded
@@ -45,6 +48,7 @@ SEEN = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $
 
 
 async def counts(connection: Connection, sight: Sight) -> ChainCounts:
+    """Count the visible chains by state, and those that need a person."""
     groups = sight.names()
     found = {row["state"]: row["chains"] for row in await connection.fetch(UNDER_WAY, groups)}
     return ChainCounts(
@@ -55,14 +59,14 @@ async def counts(connection: Connection, sight: Sight) -> ChainCounts:
 
 
 async def mark_acknowledged(connection: Connection, uid: UUID, *, by: str, now: datetime) -> bool:
-    """Return False where the chain is not there, needs nobody, or has been acknowledged."""
+    """Record who acknowledged a chain; return False if there was nothing to acknowledge."""
     return await connection.fetchval(ACKNOWLEDGE, uid, by, now) is not None
 
 
 async def seen(
     connection: Connection, uid: UUID
 ) -> tuple[ChainState, Acknowledgement | None] | None:
-    """Its state, and who has acknowledged it; None: there is no such chain."""
+    """Return the chain's state and its acknowledgement; None if there is no such chain."""
     row = await connection.fetchrow(SEEN, uid)
     if row is None:
         return None

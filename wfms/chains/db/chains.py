@@ -1,4 +1,4 @@
-"""Statements on chains as a whole: making, locking, and all that changes a chain's own row."""
+"""SQL that creates and locks chains, and changes their own rows."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -124,7 +124,7 @@ RETURNING uid
 
 @dataclass(frozen=True, slots=True)
 class LockedChain:
-    """A chain under lock, as far as its row says."""
+    """The row of a locked chain."""
 
     state: ChainState
     ending: ChainState | None
@@ -143,7 +143,7 @@ class TemplateVersion:
 
 @dataclass(frozen=True, slots=True)
 class StoredChain:
-    """A chain under lock, with its steps and data sets."""
+    """A locked chain, with its steps and data sets."""
 
     uid: UUID
     reason: str
@@ -155,12 +155,12 @@ class StoredChain:
 
     @property
     def input_uid(self) -> UUID:
+        """Return the uid of the first input."""
         return self.dataset.uid
 
 
 async def lock_inputs(connection: Connection, uids: Iterable[UUID]) -> list[UUID]:
-    """Inputs under lock until the transaction ends, in order of uid; with those that were
-    released."""
+    """Lock inputs until the transaction ends, in order of uid; return the released ones."""
     return [
         uid for uid in sorted(set(uids)) if await connection.fetchval(LOCK_INPUT, uid) is not None
     ]
@@ -180,7 +180,7 @@ def _origin(uid: UUID, dataset: Dataset, row: asyncpg.Record) -> Origin:
 
 
 async def hold_chain(connection: Connection, uid: UUID) -> LockedChain | None:
-    """Locks the chain alone. None where there is no such chain."""
+    """Lock the chain alone; return None if there is no such chain."""
     row = await connection.fetchrow(HOLD_CHAIN, uid)
     if row is None:
         return None
@@ -188,10 +188,11 @@ async def hold_chain(connection: Connection, uid: UUID) -> LockedChain | None:
 
 
 async def lock_chain(connection: Connection, uid: UUID) -> StoredChain | None:
-    """None where there is no such chain. Locks its inputs as well (the first, and files given as
-    parameters), always after the chain and in order; so are outputs that may be on the output
-    storage of a chain that is to give them up (discarded, or canceled while it uploaded), which
-    others may have as their input."""
+    """Lock the chain and its inputs; return None if there is no such chain.
+
+    The inputs (the first one and files given as parameters) are locked after the chain, in order.
+    So are outputs of a chain that releases them, because other chains may have them as input.
+    """
     row = await connection.fetchrow(LOCK_CHAIN, uid)
     if row is None:
         return None
@@ -278,6 +279,7 @@ def _ending(row: asyncpg.Record) -> ChainState | None:
 
 
 async def move_chain(connection: Connection, uid: UUID, *, to: ChainState, now: datetime) -> bool:
+    """Move the chain to a state; return False if it may not go there."""
     uploads = to is ChainState.UPLOADING
     moved = await connection.fetchval(
         MOVE_CHAIN, uid, to, states_before(CHAIN_MOVES, to), to.final, now, uploads
@@ -286,11 +288,12 @@ async def move_chain(connection: Connection, uid: UUID, *, to: ChainState, now: 
 
 
 async def chain_exists(connection: Connection, uid: UUID) -> bool:
+    """Return whether the chain exists."""
     return bool(await connection.fetchval(CHAIN_EXISTS, uid))
 
 
 async def group_having(connection: Connection, key: ChainKey) -> str | None:
-    """Whose the chain with this key is; None: there is none."""
+    """Return the group that has the chain with this key, or None."""
     group: str | None = await connection.fetchval(
         FIND_CHAIN, key.dataset, key.template, key.version, key.variant
     )
@@ -298,44 +301,47 @@ async def group_having(connection: Connection, key: ChainKey) -> str | None:
 
 
 async def set_rank(connection: Connection, uid: UUID, rank: float) -> None:
-    """Under the chain's lock."""
+    """Set the rank of a locked chain."""
     await connection.execute(SET_RANK, uid, rank)
 
 
 async def running_tasks(connection: Connection, uid: UUID) -> dict[str, UUID]:
-    """Of the chain's steps that are in progress, by step."""
+    """Return the tasks of the chain's steps in progress, by step."""
     return {row["name"]: row["task_uid"] for row in await connection.fetch(RUNNING_TASKS, uid)}
 
 
 async def kept_too_long(connection: Connection, *, now: datetime, limit: int) -> list[UUID]:
-    """Chains that have kept what lies between their steps for as long as was said."""
+    """Return chains whose time to keep data for a rerun is over."""
     return [row["uid"] for row in await connection.fetch(KEPT_TOO_LONG, now, limit)]
 
 
 async def mark_not_kept(connection: Connection, uid: UUID) -> None:
+    """Record that the chain keeps no data for a rerun any more."""
     await connection.execute(END_KEEPING, uid)
 
 
 async def mark_discarded(connection: Connection, uid: UUID) -> bool:
-    """False where there is no such chain."""
+    """Mark the chain as discarded; return False if there is no such chain."""
     return await connection.fetchval(DISCARD, uid) is not None
 
 
 async def set_unsettled(connection: Connection, uid: UUID, *, unsettled: bool) -> None:
-    """Note whether somebody has to decide about failed jobs. The chain's lock is held."""
+    """Record whether somebody has to decide about failed jobs of a locked chain."""
     await connection.execute(SET_UNSETTLED, uid, unsettled)
 
 
 async def end_chain(connection: Connection, uid: UUID, ending: ChainState, *, reason: str) -> bool:
-    """Marks how the chain is going to end; False when that is settled already."""
+    """Record how the chain is going to end; return False if that was recorded before."""
     return await connection.fetchval(END_CHAIN, uid, ending, reason) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class NewChainRow:
-    """A chain to be stored. ``params``: the values of all parameters; ``keep_failed``: how long
-    what lies between its steps stays when it does not finish; ``rank`` is added to those of its
-    steps."""
+    """A chain to store.
+
+    ``params`` has the values of all parameters. ``keep_failed`` says how long intermediate data
+    stays if the chain does not finish. ``rank`` is added to the ranks of its steps.
+    """
 
     uid: UUID
     variant: str
@@ -351,7 +357,7 @@ class NewChainRow:
 
 
 async def insert_chain(connection: Connection, row: NewChainRow, *, now: datetime) -> None:
-    """The chain, in progress, and its steps, pending."""
+    """Insert the chain, in progress, and its steps, pending."""
     await connection.execute(
         INSERT_CHAIN,
         row.uid,

@@ -1,4 +1,4 @@
-"""Outputs of chains on their way into standing data sets."""
+"""SQL on outputs of chains that wait to be appended to append-only data sets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ FROM collections WHERE chain_uid = ANY($1::uuid[]) ORDER BY chain_uid, output
 
 @dataclass(frozen=True, slots=True)
 class WaitingCollection:
-    """``input``: what the chain was made of."""
+    """An output that waits; ``input`` is the chain's first input."""
 
     chain: UUID
     dataset: UUID
@@ -53,7 +53,7 @@ class WaitingCollection:
 async def ask_to_collect(
     connection: Connection, chain: UUID, outputs: Sequence[ToCollect], *, now: datetime
 ) -> None:
-    """Under the chain's lock. Repeating it changes nothing."""
+    """Queue outputs of a locked chain. Repeating it changes nothing."""
     await connection.execute(
         ASK,
         chain,
@@ -66,6 +66,7 @@ async def ask_to_collect(
 
 
 async def waiting_collections(connection: Connection, *, limit: int) -> list[WaitingCollection]:
+    """Return outputs that wait, in the order in which their chains finished."""
     return [
         WaitingCollection(
             row["chain_uid"],
@@ -85,7 +86,7 @@ async def end_collection(
     *,
     now: datetime,
 ) -> None:
-    """Under the chain's lock. ``outcome``: or why it was refused."""
+    """Store the outcome, or the reason of a refusal, of a locked chain's output."""
     where, files, reason = (
         (None, None, outcome) if isinstance(outcome, str) else (outcome.standing, outcome.files, "")
     )
@@ -93,7 +94,7 @@ async def end_collection(
 
 
 async def not_collected_yet(connection: Connection, chain: UUID) -> frozenset[UUID]:
-    """Outputs of the chain whose files are to be collected."""
+    """Return the outputs of the chain that wait."""
     rows = await connection.fetch(WAITING_OF, chain)
     return frozenset(row["dataset_uid"] for row in rows)
 
@@ -101,6 +102,7 @@ async def not_collected_yet(connection: Connection, chain: UUID) -> frozenset[UU
 async def collections_of(
     connection: Connection, chains: Sequence[UUID]
 ) -> dict[UUID, list[ChainCollection]]:
+    """Return the collected outputs of each chain."""
     found: dict[UUID, list[ChainCollection]] = {}
     for row in await connection.fetch(OF_CHAINS, list(chains)):
         fields = {key: value for key, value in row.items() if key != "chain_uid"}

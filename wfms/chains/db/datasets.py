@@ -1,4 +1,4 @@
-"""Statements on the data sets of chains."""
+"""SQL on the data sets of chains."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ UPDATE datasets SET status = $3, released_at = CASE WHEN $5 THEN $6::timestamptz
 WHERE chain_uid = $1 AND uid = ANY($2::uuid[]) AND status = ANY($4::text[])
 """
 
-#: Of a data set: a rerun takes over data sets of the chain before it, and either may be the last to
-#: need them.
+#: True if no chain needs a data set. A rerun takes over data sets of the chain before it, and
+#: either chain may be the last to need them.
 NEEDED_BY_NONE = """
 NOT EXISTS (
     SELECT 1 FROM datasets AS other
@@ -50,8 +50,8 @@ AND dataset_uid = ANY(ARRAY(
 ))
 """
 
-#: Of a data set: it is on the output storage, or may be without anybody having told: a chain has
-#: asked for its upload.
+#: True if a data set is on the output storage, or may be there unreported, because a chain has
+#: requested its upload.
 _MAY_BE_SAFE = """(uploaded_at IS NOT NULL OR EXISTS (
     SELECT 1 FROM datasets AS other
     JOIN chains ON chains.uid = other.chain_uid AND chains.upload_asked
@@ -116,7 +116,7 @@ SELECT chain_uid FROM datasets WHERE uid = $1 AND step IS NOT NULL ORDER BY crea
 
 @dataclass(frozen=True, slots=True)
 class OutputUpload:
-    """A workflow output on its way to the output storage. ``source``: the chain's input."""
+    """A workflow output that is being uploaded; ``source`` is the chain's input."""
 
     dataset: UUID
     chain: UUID
@@ -133,9 +133,12 @@ async def insert_chain_dataset(
     port: str | None = None,
     now: datetime,
 ) -> None:
-    """``step`` and ``port``: what writes it, the port None for its logs. Without a step it is
+    """Insert a data set of a chain. Repetitions change nothing.
+
+    ``step`` and ``port`` say what writes it; port None means the logs. Without a step it is
     complete from the start: the chain's input, or the file that is the value of the parameter
-    ``port``. Repetitions change nothing."""
+    ``port``.
+    """
     status = ChainDatasetStatus.READY if step is None else ChainDatasetStatus.IN_PROGRESS
     await connection.execute(
         INSERT_DATASET, dataset.uid, chain, dataset.name, step, port, status, now
@@ -145,8 +148,10 @@ async def insert_chain_dataset(
 async def take_datasets(
     connection: Connection, chain: UUID, *, before: UUID, ports: Mapping[UUID, str], now: datetime
 ) -> bool:
-    """``ports``: of the data sets that the chain takes over from the chain ``before``. False where
-    that has given one up."""
+    """Take data sets over from the chain ``before``; return False if it has released one.
+
+    ``ports`` has the ports of these data sets in the new chain.
+    """
     status = ChainDatasetStatus.READY
     taken = await connection.fetch(
         TAKE_DATASETS, before, chain, list(ports), list(ports.values()), status, now
@@ -162,6 +167,7 @@ async def move_datasets(
     to: ChainDatasetStatus,
     now: datetime,
 ) -> None:
+    """Move the data sets of a locked chain to a status; ``FINISHED`` releases them."""
     release = to is ChainDatasetStatus.FINISHED
     await connection.execute(
         MOVE_DATASETS, chain, list(uids), to, states_before(DATASET_MOVES, to), release, now
@@ -169,30 +175,35 @@ async def move_datasets(
 
 
 async def release_input(connection: Connection, uids: Sequence[UUID], *, now: datetime) -> None:
-    """Marks those that are first inputs as gone: no further chain may start on them."""
+    """Mark those that are first inputs as released: no further chain may start on them."""
     await connection.execute(RELEASE_INPUT, list(uids), now)
 
 
 async def releases_of(connection: Connection, chain: UUID) -> list[UUID]:
+    """Return the chain's released data sets that the watcher is not known to have."""
     return [row["uid"] for row in await connection.fetch(UNDELIVERED, chain)]
 
 
 async def all_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
+    """Return the released data sets of all chains that the watcher is not known to have."""
     return [row["uid"] for row in await connection.fetch(ALL_UNDELIVERED, limit)]
 
 
 async def outputs_undelivered(connection: Connection, *, limit: int) -> list[UUID]:
-    """Released workflow outputs that are, or may be, on the output storage and that the DMS is not
-    known to have taken over."""
+    """Return released outputs for the DMS to delete.
+
+    They may be on the output storage, and the DMS is not known to have taken them over.
+    """
     return [row["uid"] for row in await connection.fetch(OUTPUTS_UNDELIVERED, limit)]
 
 
 async def mark_handed_over(connection: Connection, uids: Sequence[UUID], *, now: datetime) -> None:
+    """Record that released data sets were handed over."""
     await connection.execute(HANDED_OVER, list(uids), now)
 
 
 async def uploads_to_watch(connection: Connection, *, limit: int) -> list[OutputUpload]:
-    """Those that the watcher was not told of."""
+    """Return the uploads that the watcher does not know."""
     return [
         OutputUpload(row["uid"], row["chain_uid"], row["step"], row["dataset_uid"])
         for row in await connection.fetch(UPLOADS_TO_WATCH, limit)
@@ -200,14 +211,16 @@ async def uploads_to_watch(connection: Connection, *, limit: int) -> list[Output
 
 
 async def mark_watched(connection: Connection, upload: OutputUpload, *, now: datetime) -> None:
+    """Record that the watcher knows an upload."""
     await connection.execute(MARK_WATCHED, upload.chain, upload.dataset, now)
 
 
 async def mark_uploaded(connection: Connection, uid: UUID, *, chain: UUID, now: datetime) -> None:
+    """Record that an output is safe on the output storage."""
     await connection.execute(MARK_UPLOADED, chain, uid, now)
 
 
 async def chain_that_made(connection: Connection, uid: UUID) -> UUID | None:
-    """Not those that read the data set, nor those that have taken it over."""
+    """Return the chain that wrote the data set, not chains that read it or took it over."""
     chain: UUID | None = await connection.fetchval(CHAIN_THAT_MADE, uid)
     return chain

@@ -1,4 +1,4 @@
-"""Statements on data sets that somebody wants deleted, and on who needs them."""
+"""SQL on data sets that somebody wants deleted, and on the chains that need them."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -63,7 +63,7 @@ KEEP_INPUT = "UPDATE inputs SET released_at = NULL WHERE dataset_uid = $1"
 
 @dataclass(frozen=True, slots=True)
 class Needing:
-    """A chain that needs a data set. ``ending``: it is being stopped."""
+    """A chain that needs a data set; ``ending`` if it is being stopped."""
 
     uid: UUID
     state: ChainState
@@ -73,6 +73,7 @@ class Needing:
 
 
 async def needed_by(connection: Connection, uid: UUID) -> list[Needing]:
+    """Return the chains that have not ended and have not released the data set."""
     rows = await connection.fetch(NEEDED_BY, uid)
     return [
         Needing(
@@ -87,13 +88,18 @@ async def needed_by(connection: Connection, uid: UUID) -> list[Needing]:
 
 
 async def ask(connection: Connection, uid: UUID, *, force: bool, now: datetime) -> None:
+    """Store the request to delete a data set. A forced request stays forced."""
     await connection.execute(ASK, uid, force, now)
 
 
 async def claim(
     connection: Connection, token: UUID, *, hold: timedelta, limit: int
 ) -> list[tuple[UUID, bool]]:
-    """Data set, and whether it was asked for by force. Each is the caller's alone for so long."""
+    """Claim deletions that can be carried out now, for the time ``hold``.
+
+    Returns:
+        Each data set, and whether its deletion is forced.
+    """
     return [
         (row["dataset_uid"], row["force"])
         for row in await connection.fetch(CLAIM, token, hold, limit)
@@ -101,25 +107,28 @@ async def claim(
 
 
 async def unclaim(connection: Connection, token: UUID, *, uid: UUID | None = None) -> None:
-    """Gives back that one, or all that are left."""
+    """Give up the claim on one deletion, or on all of the token."""
     await connection.execute(UNCLAIM, token, uid)
 
 
 async def forget(connection: Connection, uid: UUID) -> None:
+    """Delete the request."""
     await connection.execute(FORGET, uid)
 
 
 async def forget_refused(connection: Connection, uid: UUID, *, force: bool) -> bool:
-    """False where it is there no more, or somebody has asked for it by force meanwhile."""
+    """Delete the request; return False if it is gone or was forced meanwhile."""
     return await connection.fetchval(FORGET_REFUSED, uid, force) is not None
 
 
 async def give_up_input(connection: Connection, uid: UUID, *, now: datetime) -> None:
-    """Precondition: it is locked by ``lock_inputs``. No chain starts on it or takes it over any
-    more, though the one that wrote it may have it still."""
+    """Mark a locked input as released.
+
+    No chain starts on it or takes it over any more, but the chain that wrote it may still have it.
+    """
     await connection.execute(GIVE_UP_INPUT, uid, now)
 
 
 async def keep_input(connection: Connection, uid: UUID) -> None:
-    """Its deletion was refused: chains may start on it again."""
+    """Allow chains to start on the input again, because its deletion was refused."""
     await connection.execute(KEEP_INPUT, uid)

@@ -1,5 +1,4 @@
-"""Gauges of the chain service, read from its tables: steps and chains under way, each found by a
-partial index."""
+"""Gauges of the chain service: steps and chains under way, found by partial indexes."""
 
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.gauges import Measurement, rows_of

@@ -1,4 +1,4 @@
-"""Whose chains, and their tasks, are."""
+"""SQL on the groups that own chains and tasks."""
 
 from uuid import UUID
 
@@ -12,12 +12,12 @@ SELECT owner_group FROM chains JOIN steps ON steps.chain_uid = chains.uid WHERE 
 
 
 async def group_of_chain(connection: Connection, uid: UUID) -> str | None:
-    """None: there is no such chain."""
+    """Return the group that owns the chain, or None if there is no such chain."""
     found: str | None = await connection.fetchval(GROUP_OF_CHAIN, uid)
     return found
 
 
 async def group_of_task(connection: Connection, uid: UUID) -> str | None:
-    """None: there is no such task."""
+    """Return the group that owns the task's chain, or None if there is no such task."""
     found: str | None = await connection.fetchval(GROUP_OF_TASK, uid)
     return found

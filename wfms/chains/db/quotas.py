@@ -1,4 +1,4 @@
-"""How many chains groups and people have at a time."""
+"""The quotas of chains that groups and people may have at the same time."""
 
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.contracts.quotas import Quantity, Reached, holders_of
@@ -14,7 +14,7 @@ CHAINS = Counted(
 
 
 class TooManyChains(Conflict):
-    """A person asks for one more."""
+    """The quota leaves no room for the chain that a person asked for."""
 
     def __init__(self, reached: Reached) -> None:
         super().__init__(
@@ -25,7 +25,7 @@ class TooManyChains(Conflict):
 
 
 class TooManyChainsNow(NotAvailable):
-    """One that begins by itself: it waits."""
+    """The quota leaves no room for a chain that starts by itself, so it waits."""
 
     def __init__(self, reached: Reached) -> None:
         super().__init__(
@@ -36,7 +36,12 @@ class TooManyChainsNow(NotAvailable):
 
 
 async def require_quota(connection: Connection, whose: Ownership, *, by_person: bool) -> None:
-    """Raises ``TooManyChains``, ``TooManyChainsNow``."""
+    """Require that the quotas leave room for one more chain.
+
+    Raises:
+        TooManyChains: They do not, and a person asked.
+        TooManyChainsNow: They do not, and the chain starts by itself.
+    """
     holders = holders_of(group=whose.group, owner=whose.owner)
     reached = await CHAINS.reached(connection, holders, {Quantity.CHAINS: 1})
     if reached is not None:

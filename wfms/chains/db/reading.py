@@ -1,4 +1,4 @@
-"""Statements that only read: pages of chains and tasks as they are shown."""
+"""SQL that only reads: pages of chains and tasks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ ORDER BY position DESC LIMIT $4
 
 CHAINS_OF_ATTENTION = CHAINS.replace("\nORDER", f"\n    AND uid IN ({WANTED})\nORDER")
 
-#: Finished ones, with the number of failed jobs that nobody has decided about.
+#: Finished chains, with the number of failed jobs that nobody has decided about.
 CHAINS_WITH_FAILURES = CHAINS_OF_ATTENTION.replace(
     "\nFROM chains",
     """,
@@ -48,7 +48,7 @@ FROM chains""",
     1,
 )
 
-#: Found by the index chains_ended.
+#: Uses the index chains_ended.
 CHAINS_BY_END = CHAINS.replace(
     "\nORDER BY", "\n    AND ended_at IS NOT NULL\nORDER BY ended_at DESC,"
 )
@@ -97,15 +97,15 @@ ORDER BY chains.position, steps.ordinal LIMIT $1
 
 
 async def relieving_tasks(connection: Connection, *, limit: int) -> list[tuple[UUID, UUID]]:
-    """Task and input of its chain: when the chain has finished, the input goes."""
+    """Return running tasks of chains that delete their input, each with this input."""
     return [
         (row["task_uid"], row["dataset_uid"])
         for row in await connection.fetch(RELIEVING_TASKS, limit)
     ]
 
 
-#: Conditions of further filters, by the field of ``ChainQuery``. Each is written into a statement
-#: only where it is asked for, so that the planner finds its index: datasets_uid,
+#: Conditions of further filters, by the field of ``ChainQuery``. A statement contains only the
+#: conditions that are asked for, so that the planner finds their indexes: datasets_uid,
 #: chains_by_template, chains_by_owner, chains_by_meta.
 FILTERS = {
     "uses": "uid IN (SELECT chain_uid FROM datasets WHERE datasets.uid = {} AND step IS NULL)",
@@ -124,17 +124,17 @@ class ChainQuery:
     Attributes:
         uids: Only these.
         state: Only those in this state.
-        dataset: Only those whose input it is.
-        uses: Only those that have it as their input or as the value of a parameter.
+        dataset: Only those with this input.
+        uses: Only those that have it as their input or as a parameter value.
         template: Only those of any version of the template of this name.
         owner: Only those of this account.
         meta: Only those whose input has these values in its metadata.
-        incomplete: Only those of which jobs failed.
+        incomplete: Only those with failed jobs.
         attention: Only those that need a person.
         ended: Only those that have ended, the last to end first, on one page.
-        failures: With the numbers of failed jobs.
+        failures: Return the numbers of failed jobs, too.
         limit: Length of a page.
-        sight: What whoever asks may see.
+        sight: What the caller may see.
     """
 
     uids: Sequence[UUID] | None = None
@@ -176,8 +176,10 @@ class ChainQuery:
 async def chains_page(
     connection: Connection, query: ChainQuery, *, before: int | None = None
 ) -> tuple[list[Chain], int | None]:
-    """Chains, and where the next page begins, None when this one is not full. ``before``: that of
-    the page before."""
+    """Return a page of chains, and the start of the next page (None: this page is not full).
+
+    ``before`` is the start of this page.
+    """
     rows = await connection.fetch(
         query.statement,
         query.uids,
@@ -260,8 +262,11 @@ async def tasks_page(
     limit: int = 1,
     sight: Sight = ALL,
 ) -> tuple[list[ChainTask], tuple[int, int] | None]:
-    """Tasks, without the WMS's counts, and where the last one stands, None when the page is not
-    full: the position of its chain, and its place there."""
+    """Return a page of tasks without the WMS's counts, and the place of the last one.
+
+    A place is the position of the chain and the number of the step. It is None if the page is not
+    full.
+    """
     rows = await connection.fetch(
         TASKS, task, chain, state, limit, *(after or (None, None)), sight.names()
     )

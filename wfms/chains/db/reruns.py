@@ -1,4 +1,4 @@
-"""Statements on what a rerun takes over of the chain before it."""
+"""SQL on the steps and jobs that a rerun takes over from the chain before it."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -32,7 +32,10 @@ async def take_steps(
     whole: Collection[str],
     jobs: Collection[str],
 ) -> None:
-    """Of the new chain's steps ``whole`` are finished, as in the chain ``before``; of ``jobs``
-    finished jobs are taken over."""
+    """Take over steps from the chain ``before``.
+
+    Steps ``whole`` become finished in the new chain. Of steps ``jobs``, finished jobs are taken
+    over.
+    """
     await connection.execute(TAKE_STEPS, chain, list(whole), before)
     await connection.execute(TAKE_JOBS, chain, list(jobs), before)

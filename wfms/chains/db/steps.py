@@ -1,4 +1,4 @@
-"""Statements on steps: claims of the start loop, and moves."""
+"""SQL on steps: claims of the start loop, and state transitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,6 +76,8 @@ STATE_OF = "SELECT state FROM steps WHERE chain_uid = $1 AND name = $2"
 
 @dataclass(frozen=True, slots=True)
 class StepClaim:
+    """A claim on the start of a step."""
+
     chain: UUID
     step: str
     task: UUID
@@ -94,7 +96,7 @@ class StepTask:
 
 @dataclass(frozen=True, slots=True)
 class CancelClaim:
-    """``reason``: why its chain ends."""
+    """A task to cancel; ``reason`` says why its chain ends."""
 
     chain: UUID
     task: UUID
@@ -104,6 +106,7 @@ class CancelClaim:
 async def claim_steps(
     connection: Connection, token: UUID, *, hold: timedelta, limit: int
 ) -> list[StepClaim]:
+    """Claim steps that are due to be started."""
     rows = await connection.fetch(CLAIM_STEPS, token, hold, limit)
     return [
         StepClaim(row["chain_uid"], row["name"], row["task_uid"], token, row["attempts"])
@@ -112,18 +115,19 @@ async def claim_steps(
 
 
 async def unclaim_steps(connection: Connection, token: UUID) -> None:
-    """Gives back all that is claimed with the token."""
+    """Give up all claims of the token."""
     await connection.execute(UNCLAIM, token)
 
 
 async def still_claimed(connection: Connection, claim: StepClaim) -> bool:
-    """Is the claim still ours? Asked under the chain's lock."""
+    """Return whether the claim still holds, under the chain's lock."""
     return await connection.fetchval(CLAIMED_BY, claim.chain, claim.step, claim.token) is not None
 
 
 async def postpone_step(
     connection: Connection, claim: StepClaim, *, pause: timedelta, reason: str
 ) -> None:
+    """Give up the claim and try again after the pause; people see the reason."""
     await connection.execute(POSTPONE_STEP, claim.chain, claim.step, claim.token, pause, reason)
 
 
@@ -136,7 +140,7 @@ async def move_steps(
     now: datetime,
     reason: str = "",
 ) -> bool:
-    """True when at least one was moved."""
+    """Move steps of a locked chain to a state; return whether any was moved."""
     starts = to is StepState.IN_PROGRESS
     rows = await connection.fetch(
         MOVE_STEP,
@@ -155,12 +159,12 @@ async def move_steps(
 async def claim_cancels(
     connection: Connection, *, again: timedelta, limit: int
 ) -> list[CancelClaim]:
-    """Tasks to be asked to stop, which nobody else is given before ``again`` is over."""
+    """Claim tasks to cancel; nobody else gets them before ``again`` is over."""
     return [CancelClaim(*row) for row in await connection.fetch(CLAIM_CANCELS, again, limit)]
 
 
 async def step_of_task(connection: Connection, task: UUID) -> StepTask | None:
-    """None where no step has this task."""
+    """Return the step that has the task, or None."""
     row = await connection.fetchrow(STEP_OF_TASK, task)
     return None if row is None else _step_task(row)
 
@@ -170,8 +174,10 @@ def _step_task(row: asyncpg.Record) -> StepTask:
 
 
 async def state_of(connection: Connection, step: StepTask) -> StepState:
+    """Return the step's state."""
     return StepState(await connection.fetchval(STATE_OF, step.chain, step.step))
 
 
 async def set_failed_jobs(connection: Connection, step: StepTask, number: int) -> None:
+    """Store the number of the step's failed jobs."""
     await connection.execute(SET_FAILED_JOBS, step.chain, step.step, number)

@@ -1,0 +1,1 @@
+"""Rules of the chain service, without input or output."""

@@ -1,4 +1,4 @@
-"""Which versions of assets a chain has, and as what its tools get them."""
+"""The versions of assets that a chain uses, and the parameter values that stand for them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,12 +10,12 @@ from sluice.contracts.plan import Plan
 
 
 def wanted_assets(plan: Plan, params: Mapping[str, Any]) -> dict[str, AssetRef]:
-    """By parameter, assets that the plan binds, where no other value was given."""
+    """Return the assets that the plan binds, by parameter, where no other value was given."""
     return {name: ref for name, ref in plan.assets.items() if params.get(name) is None}
 
 
 def trouble_with(version: AssetVersion, kind: Any) -> str:
-    """Why a parameter of CWL type ``kind`` cannot have the version; empty: it can."""
+    """Return why a parameter of CWL type ``kind`` cannot take the version; empty if it can."""
     if kind == "File" and len(version.files) != 1:
         listed = ", ".join(file.path for file in version.files[:5])
         more = ", …" if len(version.files) > 5 else ""
@@ -33,7 +33,7 @@ def trouble_with(version: AssetVersion, kind: Any) -> str:
 
 
 def asset_value(version: AssetVersion, kind: Any) -> dict[str, Any]:
-    """What stands for the version among the values of a chain's parameters."""
+    """Return the parameter value that stands for the version."""
     value = FileValue(
         kind="Directory" if kind == "Directory" else "File",
         dataset=version.dataset_uid,

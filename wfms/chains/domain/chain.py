@@ -1,4 +1,4 @@
-"""A chain as the rules of this domain see it: what is stored of it, without times and texts."""
+"""A chain as the rules of this package see it: its stored state without times and texts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,14 @@ from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType,
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """``tried``: its start was begun at least once, so the DMS may know its data sets. ``sent``:
-    the WMS has (had) its task, or that of the step that it was taken over from. ``taken_from``: the
-    chain whose task did it; ``jobs_from``: the chain whose task did some of its jobs."""
+    """A step of a chain.
+
+    Attributes:
+        tried: Its start was attempted at least once, so the DMS may know its data sets.
+        sent: The WMS has or had its task, or the task of the step that it was taken over from.
+        taken_from: The chain whose task did the whole step.
+        jobs_from: The chain whose task did some of its jobs.
+    """
 
     state: StepState
     tried: bool = False
@@ -24,8 +29,14 @@ class StepView:
 
 @dataclass(frozen=True, slots=True)
 class DatasetView:
-    """``port`` None: the step's logs; ``step`` None: the chain's input, or with ``port`` the file
-    that is the value of that parameter. ``uploaded``: safe on the output storage."""
+    """A data set of a chain.
+
+    Attributes:
+        step: The step that writes it. None: the chain's input, or with ``port`` the file that is
+            the value of that parameter.
+        port: None with a step: the step's logs.
+        uploaded: It is safe on the output storage.
+    """
 
     uid: UUID
     step: str | None
@@ -35,23 +46,29 @@ class DatasetView:
 
     @property
     def kept(self) -> bool:
-        """It was not given up."""
+        """Return whether the chain has not released it."""
         return self.status is not ChainDatasetStatus.FINISHED
 
 
 @dataclass(frozen=True, slots=True)
 class ChainView:
-    """``ending``: how it will end once its running tasks have stopped (failed or canceled), None
-    while it goes well.
+    """A chain with its steps and data sets.
 
-    ``upload_asked``: its outputs are (or were) on the way to the output storage. ``input_kept``:
-    somebody else still needs the first input (another chain runs over it, or wants it kept).
-    ``passing``: data sets given as parameters that go with the chain, and that nobody else needs.
-    ``discarded``: nothing of it is to be kept once it is over; ``used``: its outputs that somebody
-    else needs. ``kept``: should it fail or be canceled, what a rerun could use stays (still).
-
-    ``input_copied``: the first input is a copy, of which the original is elsewhere. ``unsettled``:
-    jobs of it failed, and nobody has decided yet what becomes of what they read."""
+    Attributes:
+        ending: The state in which it will end once its running tasks have stopped (failed or
+            canceled). None while all goes well.
+        upload_asked: The upload of its outputs was requested.
+        input_kept: Somebody else still needs the first input: another chain runs over it or wants
+            it kept.
+        passing: Data sets given as parameters that are deleted with the chain and that nobody else
+            needs.
+        discarded: None of its data is kept once it is over.
+        used: Its outputs that somebody else needs.
+        kept: If it fails or is canceled, data that a rerun could use is still kept.
+        input_copied: The first input is a copy; the original is elsewhere.
+        unsettled: Some of its jobs failed, and nobody has decided yet about the data that they
+            read.
+    """
 
     plan: Plan
     state: ChainState
@@ -70,24 +87,26 @@ class ChainView:
 
     @property
     def given_up(self) -> bool:
-        """It is over, and nothing of it is to be kept."""
+        """Return whether the chain is over and none of its data is kept."""
         return self.discarded and self.state.final
 
     @property
     def withdrawn(self) -> bool:
-        """It is canceled although its outputs were on their way to the output storage."""
+        """Return whether it was canceled after the upload of its outputs was requested."""
         return self.upload_asked and self.ending is ChainState.CANCELED
 
     @property
     def kept_for_rerun(self) -> bool:
+        """Return whether the chain keeps data for a rerun because it failed or was canceled."""
         return self.kept and self.ending is not None and not self.given_up
 
     @property
     def holds_failures(self) -> bool:
-        """Is what its failed jobs read kept until somebody decides?"""
+        """Return whether the input of its failed jobs is kept until somebody decides."""
         return self.unsettled and self.ending is None and not self.given_up
 
     def dataset(self, step: str | None, port: str | None) -> DatasetView | None:
+        """Return the data set of a step and port, or None."""
         for dataset in self.datasets:
             if (dataset.step, dataset.port) == (step, port):
                 return dataset

@@ -1,4 +1,4 @@
-"""Which outputs of a chain are collected in data sets that grow."""
+"""The outputs of a chain that are collected in append-only data sets."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -10,7 +10,7 @@ from wfms.chains.domain.chain import ChainView
 
 @dataclass(frozen=True, slots=True)
 class ToCollect:
-    """The output ``name``, which is in the data set."""
+    """The workflow output ``name``, which data set it is, and where it is collected."""
 
     name: str
     dataset: UUID
@@ -18,8 +18,10 @@ class ToCollect:
 
 
 def to_collect(chain: ChainView, state: ChainState) -> list[ToCollect]:
-    """``state``: the one that it goes into. As it finishes, and is safe on the output storage: one
-    that fails, is canceled, or was discarded before gives nothing."""
+    """Return the outputs to collect when the chain moves to ``state``.
+
+    A chain that fails, is canceled or was discarded before contributes nothing.
+    """
     if state is not ChainState.FINISHED or chain.discarded:
         return []
     found = []

@@ -1,4 +1,4 @@
-"""The graph of a plan's steps: who reads whose output, and which steps may start."""
+"""The graph of a plan's steps: their downstream steps, and the steps that may start."""
 
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -11,7 +11,7 @@ from wfms.chains.domain.chain import ChainView
 
 
 def link_findings(plan: Plan) -> list[Finding]:
-    """What makes of the plan's steps no graph without cycles. The compiler writes no such plan."""
+    """Return why the plan's steps form no acyclic graph. The compiler writes no such plan."""
     return [Finding(message=wrong) for wrong in _wrong_links(plan)]
 
 
@@ -30,7 +30,7 @@ def _wrong_links(plan: Plan) -> Iterator[str]:
 
 
 def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
-    """Steps that read what ``step`` (None: the workflow itself) gives at ``port``."""
+    """Return the steps that read ``port`` of ``step`` (None: of the workflow itself)."""
     return [
         reader
         for reader in plan.steps
@@ -39,7 +39,7 @@ def readers(plan: Plan, step: str | None, port: str) -> list[PlanStep]:
 
 
 def output_ports(plan: Plan) -> dict[tuple[str, str], str]:
-    """(step, port) → name of the workflow output it is; the first name where it is several."""
+    """Map (step, port) to the name of its workflow output; the first name where it has several."""
     names: dict[tuple[str, str], str] = {}
     for output in plan.outputs:
         names.setdefault((output.step, output.port), output.name)
@@ -47,11 +47,15 @@ def output_ports(plan: Plan) -> dict[tuple[str, str], str]:
 
 
 def writes_output(plan: Plan, step: str) -> bool:
+    """Return whether ``step`` writes a workflow output."""
     return any(output.step == step for output in plan.outputs)
 
 
 def startable(chain: ChainView) -> list[str]:
-    """Pending steps whose inputs are complete, or are taken as they come, in the plan's order."""
+    """Return the pending steps that may start, in the plan's order.
+
+    All their inputs are complete, or are streamed from a step that runs.
+    """
     return [
         step.name
         for step in chain.plan.steps

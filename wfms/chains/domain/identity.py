@@ -1,5 +1,7 @@
-"""Uids of chains and tasks, and names of data sets: worked out from what they stand for, so that a
-repetition makes nothing new."""
+"""Uids of chains and tasks, and names of data sets.
+
+They are computed from what they identify, so that a repeated request creates nothing new.
+"""
 
 import json
 from collections.abc import Mapping
@@ -11,16 +13,19 @@ from uuid import UUID, uuid5
 from sluice.contracts.chains import NewChain
 from sluice.contracts.matching import bind, facts_of
 
-#: Namespace of the ids made here.
+#: Namespace of these uids.
 _NAMESPACE = UUID("6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11")
 
 
 @dataclass(frozen=True, slots=True)
 class ChainKey:
-    """What a group has one chain of (invariant 1): a data set, a version of a template, and
-    ``variant``: empty for the chain that starts by itself, for another one the digest of the
-    parameters that somebody gave. Where the data set is another group's, or was when another one
-    began, the group is in the digest."""
+    """The key of which each group has one chain (invariant 1).
+
+    It consists of a data set, a version of a template, and a variant. The variant is empty for a
+    chain that starts by itself. Otherwise it is the digest of the parameters that somebody gave. It
+    includes the group if the data set belongs, or belonged when another chain started, to another
+    group.
+    """
 
     dataset: UUID
     template: UUID
@@ -29,12 +34,12 @@ class ChainKey:
 
     @classmethod
     def of(cls, new: NewChain) -> "ChainKey":
-        """As the group's whose data set it is."""
+        """Return the key for the group that owns the data set."""
         return cls._named(new, given_by_hand(new))
 
     @classmethod
     def elsewhere(cls, new: NewChain) -> "ChainKey":
-        """As another group's."""
+        """Return the key for another group."""
         return cls._named(new, [given_by_hand(new), new.group])
 
     @classmethod
@@ -44,13 +49,16 @@ class ChainKey:
 
     @property
     def uid(self) -> UUID:
+        """Return the uid of the chain with this key."""
         named = f"{self.dataset}/{self.template}/{self.version}"
         return uuid5(_NAMESPACE, f"{named}/{self.variant}" if self.variant else named)
 
 
 def given_by_hand(new: NewChain) -> Mapping[str, Any]:
-    """The parameters whose values do not come from the data set's metadata anyway: what a chain
-    that starts by itself has not."""
+    """Return the parameters whose values do not come from the data set's metadata.
+
+    A chain that starts by itself has none.
+    """
     bound, _ = bind(new.plan, facts_of(new.dataset))
     return {
         name: value
@@ -64,23 +72,26 @@ def _same(value: object, other: object) -> bool:
 
 
 def _canonical(value: object) -> str:
-    """Equal for values that are equal as JSON, in whatever order their keys came."""
+    """Return the same text for values that are equal as JSON, whatever the order of their keys."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def rerun_uid(chain: UUID, key: UUID) -> UUID:
-    """The rerun of a chain that was asked for with this key."""
+    """Return the uid of the rerun of a chain that was requested with this key."""
     return uuid5(chain, f"rerun/{key}")
 
 
 def task_uid(chain: UUID, step: str) -> UUID:
+    """Return the uid of the task of a chain's step."""
     return uuid5(chain, step)
 
 
 def dataset_name(chain: UUID, step: str, port: str | None) -> str:
-    """Name in the DMS of the data set that ``step`` writes at ``port`` (None: its logs): another
-    one for each. Templates have no ``~`` in their names, so it keeps ports with a dot, or called
-    like the logs, apart from others."""
+    """Return the unique name in the DMS of the data set of ``step`` at ``port`` (None: its logs).
+
+    Template names contain no ``~``. It separates ports with a dot, and a port called ``logs``, from
+    all others.
+    """
     if port is None:
         return f"{chain}.{step}.logs"
     return f"{chain}.{step}.~{port}" if port == "logs" or "." in port else f"{chain}.{step}.{port}"

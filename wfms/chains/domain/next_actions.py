@@ -1,5 +1,8 @@
-"""What a chain does next, worked out from its state: steps to start or cancel, data sets to upload
-or release, its next state. Asked after every change, in the change's own transaction."""
+"""The next actions of a chain, computed from its state after every change.
+
+They are steps to start or cancel, data sets to upload or release, and the chain's next state. They
+are computed in the transaction of the change.
+"""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -12,9 +15,16 @@ from wfms.chains.domain.release import releasable
 
 @dataclass(frozen=True, slots=True)
 class NextActions:
-    """``state``: the chain's state after all that. ``start``: pending steps that become starting;
-    ``cancel``: steps that end unsent; ``ready``: data sets whose writer has ended; ``upload``:
-    workflow outputs that the DMS is asked to upload; ``release``: data sets nobody needs."""
+    """What a chain does next.
+
+    Attributes:
+        state: The chain's state after these actions.
+        start: Pending steps that become starting.
+        cancel: Steps that end before their task was sent.
+        ready: Data sets whose writer has ended.
+        upload: Workflow outputs that the DMS is asked to upload.
+        release: Data sets that nobody needs.
+    """
 
     state: ChainState
     start: tuple[str, ...] = ()
@@ -25,7 +35,7 @@ class NextActions:
 
 
 def next_actions(chain: ChainView) -> NextActions:
-    """Applied to its own result it gives nothing more to do."""
+    """Return the next actions of a chain; after these were applied there are no more."""
     cancel = _to_cancel(chain)
     steps = {
         name: replace(step, state=StepState.CANCELED) if name in cancel else step
@@ -61,7 +71,7 @@ def next_actions(chain: ChainView) -> NextActions:
 
 
 def outputs(chain: ChainView) -> list[DatasetView]:
-    """The data sets that are workflow outputs."""
+    """Return the data sets that are workflow outputs."""
     ports = output_ports(chain.plan)
     return [
         dataset
@@ -73,8 +83,11 @@ def outputs(chain: ChainView) -> list[DatasetView]:
 
 
 def _to_cancel(chain: ChainView) -> list[str]:
-    """A step whose start has been tried ends in the start loop, which knows what it has left in the
-    DMS."""
+    """Return the steps to cancel in an ending chain.
+
+    A step whose start was attempted ends in the start loop, which finds the data sets that it left
+    in the DMS.
+    """
     if chain.ending is None:
         return []
     untouched = {StepState.PENDING, StepState.STARTING}

@@ -1,5 +1,7 @@
-"""Values of a chain's parameters, checked before: completed with defaults, and filled into each
-step's arguments when it starts."""
+"""Values of a chain's parameters, which were validated before.
+
+They are completed with defaults, and filled into the arguments of each step when it starts.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +12,10 @@ from sluice.contracts.plan import Plan, PlanStep
 
 
 def complete(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every parameter of the plan that has a value: as given, else its default. Null means
-    that no value is given (CWL)."""
+    """Return every parameter of the plan that has a value: the given one, or else its default.
+
+    Null means that no value is given (CWL).
+    """
     defaults = {
         name: parameter.default
         for name, parameter in plan.parameters.items()
@@ -21,7 +25,7 @@ def complete(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def given_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, FileValue]:
-    """Files among the values, which have no ``findings``."""
+    """Return the files among the values; these must have no ``findings``."""
     return {
         name: FileValue.model_validate(params[name])
         for name in plan.file_parameters
@@ -30,7 +34,7 @@ def given_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, FileValue]:
 
 
 def arguments(plan: Plan, step: PlanStep, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The constant part of the job order of ``step``."""
+    """Return the constant part of the job order of ``step``."""
     return {
         port: argument_value(plan, argument, params) for port, argument in step.arguments.items()
     }

@@ -1,10 +1,12 @@
-"""Which data sets in between give up their files one by one, as soon as those who read them are
-done with each, instead of all at the end.
+"""The intermediate data sets whose files are released one by one.
 
-Such a data set is no output of the workflow, was written in this very chain (what a rerun has taken
-over belongs to two), and all steps that read it take it as it comes, each by inputs of which a job
-gets a file or a group alone. Who needs it as a whole (a merge of everything, what all jobs get, a
-step that says ``sluice:flow: dataset``) keeps all of it until the end.
+Each file is released as soon as all downstream steps are done with it, instead of all files at the
+end. This holds for a data set that is no workflow output and was written in this very chain (a data
+set that a rerun took over belongs to two chains). All its downstream steps must stream it, each by
+inputs that give each job a file or group of its own.
+
+A step that needs the whole data set keeps all of it until the end: a merge of everything, an input
+that all jobs get, or ``sluice:flow: dataset``.
 """
 
 from collections.abc import Mapping
@@ -18,8 +20,16 @@ from wfms.chains.domain.graph import output_ports, readers
 def passing_inputs(
     chain: ChainView, step: PlanStep, sources: Mapping[Source, UUID]
 ) -> dict[UUID, int]:
-    """Of the data sets that the step reads, those that give up their files one by one, with the
-    number of steps that read each, sent or not. ``sources``: its data sets."""
+    """Return the data sets read by the step whose files are released one by one.
+
+    Args:
+        chain: The chain.
+        step: The step that reads.
+        sources: The data sets of its sources.
+
+    Returns:
+        The number of steps that read each data set, whether their tasks were sent or not.
+    """
     found = {}
     for source in step.sources:
         if source.step is None or chain.steps[source.step].taken_from is not None:
@@ -31,8 +41,7 @@ def passing_inputs(
 
 
 def readers_of_files(plan: Plan, step: str, port: str) -> int:
-    """How many steps read the files that ``step`` gives at ``port``; 0 where these stay together
-    until the end."""
+    """Return how many steps read ``port`` of ``step``; 0 if its files are kept until the end."""
     who = readers(plan, step, port)
     source = Source(step=step, port=port)
     passes = (step, port) not in output_ports(plan) and all(
@@ -42,7 +51,7 @@ def readers_of_files(plan: Plan, step: str, port: str) -> int:
 
 
 def reads_by_file(reader: PlanStep, source: Source) -> bool:
-    """Does a job of it get files of this source alone that no other job of it gets?"""
+    """Return whether each job of the step gets files of this source that no other job gets."""
     given = [read for read in reader.inputs if source in read.sources]
     return reader.takes_as_they_come and all(
         read in reader.inputs_that_come

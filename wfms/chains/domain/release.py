@@ -1,29 +1,30 @@
-"""The release rule (invariant 4): which data sets of a chain nothing needs any more.
+"""The release rule (invariant 4): which data sets of a chain are no longer needed.
 
-* An intermediate data set: when the step that writes it and every step that reads it have ended,
-  unless it is a workflow output.
-* The logs of a step: with its output data sets, when the plan says so, no job of it failed and it
-  writes no workflow output.
-* The first input: when the whole chain has finished (its output is uploaded) and the plan says so,
-  nobody else needs it, and it came from outside.
-* The first input goes only where it is a copy, or the template itself says that it is deleted: who
-  registers a file may have no other copy.
-* What a rerun of failed jobs could use (the first input, what steps with failed jobs read and
-  wrote, files given as parameters) stays in a chain that finishes, until somebody has decided: runs
-  it again, acknowledges or discards it.
-* A file that was given as a parameter: when the chain is over, whichever way, if it was given to go
-  with the chain, and nobody else needs it.
-* A chain that fails or is canceled gives up everything in between, would-be outputs too; it keeps
-  its first input and all logs. Once the upload was asked for, workflow outputs stay where it fails;
-  where it is canceled, those that are safe on the output storage do, and the others go at once
-  unless somebody else needs them, for the DMS would go on uploading them. For as long as it is kept
-  for a rerun it keeps what that could use: outputs of steps that did not finish, what these would
-  have read, would-be outputs, and files given as parameters.
-* What a chain releases goes when all chains that have it have released it: a rerun takes over data
-  sets of the chain before it.
-* A chain that was discarded gives up its outputs and logs too once it is over, and its first input
-  as a finished one does; logs of steps with failed jobs stay, and outputs that somebody else needs.
-* The data sets of a step whose task was never sent are empty and go, logs too.
+* An intermediate data set is released when the step that writes it and every step that reads it
+  have ended, unless it is a workflow output.
+* The logs of a step are released with its output data sets, if the plan says so, no job of it
+  failed, and it writes no workflow output.
+* The first input is released when the whole chain has finished (its output is uploaded), if the
+  plan says so, nobody else needs it, and it came from outside. It must be a copy, or the template
+  itself must say that it is deleted: whoever registers a file may have no other copy.
+* Data that a rerun of failed jobs could use stays in a chain that finishes until somebody runs it
+  again, acknowledges or discards it. This is the first input, what steps with failed jobs read and
+  wrote, and files given as parameters.
+* A file that was given as a parameter is released when the chain is over, in any final state, if it
+  was given to be deleted with the chain and nobody else needs it.
+* A chain that fails or is canceled releases all intermediate data and outputs, but keeps its first
+  input and all logs. If it fails after the upload was requested, it keeps its workflow outputs. If
+  it is canceled then, it keeps the outputs that are safe on the output storage or that somebody
+  else needs. It releases the others at once, because the DMS would go on uploading them.
+* While such a chain is kept for a rerun, it keeps what the rerun could use: outputs of steps that
+  did not finish, the data that these steps would have read, workflow outputs, and files given as
+  parameters.
+* A released data set is deleted when all chains that have it have released it: a rerun takes over
+  data sets of the chain before it.
+* A discarded chain also releases its outputs and logs once it is over, and its first input as a
+  finished chain does. Logs of steps with failed jobs stay, and so do outputs that somebody else
+  needs.
+* The data sets of a step whose task was never sent are empty and are released, including logs.
 """
 
 from uuid import UUID
@@ -34,8 +35,7 @@ from wfms.chains.domain.graph import output_ports, readers, writes_output
 
 
 def releasable(chain: ChainView) -> list[UUID]:
-    """Data sets to release now and not released before, in the order of the steps, the first input
-    last."""
+    """Return the data sets to release now, in the order of the steps, the first input last."""
     order = {step.name: place for place, step in enumerate(chain.plan.steps)}
     released = {
         dataset.uid for dataset in chain.datasets if dataset.status is ChainDatasetStatus.FINISHED
@@ -86,7 +86,7 @@ def _data_done(chain: ChainView, dataset: DatasetView) -> bool:
 
 
 def _of_use(chain: ChainView, step: str, port: str) -> bool:
-    """Could a rerun of the chain take the data set over?"""
+    """Return whether a rerun of the chain could take the data set over."""
     if not chain.steps[step].sent or all(
         output.port != port for output in chain.plan.step(step).outputs
     ):
@@ -102,7 +102,10 @@ def _of_use(chain: ChainView, step: str, port: str) -> bool:
 
 
 def _has_failures(step: StepView) -> bool:
-    """Those of a step that was taken over were decided about when its chain was run again."""
+    """Return whether jobs of the step failed in this chain.
+
+    Failures of a step that was taken over were decided about when its chain was run again.
+    """
     return step.failed_jobs > 0 and step.taken_from is None
 
 

@@ -1,12 +1,17 @@
-"""The reason given for ranking tasks higher that make room on a storage: the same words while that
-lasts, so that nothing is written anew."""
+"""The reason for ranking tasks higher that free space on a storage.
+
+The text stays the same while the reason holds, so that nothing is written again.
+"""
 
 from sluice.contracts.datasets import Storage
 
 
 def reason_of(storage: Storage) -> str:
-    """``storage buffer, on which the chain's input lies, reached its high water mark (80 % of 1000
-    bytes) at …``."""
+    """Return the reason, with the storage's high watermark and since when it has been above it.
+
+    For example "storage buffer, on which the chain's input lies, reached its high water mark (80 %
+    of 1000 bytes) at …".
+    """
     mark = "" if storage.marks is None else f" ({_mark(storage.marks.high, storage.capacity)})"
     since = "" if storage.filling_since is None else f" at {storage.filling_since:%F %T} UTC"
     return (

@@ -1,17 +1,16 @@
-"""What a rerun of a chain does: which steps run again, which are taken over, and what cannot be had
-any more.
+"""The plan of a rerun: which steps run again, which are taken over, and what is missing.
 
 A step is taken over with the data sets that it wrote, which then belong to both chains. A step that
-has to run reads such data sets, or those of other steps that run; where one that it would read is
-gone, the step that wrote it runs again too, and so on up to the first input. Outputs that are not
-on the output storage are none yet, so their steps run too; jobs of these, and with ``failed_only``
-of all steps, are taken over one by one where nothing they depend on has changed and each job has an
-output of its own: a map, one entry a job.
+runs again reads such data sets, or those of other steps that run. Where a data set that it would
+read is gone, the step that wrote it runs again too, and so on up to the first input. Steps whose
+outputs are not on the output storage run again too. Jobs of these steps, and with ``failed_only``
+of all steps, are taken over one by one. This needs unchanged dependencies and jobs with outputs of
+their own: a map with one entry per job.
 
-Of a data set between two steps, files may be released: deleted, since all jobs that read them have
-finished. To a step that takes over its finished jobs one by one they are as good as there, where it
-surely finds these jobs again (so one that did not finish does, unasked); for any other one, the
-step that wrote them runs again.
+Files of an intermediate data set may be released: deleted, because all jobs that read them have
+finished. A step that surely takes over its finished jobs one by one does not need them. So a step
+that did not finish takes over its jobs unasked. For any other step, the step that wrote the files
+runs again.
 """
 
 from collections.abc import Collection, Mapping
@@ -29,6 +28,8 @@ from wfms.chains.domain.parameters import arguments, given_files
 
 
 class NoSuchStep(Unprocessable):
+    """The chain has no step of this name."""
+
     def __init__(self, plan: Plan, step: str) -> None:
         super().__init__(
             f"the chain has no step {quoted(step)}; it has"
@@ -38,6 +39,8 @@ class NoSuchStep(Unprocessable):
 
 
 class TwoBeginnings(Unprocessable):
+    """A rerun was asked for both a first step and the failed jobs."""
+
     def __init__(self) -> None:
         super().__init__(
             "a rerun begins at a step, or takes what failed, not both: leave out the step or"
@@ -46,7 +49,7 @@ class TwoBeginnings(Unprocessable):
 
 
 class NothingFailed(Conflict):
-    """Only failed jobs were asked for, and all of them finished."""
+    """Only failed jobs were to run again, and all jobs finished."""
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
@@ -62,8 +65,16 @@ Place = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """``chain``, ``input``: the chain that is to run again, and its first input. ``before`` and
-    ``params``: all values of parameters, of the chain and of its rerun."""
+    """What a rerun was asked for.
+
+    Attributes:
+        chain: The chain to run again.
+        input: Its first input.
+        before: All parameter values of the chain.
+        params: All parameter values of the rerun.
+        from_step: The step at which the rerun begins.
+        failed_only: Only failed jobs run again.
+    """
 
     chain: UUID
     input: UUID
@@ -75,9 +86,15 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """``runs``: steps that run, with the reason for each; ``by_jobs``: those of them that take jobs
-    over; ``reads``: what of the chain's data sets is needed: outputs of steps that are taken over,
-    by step and port; ``missing``: sentences."""
+    """What a rerun does.
+
+    Attributes:
+        runs: Steps that run, with the reason for each.
+        by_jobs: Those of them that take over finished jobs.
+        reads: Data sets of the chain that are needed, by step and port: outputs of steps that are
+            taken over.
+        missing: Sentences that say what cannot be had any more.
+    """
 
     runs: Mapping[str, str]
     by_jobs: frozenset[str]
@@ -87,8 +104,10 @@ class Rerun:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Data sets that can be read; of these the ones that are ``safe`` on the output storage, and
-    those that have ``released`` files."""
+    """Data sets that can be read.
+
+    ``safe`` ones are on the output storage. Some files of ``released`` ones are deleted.
+    """
 
     here: frozenset[Place]
     safe: frozenset[Place]
@@ -98,9 +117,19 @@ class _Found:
 def plan_rerun(
     chain: ChainView, wish: Wish, *, there: Collection[UUID], released: Collection[UUID] = ()
 ) -> Rerun:
-    """``there``: data sets that can be read, the first input and files given as parameters among
-    them; those of them that have ``released`` files. Raises ``NoSuchStep``, ``TwoBeginnings``,
-    ``NothingFailed``."""
+    """Return what a rerun of the chain does.
+
+    Args:
+        chain: The chain to run again.
+        wish: What was asked for.
+        there: Data sets that can be read, including the first input and files given as parameters.
+        released: Those of them that have released files.
+
+    Raises:
+        NoSuchStep: The chain does not have the step to begin at.
+        TwoBeginnings: Both a step and failed jobs were asked for.
+        NothingFailed: Only failed jobs were asked for, and none failed.
+    """
     plan = chain.plan
     changed = _changed(plan, wish)
     runs = _wanted(chain, wish, changed=changed)
@@ -139,8 +168,10 @@ NOT_UPLOADED = "what it wrote is not on the output storage"
 
 @dataclass(frozen=True, slots=True)
 class _ByJobs:
-    """Steps that take over finished jobs of theirs. ``sure``: all that finished, so that they do
-    without files that these have read."""
+    """Steps that take over finished jobs.
+
+    ``sure`` ones take over all jobs that finished, so they do not need the files that these read.
+    """
 
     all: frozenset[str]
     sure: frozenset[str]
@@ -182,7 +213,7 @@ def _by_jobs(
 
 
 def _lacks_files(chain: ChainView, step: PlanStep, found: _Found) -> bool:
-    """Did it not finish, and are files gone that it would read if it ran as a whole?"""
+    """Return whether the step did not finish and lacks files that it would read as a whole."""
     return chain.steps[step.name].state is not StepState.FINISHED and any(
         source.step is not None and (source.step, source.port) in found.released
         for source in step.sources
@@ -192,8 +223,10 @@ def _lacks_files(chain: ChainView, step: PlanStep, found: _Found) -> bool:
 def _is_sure(
     plan: Plan, name: str, runs: Collection[str], *, sure: Collection[str], found: _Found
 ) -> bool:
-    """Do its finished jobs find their inputs as they were? Those who read its released files are to
-    do without them, too."""
+    """Return whether the step's finished jobs find their inputs unchanged.
+
+    The steps that read its released files must not need these files either.
+    """
     step = plan.step(name)
     same_inputs = all(
         source.step not in runs or (given in step.inputs_that_come and source.step in sure)
@@ -209,7 +242,7 @@ def _is_sure(
 
 
 def _changed(plan: Plan, wish: Wish) -> set[str]:
-    """Steps whose own arguments, or files given as parameters, are others than before."""
+    """Return the steps whose own arguments, or files given as parameters, have changed."""
     files = {
         Source(step=None, port=name)
         for name in plan.file_parameters
@@ -283,7 +316,7 @@ def _again(
     by_jobs: _ByJobs,
     found: _Found,
 ) -> dict[str, str]:
-    """Steps that have to run because what they wrote is wanted and cannot be taken over."""
+    """Return the steps that must run because their output is needed and cannot be taken over."""
     wanted: dict[str, str] = {}
     for step in plan.steps:
         for source in step.sources if step.name in runs else []:
@@ -304,7 +337,7 @@ def _again(
 
 
 def _has_jobs(chain: ChainView, step: PlanStep) -> bool:
-    """Had it jobs that can be told apart by their number, each with outputs of its own?"""
+    """Return whether its jobs are identified by their number and each has outputs of its own."""
     simple = (
         step.mode is TaskMode.MAP
         and step.batch.files == 1
@@ -338,6 +371,6 @@ def _missing(
 
 
 def from_outside(plan: Plan, wish: Wish) -> dict[str, UUID]:
-    """The first input, and files given as parameters, by the name that they have as sources."""
+    """Return the first input and the files given as parameters, by their source names."""
     files = given_files(plan, wish.params)
     return {plan.data_input: wish.input, **{name: file.dataset for name, file in files.items()}}

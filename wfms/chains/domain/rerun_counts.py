@@ -1,4 +1,4 @@
-"""How many jobs the steps of a rerun will have, as far as the chain before tells it."""
+"""The number of jobs that the steps of a rerun will have, as far as it is known before."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,12 +12,19 @@ from wfms.chains.domain.rerun import Rerun, Wish
 def step_of_rerun(
     rerun: Rerun, wish: Wish, step: PlanStep, counts: Mapping[str, TaskStatus]
 ) -> RerunStep:
-    """``counts``: of the tasks that did the steps before, by step; some may be lacking."""
+    """Return what a rerun does with a step.
+
+    Args:
+        rerun: The plan of the rerun.
+        wish: What was asked for.
+        step: The step.
+        counts: Counts of the tasks that did the steps before, by step. Some may be missing.
+    """
     if step.name not in rerun.runs:
         return RerunStep(name=step.name, runs=False, reason="it finished")
     status = counts.get(step.name)
     before = {source.step for source in step.sources if source.step in rerun.runs}
-    # What a step before makes anew, no finished job has read.
+    # No finished job has read what an upstream step writes again.
     takes = step.name in rerun.by_jobs and before <= rerun.by_jobs
     taken = status.finished if status is not None and takes else 0
     sources = [counts.get(str(name)) for name in before]
@@ -38,9 +45,12 @@ def _same(wish: Wish) -> bool:
 def _as_many(
     step: PlanStep, status: TaskStatus, before: Sequence[TaskStatus | None], *, same: bool
 ) -> bool:
-    """Will the step have as many jobs as it had? It had them all where it finished, or reads what
-    was there at the beginning. ``before``: steps that it reads and that run again, too: what they
-    give is as much as it was where all of their jobs finished, with the same parameters."""
+    """Return whether the step will have as many jobs as it had.
+
+    All its jobs existed if it finished, or if it reads only what existed at the beginning.
+    ``before`` has the upstream steps that run again. Their output has the same size if all their
+    jobs finished and the parameters are the same.
+    """
     all_made = status.state is TaskState.FINISHED or not any(source.step for source in step.sources)
     complete = all(
         one is not None and one.state is TaskState.FINISHED and not one.failed for one in before

@@ -1,4 +1,4 @@
-"""Which versions of secrets a chain's tasks use."""
+"""The versions of secrets that a chain's tasks use."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from sluice.contracts.secrets import SecretRef
 
 
 def with_versions(plan: Plan, versions: Mapping[str, int]) -> Plan:
-    """The plan with the version of every secret in it. ``versions``: by the secret's name."""
+    """Return the plan with the version of every secret, from ``versions`` by secret name."""
 
     def fixed(refs: Mapping[str, SecretRef]) -> dict[str, SecretRef]:
         return {

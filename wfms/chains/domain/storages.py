@@ -1,4 +1,4 @@
-"""Chooses the storage that a step's data goes to."""
+"""The choice of the storage for a step's data."""
 
 from collections.abc import Sequence
 
@@ -23,12 +23,13 @@ class NoStorageOfType(NotAvailable):
 
 
 def choose_storage(kind: StorageType, storages: Sequence[Storage]) -> Storage:
-    """Return the storage of a type with the most room (no stated capacity: the most of all).
+    """Return the storage of a type with the most free space.
 
-    One that is full for large files comes last: a pilot says so, and what goes there may be small.
+    A storage without stated capacity counts as having the most. A storage that a pilot reported as
+    full for large files comes last: small files may still fit.
 
     Raises:
-        NoStorageOfType: None can take data now.
+        NoStorageOfType: No storage of this type can take data now.
     """
     usable = [storage for storage in storages if storage.type is kind and storage.objection is None]
     if not usable:

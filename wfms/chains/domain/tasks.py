@@ -1,5 +1,4 @@
-"""Makes the task for the WMS, and registrations of the data sets it writes, from a step of the
-plan."""
+"""Tasks for the WMS and registrations of their data sets, made from the steps of a plan."""
 
 import hashlib
 import json
@@ -26,12 +25,12 @@ from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import arguments
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
-#: Characters of a kind's digest.
+#: Length in characters of the digest of a warm worker's kind.
 _KIND = 32
 
 
 class NothingToRead(Unprocessable):
-    """All that the jobs of a step would be made of are files that were not given."""
+    """All files that the jobs of a step would be made of are missing."""
 
     def __init__(self, step: str, port: str) -> None:
         super().__init__(
@@ -43,8 +42,10 @@ class NothingToRead(Unprocessable):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What a chain's data sets carry along: the chain, its template, the input data set's
-    description, and whose they are."""
+    """What a chain's data sets inherit.
+
+    It is the chain, its template, the description of the input data set, and their owner.
+    """
 
     chain: UUID
     template: str
@@ -65,32 +66,34 @@ class DatasetFolder:
 
     @property
     def storage(self) -> str:
-        """A data set's folder lies directly in its storage."""
+        """Return the URL of the storage; a data set's folder lies directly in its storage."""
         return self.url.rsplit("/", 1)[0]
 
 
 def ports(plan: Plan, step: str) -> list[str | None]:
-    """Ports of ``step`` that need a data set; None stands for its logs."""
+    """Return the ports of ``step`` that need a data set; None stands for its logs."""
     planned = plan.step(step)
     parts = [parts_port(planned)] if planned.groups.tree else []
     return [*(output.port for output in planned.outputs), *parts, None]
 
 
 def parts_port(step: PlanStep) -> str:
-    """Stands for what the jobs of a tree give, all but the last one; no tool has an output of such
-    a name."""
+    """Return the port for the results of all jobs of a tree except the last one.
+
+    No tool has an output with such a name.
+    """
     return f"{step.outputs[0].port}~parts"
 
 
 def before_port(port: str) -> str:
-    """Stands for what a step wrote at ``port`` in the chain that this one is a rerun of."""
+    """Return the port for the data that the chain before a rerun wrote at ``port``."""
     return f"{port}~before"
 
 
 def new_dataset(
     origin: Origin, plan: Plan, *, step: str, port: str | None, storage_url: str
 ) -> NewDataset:
-    """The registration of what ``step`` writes at ``port``, on the storage at ``storage_url``."""
+    """Return the registration of the data set that ``step`` writes at ``port``."""
     name = dataset_name(origin.chain, step, port)
     inherited = {
         key: value for key, value in origin.meta.items() if key not in _own_of(origin.meta)
@@ -114,13 +117,18 @@ def new_dataset(
 
 
 def _own_of(meta: Mapping[str, Any]) -> set[str]:
-    """What an input says of itself alone, if a chain wrote it also what its own place there and its
-    own name are."""
+    """Return the metadata keys of an input that its descendants do not inherit.
+
+    If a chain wrote the input, its port, its output and its output name are among them.
+    """
     return {PRODUCED, "port", "output", "output_name"} if "chain" in meta else {PRODUCED}
 
 
 def _with_inherited(own: dict[str, Any], inherited: Mapping[str, Any]) -> dict[str, Any]:
-    """What was stored before metadata had bounds may be too large to be registered again."""
+    """Return the metadata with what is inherited, unless that is too large.
+
+    Metadata stored before there were bounds may be too large to be registered again.
+    """
     try:
         return check_inherited({**inherited, **own})
     except ValueError as error:
@@ -128,7 +136,7 @@ def _with_inherited(own: dict[str, Any], inherited: Mapping[str, Any]) -> dict[s
 
 
 def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
-    """Names of steps and ports that make no data set name."""
+    """Return the steps and ports whose names give no valid data set name."""
     wrong = []
     for step in plan.steps:
         for port in ports(plan, step.name):
@@ -150,15 +158,20 @@ def name_findings(chain: UUID, plan: Plan) -> list[Finding]:
 
 
 def dataset_folder(dataset: Dataset, storage_url: str) -> DatasetFolder:
-    """Where the data set really lies: a repeated registration answers with the first, maybe on
-    another storage."""
+    """Return where the data set lies.
+
+    A repeated registration returns the first one, which may be on another storage.
+    """
     return DatasetFolder(dataset.uid, dataset.url or f"{storage_url}/{dataset.name}")
 
 
 @dataclass(frozen=True, slots=True)
 class StepDatasets:
-    """Data sets of a step: what it reads, what it writes by port, its logs. Files that were not
-    given are left out. ``before``: the task whose finished jobs are taken over."""
+    """Data sets of a step: what it reads, what it writes by port, and its logs.
+
+    Files that were not given are left out. ``before`` is the task whose finished jobs are taken
+    over.
+    """
 
     sources: Mapping[Source, UUID]
     outputs: Mapping[str, DatasetFolder]
@@ -169,7 +182,11 @@ class StepDatasets:
 def make_task(
     origin: Origin, plan: Plan, *, step: str, params: Mapping[str, Any], datasets: StepDatasets
 ) -> Task:
-    """Raises ``NothingToRead``."""
+    """Return the task of a step.
+
+    Raises:
+        NothingToRead: No file was given for its main input.
+    """
     planned = plan.step(step)
     written = [
         TaskOutput(
@@ -221,9 +238,11 @@ def make_task(
 
 
 def _needs(planned: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:
-    """Of a tool that stays loaded, with the kind of what is loaded: pilots and the WMS compare it
-    where they look for a process that can serve a job. What has seen one group's data serves no
-    other."""
+    """Return the step's resource request, with the kind of its warm worker.
+
+    Pilots and the WMS compare the kind to find a worker that can run a job. A worker that has seen
+    the data of one group serves no other.
+    """
     warm = planned.needs.warm
     if warm is None:
         return planned.needs
@@ -236,7 +255,7 @@ def _needs(planned: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:
 
 
 def _task_input(planned: StepInput, datasets: StepDatasets) -> TaskInput | None:
-    """Without files that were not given; None where these were all."""
+    """Return the input without files that were not given; None if none was given."""
     parts = [NextSource(source=planned.source), *planned.next_sources]
     given = [part for part in parts if part.source in datasets.sources]
     if not given:

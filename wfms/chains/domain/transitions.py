@@ -1,5 +1,7 @@
-"""The legal moves of a chain, its steps and its data sets. The documentation and the all-pairs test
-are made from them."""
+"""The legal state transitions of a chain, its steps and its data sets.
+
+The documentation and the all-pairs test are generated from them.
+"""
 
 from sluice.contracts.life_cycles import Moves
 from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState

@@ -1,4 +1,7 @@
-"""The chain service's loops whose work comes of changes, started, stopped and woken together."""
+"""The chain service's loops whose work results from changes.
+
+They are started, stopped and woken together.
+"""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -9,7 +12,7 @@ Tick = Callable[[], Awaitable[bool]]
 
 
 class ChainLoops:
-    """The loop that starts steps, and the others by name."""
+    """The loop that starts steps, and the other loops by name."""
 
     def __init__(
         self, start_steps: Tick, others: dict[str, Tick], *, period: float, metrics: ServiceMetrics
@@ -20,18 +23,20 @@ class ChainLoops:
         ]
 
     def wake_start(self) -> None:
-        """There is a new chain: steps to start, and nothing else yet."""
+        """Wake only the loop that starts steps, because a chain was created."""
         self.loops[0].wake()
 
     def wake(self) -> None:
-        """Has each loop look at once."""
+        """Make each loop look for work at once."""
         for loop in self.loops:
             loop.wake()
 
     async def start(self) -> None:
+        """Start all loops."""
         for loop in self.loops:
             await loop.start()
 
     async def stop(self) -> None:
+        """Stop all loops."""
         for loop in self.loops:
             await loop.stop()

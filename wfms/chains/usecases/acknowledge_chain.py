@@ -1,4 +1,4 @@
-"""Acknowledges a chain that failed, or that finished with failed jobs: notes who has seen it."""
+"""Acknowledge a chain that failed, or that finished with failed jobs."""
 
 from uuid import UUID
 
@@ -12,6 +12,8 @@ from wfms.chains.usecases.settle_failures import settle_failures
 
 
 class NothingToAcknowledge(Conflict):
+    """The chain needs nobody's decision."""
+
     def __init__(self, uid: UUID, state: ChainState) -> None:
         super().__init__(
             f"chain {uid} is {state}, and needs nobody's decision: there is nothing to acknowledge",
@@ -21,7 +23,7 @@ class NothingToAcknowledge(Conflict):
 
 
 async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -> None:
-    """Note who has seen that the chain failed, or that jobs of it did; doing it again is fine.
+    """Record who has seen that the chain, or some of its jobs, failed. Repeating it is fine.
 
     What was kept for the failed jobs of a finished chain is released.
 

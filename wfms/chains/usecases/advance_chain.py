@@ -1,5 +1,4 @@
-"""Moves a chain on: writes down what follows from its new state, in the transaction of the change
-itself."""
+"""Move a chain on, in the transaction of the change from which its new state follows."""
 
 from datetime import datetime
 from uuid import UUID
@@ -14,10 +13,16 @@ from wfms.chains.domain.next_actions import next_actions
 
 
 async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -> ChainState | None:
-    """Precondition: the chain's lock is held by this transaction, or free. Effect: next steps
-    become starting, unsent ones of an ending chain canceled, data sets ready or released, the chain
-    moves on; where it finishes, outputs that are collected wait for that. Messages: ``dms.uploads``
-    for each workflow output when all steps have finished. None where there is no such chain."""
+    """Store what follows from the chain's state, and return its new state.
+
+    Next steps become starting, unsent steps of an ending chain are canceled, data sets become ready
+    or are released. When all steps have finished, the DMS is asked to upload each workflow output
+    (``dms.uploads``). When the chain finishes, outputs that are collected are queued for it. This
+    takes the chain's lock if the transaction does not hold it.
+
+    Returns:
+        None if there is no such chain.
+    """
     connection = transaction.connection
     stored = await chains.lock_chain(connection, uid)
     if stored is None:
@@ -26,7 +31,7 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
     if todo.start:
         await steps.move_steps(connection, uid, todo.start, to=StepState.STARTING, now=now)
     if todo.cancel:
-        # The failed step and the chain have the whole reason.
+        # The failed step and the chain store the whole reason.
         steps_now = stored.view.steps.items()
         failed = [name for name, step in steps_now if step.state is StepState.FAILED]
         reason = f"step {failed[0]} failed" if failed else stored.reason
@@ -57,7 +62,7 @@ async def advance_chain(transaction: Transaction, uid: UUID, *, now: datetime) -
         await chains.move_chain(connection, uid, to=todo.state, now=now)
         if collected := to_collect(stored.view, todo.state):
             await ask_to_collect(connection, uid, collected, now=now)
-        # A rerun that has taken over all its outputs.
+        # This is a rerun that has taken over all its outputs.
         if todo.state is ChainState.UPLOADING and not todo.upload:
             return await advance_chain(transaction, uid, now=now)
     return todo.state

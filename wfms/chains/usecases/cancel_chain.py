@@ -1,4 +1,4 @@
-"""Cancels a chain, as an operator asks."""
+"""Cancel a chain."""
 
 from typing import assert_never
 from uuid import UUID
@@ -12,13 +12,14 @@ from wfms.chains.usecases.advance_chain import advance_chain
 
 
 class UnknownChain(NotFound):
+    """There is no such chain."""
+
     def __init__(self, uid: UUID) -> None:
         super().__init__(f"there is no chain {uid}", uid=uid)
 
 
 class TooLate(Conflict):
-    """The chain has ended, or its output is on its way and is to arrive: nothing is left to
-    cancel."""
+    """The chain has ended, or uploads an output that is to arrive."""
 
     def __init__(self, uid: UUID, state: ChainState) -> None:
         why = (
@@ -32,11 +33,15 @@ class TooLate(Conflict):
 async def cancel_chain(
     database: Database, uid: UUID, *, reason: str = BY_REQUEST.reason, withdraw: bool = False
 ) -> None:
-    """Effect: the chain is going to end as canceled; steps that were not sent end at once, running
-    tasks are stopped by the loop ``stop_tasks``; the chain is canceled when the last of them has
-    ended. With ``withdraw`` also one whose output is on its way to the output storage: it is
-    canceled at once, and what is not safe there is released. Repeating it is fine, also while a
-    failed chain waits for its running tasks. Messages: none. Errors: ``UnknownChain``, ``TooLate``.
+    """Cancel a chain. Repeating it is fine, also while a failed chain waits for running tasks.
+
+    Steps that were not sent end at once. The loop ``stop_tasks`` stops running tasks, and the chain
+    is canceled when the last of them has ended. With ``withdraw``, a chain that uploads its output
+    is canceled at once, and outputs that are not safe on the output storage are released.
+
+    Raises:
+        UnknownChain: There is no such chain.
+        TooLate: It has ended, or it uploads its output and ``withdraw`` is not set.
     """
     now = database.clock.now()
     async with database.transaction() as transaction:

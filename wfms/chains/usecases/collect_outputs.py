@@ -1,8 +1,8 @@
-"""Has outputs of finished chains appended to the standing data sets that collect them.
+"""Append outputs of finished chains to the append-only data sets that collect them.
 
-That an output is to be collected is a row, written in the transaction that finishes the chain;
-until the DMS has appended it, the output stays, whoever discards the chain. The DMS takes each
-output once, so that a repetition after a crash does nothing.
+The transaction that finishes a chain writes a row for each output to collect. Until the DMS has
+appended the output, it is kept, even if the chain is discarded. The DMS takes each output once, so
+repeating the request after a crash has no effect.
 """
 
 import structlog
@@ -21,10 +21,14 @@ BATCH = 50
 
 
 async def collect_outputs(context: ChainsContext) -> bool:
-    """Effect: outputs that are to be collected are, or it is noted why the DMS refused it; what a
-    discarded chain kept for it is released. Messages: those of ``advance_chain``. Errors:
-    ``ServiceError`` where the DMS does not answer (tried again by the loop). True when there may be
-    more."""
+    """Ask the DMS to append the outputs that wait, and return whether there may be more.
+
+    If the DMS refuses an output, the reason is stored. What a discarded chain kept for the
+    collection is then released.
+
+    Raises:
+        ServiceError: The DMS does not answer. The loop tries again.
+    """
     database = context.database
     async with database.connection() as connection:
         waiting = await waiting_collections(connection, limit=BATCH)

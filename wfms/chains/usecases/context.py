@@ -1,4 +1,4 @@
-"""What the use cases of the chain service work with."""
+"""The context of the chain service's use cases."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,8 +13,14 @@ from sluice.servicekit.database import Database
 
 @dataclass(frozen=True, slots=True)
 class StartRules:
-    """``hold``: how long a claim lasts; ``batch``: steps started at the same time; pauses after a
-    start that did not work double from ``first_pause`` to ``longest_pause``."""
+    """How steps are started.
+
+    Attributes:
+        hold: How long a claim lasts.
+        batch: Number of steps started at the same time.
+        first_pause: Pause after the first start that failed. It doubles with each attempt.
+        longest_pause: The longest such pause.
+    """
 
     hold: timedelta = timedelta(seconds=30)
     batch: int = 16
@@ -22,17 +28,23 @@ class StartRules:
     longest_pause: timedelta = timedelta(seconds=30)
 
     def pause(self, attempts: int) -> timedelta:
+        """Return the pause after this many attempts."""
         first, longest = self.first_pause.total_seconds(), self.longest_pause.total_seconds()
         return timedelta(seconds=pause_after(attempts, first=first, longest=longest))
 
 
 @dataclass(frozen=True, slots=True)
 class ChainsContext:
-    """Made in ``wiring``; a use case that needs nothing but the chains takes the ``database``.
+    """The clients and settings that use cases need.
 
-    ``keep_failed``: how long what lies between the steps of a chain stays when it does not finish.
-    ``cancel_again``: how long a task gets to stop before it is asked again. ``relief_rank``: how
-    much higher tasks are ranked that make room on storages which fill up; 0: none is."""
+    Use cases that need only the chains take the ``database``.
+
+    Attributes:
+        keep_failed: How long intermediate data of a chain that does not finish is kept.
+        cancel_again: Time after which a task that has not stopped is asked again.
+        relief_rank: Added to the rank of tasks that free space on storages that fill up. 0: ranks
+            do not change.
+    """
 
     database: Database
     dms: DmsClient

@@ -1,4 +1,4 @@
-"""Makes a chain, which carries a data set through a template."""
+"""Create a chain, which carries a data set through a template."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ from wfms.chains.usecases.find_secrets import find_secrets
 
 log = structlog.get_logger(__name__)
 
-#: How often the newest versions of assets are looked up that were taken back meanwhile.
+#: Number of attempts to find the newest versions of assets while versions are taken back.
 TRIES = 5
 
 
 class AssetsMoved(Conflict):
-    """Versions of assets were taken back while they were looked up, again and again."""
+    """Versions of assets were taken back during each of several attempts to find them."""
 
     def __init__(self, new: NewChain) -> None:
         super().__init__(
@@ -51,16 +51,29 @@ class AssetsMoved(Conflict):
 async def create_chain(
     context: ChainsContext, new: NewChain, *, by: Person | None = None
 ) -> tuple[UUID, bool]:
-    """``by``: the person who asks; None: it begins by itself. Gives the chain's uid and whether it
-    is new. One that carries the data set through this version of the template with the same
-    parameters given is the one that there is (invariant 1); giving none is what a chain does that
-    starts by itself.
+    """Create a chain, or find the existing one with the same data set, template and parameters.
 
-    Effect: the chain, its steps and its inputs are stored; steps that read the input become
-    starting. It has the newest versions of the assets that its template is bound to. Messages:
-    none. Errors: ``UnfitChain``, ``DatasetGone``; ``Forbidden`` for a group that he is not in;
-    ``NotFound`` for a data set that he does not see; ``NotAvailable`` where the DMS cannot be asked
-    for files that are parameters, or the operator service for secrets and assets."""
+    Invariant 1: there is one such chain. Without given parameters it is the chain that starts by
+    itself. It gets the newest versions of the assets that its template is bound to.
+
+    Args:
+        context: Clients and settings.
+        new: The chain to create.
+        by: The person who asks. None: the chain starts by itself.
+
+    Returns:
+        The chain's uid, and whether it is new.
+
+    Raises:
+        UnfitChain: The data set or the parameters do not fit the template.
+        DatasetGone: A data set is deleted or about to be.
+        Forbidden: The person is not in the group.
+        NotFound: The person does not see a data set.
+        AssetsMoved: The versions of assets are being taken back.
+        TooManyChains: A quota leaves no room, and a person asks.
+        TooManyChainsNow: A quota leaves no room, and the chain starts by itself.
+        NotAvailable: The DMS or the operator service does not answer.
+    """
     seen_by = sight([new.group]) if by is None else by.sight
     whose = ownership(by, owner=new.owner, group=new.group)
     await _require_seen(context, new, seen_by, by=by)
@@ -79,7 +92,8 @@ async def create_chain(
                 context, new, bound, _For(whose, seen_by, by_person=by is not None)
             )
         except (DatasetGone, UnfitChain):
-            # A version that was taken back meanwhile: there is another one, or a reason.
+            # A version may have been taken back meanwhile. Then the next attempt finds another
+            # version, or a reason.
             if await find_bound_assets(context.operator, new) == bound:
                 raise
     raise AssetsMoved(new)
@@ -88,7 +102,7 @@ async def create_chain(
 async def _require_seen(
     context: ChainsContext, new: NewChain, seen_by: Sight, *, by: Person | None
 ) -> None:
-    """What is shared is looked at again: it may be shared no longer since it was matched."""
+    """Require that the data set is visible: since it was matched, its sharing may have ended."""
     dataset = new.dataset
     if dataset.group != new.group:
         dataset = await context.dms.dataset(dataset.uid)
@@ -107,7 +121,7 @@ def _with(new: NewChain, bound: Mapping[str, Any]) -> NewChain:
 
 @dataclass(frozen=True, slots=True)
 class _For:
-    """Whose the chain is, and who has to see what it reads."""
+    """Who owns the chain, and who must see what it reads."""
 
     whose: Ownership
     seen_by: Sight
@@ -115,8 +129,10 @@ class _For:
 
 
 async def _key(connection: Connection, new: NewChain) -> tuple[ChainKey, bool]:
-    """Of the group's chain, and whether it is there: data sets are given to other groups, and the
-    chains that they had stay where they are."""
+    """Return the key of the group's chain, and whether the chain exists.
+
+    When a data set is given to another group, its existing chains stay with the old group.
+    """
     plain, elsewhere = ChainKey.of(new), ChainKey.elsewhere(new)
     has_it = await chains.group_having(connection, plain)
     if has_it == new.group:
@@ -130,13 +146,14 @@ async def _key(connection: Connection, new: NewChain) -> tuple[ChainKey, bool]:
 async def _create(
     context: ChainsContext, asked: NewChain, bound: Mapping[str, Any], made_for: _For
 ) -> tuple[UUID, bool]:
-    """As ``create_chain``. ``bound``: parameters of the template, which nobody asks for."""
+    """Create the chain as ``create_chain`` does; ``bound`` has the template's bound parameters."""
     database, new = context.database, _with(asked, bound)
     files = await find_files(context.dms, new, seen_by=made_for.seen_by)
     plan = await find_secrets(context.operator, new)
     copied = await _is_copy(context, new)
     async with database.transaction() as transaction:
-        # The inputs' locks come first: their release and their taking into use exclude each other.
+        # Lock the inputs first, so that they cannot be released while this chain starts to use
+        # them.
         released = await chains.lock_inputs(
             transaction.connection, [new.dataset.uid, *(file.uid for file in files.values())]
         )

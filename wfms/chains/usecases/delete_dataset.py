@@ -1,9 +1,9 @@
-"""Deletes a data set on request, unless chains need it (invariant 4).
+"""Delete a data set on request, unless chains need it (invariant 4).
 
-This service decides, not the DMS, which knows no chains. A chain is made, and a deletion granted,
-under the lock of the same row of ``inputs``: either the chain is there first and the deletion is
-refused, or the data set is marked and no chain starts on it any more. What was granted is a row
-until the DMS has taken it over, so that no crash leaves it half done.
+This service decides, because the DMS knows no chains. Creating a chain and granting a deletion take
+the lock of the same row of ``inputs``. So either the chain exists first and the deletion is
+refused, or the data set is marked and no chain starts on it any more. A granted deletion is a row
+until the DMS has taken it over, so that a crash loses nothing.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ from wfms.chains.usecases.find_files import require_owned
 log = structlog.get_logger(__name__)
 
 BATCH = 50
-#: How long an instance that died keeps the others off.
+#: How long a claim of an instance that died blocks the others.
 HOLD = timedelta(seconds=30)
-#: Chains named in a refusal; the rest is counted.
+#: Number of chains named in a refusal; further ones are only counted.
 MOST_NAMED = 20
 
 
@@ -70,13 +70,28 @@ async def delete_dataset(
     taken_back: bool = False,
     sight: Sight = ALL,
 ) -> Dataset:
-    """``taken_back``: no chain is given it as an asset any more; not even ``force`` deletes what
-    is. Effect: the DMS deletes the data set, an output too if ``force``. While chains need it that
-    is refused; with ``force`` they are canceled, and it is deleted when the last of them has ended
-    (one whose output is on its way to the output storage cannot be canceled any more: it ends by
-    itself). No chain starts on it or takes it over any more. Repeating it is fine. Messages: those
-    of ``cancel_chain``. Errors: ``NotFound``, ``Forbidden``, ``DatasetNeeded``, ``AssetKept``;
-    ``Conflict`` of the DMS (an output, without ``force``); ``NotAvailable``."""
+    """Have the DMS delete a data set. Repeating it is fine.
+
+    With ``force``, chains that need the data set are canceled, and it is deleted when the last of
+    them has ended (a chain that uploads its output ends by itself). No chain starts on it or takes
+    it over any more.
+
+    Args:
+        context: Clients and settings.
+        uid: The data set.
+        force: Cancel chains that need it, and delete it even if it is an output.
+        taken_back: No chain gets it as an asset any more. Otherwise even ``force`` does not delete
+            an asset.
+        sight: What the caller may see.
+
+    Raises:
+        NotFound: The data set does not exist or is not visible.
+        Forbidden: It belongs to another group.
+        DatasetNeeded: Chains that have not ended need it.
+        AssetKept: It holds a version of an asset.
+        Conflict: It is an output, and ``force`` is not set.
+        NotAvailable: The DMS does not answer.
+    """
     database = context.database
     dataset = await context.dms.dataset(uid)
     require_owned(dataset, sight)
@@ -97,9 +112,13 @@ async def delete_dataset(
 
 
 async def delete_asked(context: ChainsContext, *, hold: timedelta = HOLD) -> bool:
-    """Effect: what ``delete_dataset`` promised, as far as it can be done now; one that fails keeps
-    no other waiting, and is tried again after ``hold``. Messages: as there. Errors:
-    ``NotAvailable`` (tried again by the loop). True when there may be more."""
+    """Carry out granted deletions where possible now, and return whether there may be more.
+
+    A deletion that fails does not block others. It is tried again after ``hold``.
+
+    Raises:
+        NotAvailable: The DMS does not answer. The loop tries again.
+    """
     database = context.database
     token = uuid4()
     try:
@@ -129,8 +148,14 @@ async def _try(context: ChainsContext, uid: UUID, *, force: bool, token: UUID) -
 
 
 async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Dataset | None:
-    """None while it waits for chains to end, or where the DMS does not know the data set. Raises
-    the DMS's ``Conflict``."""
+    """Carry out one deletion.
+
+    Returns:
+        None while it waits for chains to end, or if the DMS does not know the data set.
+
+    Raises:
+        Conflict: The DMS refuses the deletion.
+    """
     database = context.database
     with log_ids(dataset=uid):
         async with database.connection() as connection:
@@ -148,7 +173,7 @@ async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Datas
                 return None
         deleted: Dataset | None = None
         try:
-            # Of an asset: what is carried out here was granted, so it is taken back.
+            # A granted deletion of an asset implies that the asset was taken back.
             deleted = await context.dms.delete_dataset(uid, force=force, taken_back=True)
             log.info("dataset.deleted_by_request", force=force)
         except NotFound:

@@ -1,9 +1,9 @@
-"""Asks the DMS to delete outputs that chains gave up.
+"""Ask the DMS to delete outputs that chains released.
 
-They may be last copies: the DMS deletes such only for who says so (invariant 4), which is what
-discarding a chain means, and canceling one whose output is on its way: that may have arrived before
-anybody was told. So they do not take the watcher's way. As there, a data set is marked as handed
-over after the DMS has taken it over, and before that may be asked for twice.
+Outputs may be last copies, which the DMS deletes only if forced (invariant 4). Discarding a chain
+means this, and so does canceling a chain that uploads its output, which may have arrived unnoticed.
+So these deletions do not go through the watcher. As there, a data set is marked as handed over
+after the DMS has taken it over, so it may be asked for twice.
 """
 
 from contextlib import suppress
@@ -16,9 +16,14 @@ BATCH = 50
 
 
 async def delete_outputs(context: ChainsContext) -> bool:
-    """Effect: the DMS deletes released outputs that it was asked to upload, and they are marked so.
-    Messages: none. Errors: ``ServiceError`` where the DMS does not answer (tried again by the
-    loop). True when there may be more."""
+    """Have the DMS delete released outputs that it was asked to upload.
+
+    Returns:
+        Whether there may be more.
+
+    Raises:
+        ServiceError: The DMS does not answer. The loop tries again.
+    """
     database = context.database
     async with database.connection() as connection:
         uids = await datasets.outputs_undelivered(connection, limit=BATCH)

@@ -1,4 +1,4 @@
-"""Discards a chain: nobody needs what it made, or will make."""
+"""Discard a chain: nobody needs its data."""
 
 from uuid import UUID
 
@@ -9,10 +9,14 @@ from wfms.chains.usecases.cancel_chain import UnknownChain
 
 
 async def discard_chain(database: Database, uid: UUID) -> None:
-    """Effect: as soon as the chain is over (at once if it is) its outputs, logs and input are
-    released as the release rule says; it is not stopped. Repeating it is fine, and gives an output
-    that another chain was reading another chance. Messages: those of ``advance_chain``. Errors:
-    ``UnknownChain``."""
+    """Discard a chain, without stopping it. Repeating it is fine.
+
+    As soon as the chain is over, its outputs, logs and input are released as the release rule says.
+    A repetition also releases an output that another chain was still reading before.
+
+    Raises:
+        UnknownChain: There is no such chain.
+    """
     async with database.transaction() as transaction:
         if not await chains.mark_discarded(transaction.connection, uid):
             raise UnknownChain(uid)

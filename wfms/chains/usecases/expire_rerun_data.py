@@ -1,4 +1,4 @@
-"""Releases what failed and canceled chains kept for a rerun, once the time for that is over."""
+"""Release the data that failed and canceled chains kept for a rerun, once its time is over."""
 
 from sluice.servicekit.database import Database
 from wfms.chains.db import chains
@@ -8,8 +8,7 @@ BATCH = 50
 
 
 async def expire_rerun_data(database: Database) -> bool:
-    """Effect: chains whose time is over give up what they kept. Messages: none. Errors: none. True
-    when there may be more."""
+    """Release the data of chains whose time is over, and return whether there may be more."""
     now = database.clock.now()
     async with database.connection() as connection:
         uids = await chains.kept_too_long(connection, now=now, limit=BATCH)

@@ -1,5 +1,7 @@
-"""Looks up which versions of assets a new chain is given: it keeps them, whatever is put or taken
-back later."""
+"""Find the versions of assets that a new chain gets.
+
+The chain keeps these versions, whatever is added or taken back later.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,9 +19,14 @@ from wfms.chains.usecases.find_files import UnfitChain
 
 
 async def find_given_assets(operator: OperatorClient, new: NewChain) -> NewChain:
-    """Assets among the parameters that somebody gave, with their files in their place.
-    Precondition: the parameters have no findings. Effect: none. Messages: none. Raises
-    ``UnfitChain``, ``NotAvailable``."""
+    """Return the chain with its given assets replaced by the files of their versions.
+
+    The parameters must have no findings.
+
+    Raises:
+        UnfitChain: An asset does not exist or does not fit its parameter.
+        NotAvailable: The operator service does not answer.
+    """
     given = {
         name: AssetRef.read(value)
         for name, value in new.params.items()
@@ -30,14 +37,19 @@ async def find_given_assets(operator: OperatorClient, new: NewChain) -> NewChain
 
 
 async def find_bound_assets(operator: OperatorClient, new: NewChain) -> dict[str, Any]:
-    """By parameter, what the plan binds and nobody gave. Else as ``find_given_assets``."""
+    """Return the values of assets that the plan binds and nobody gave, by parameter.
+
+    Raises:
+        UnfitChain: An asset does not exist or does not fit its parameter.
+        NotAvailable: The operator service does not answer.
+    """
     return await _found(operator, new, wanted_assets(new.plan, new.params))
 
 
 async def _found(
     operator: OperatorClient, new: NewChain, wanted: Mapping[str, AssetRef]
 ) -> dict[str, Any]:
-    """One request for each asset: parameters that are of the same one get the same version."""
+    """Find each asset with one request, so that all its parameters get the same version."""
     refs = {ref.short: ref for ref in wanted.values()}
     answers = await asyncio.gather(*(_version(operator, ref) for ref in refs.values()))
     versions = dict(zip(refs, answers, strict=True))
@@ -60,7 +72,7 @@ async def _found(
 
 
 async def _version(operator: OperatorClient, ref: AssetRef) -> AssetVersion | str:
-    """The one that is meant, or why it cannot be had."""
+    """Return the version that the reference means, or why there is none."""
     try:
         asset = await operator.asset(ref.name)
     except NotFound:

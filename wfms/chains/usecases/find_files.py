@@ -1,5 +1,4 @@
-"""Looks up the files that a new chain is given as parameters, so that a chain that is accepted can
-run."""
+"""Find the files that a new chain gets as parameters, so that an accepted chain can run."""
 
 from uuid import UUID
 
@@ -26,11 +25,11 @@ class DatasetGone(Conflict):
 
 
 class UnfitChain(Unprocessable):
-    """The data set is of the wrong type, or parameters or names do not fit the plan; ``findings``
-    say what is wrong."""
+    """The data set, its parameters or names do not fit the plan; ``findings`` say why."""
 
     @classmethod
     def of(cls, new: NewChain, wrong: list[Finding]) -> "UnfitChain":
+        """Create the error from all findings."""
         listed = "; ".join(finding.message for finding in wrong)
         return cls(
             f"template {new.template} cannot take data set {new.dataset.name}: {listed}",
@@ -39,10 +38,15 @@ class UnfitChain(Unprocessable):
 
 
 async def find_files(dms: DmsClient, new: NewChain, *, seen_by: Sight) -> dict[str, Dataset]:
-    """``seen_by``: who is to see them. Precondition: the parameters have no findings. Effect: none.
-    Messages: none. By parameter, the data set that is its value, of one file where it is a ``File``
-    or ``Directory``; parameters without a value are left out. Raises ``UnfitChain``,
-    ``NotAvailable``."""
+    """Return the data set that is the value of each parameter with a value.
+
+    The value of a ``File`` or ``Directory`` parameter is a data set of one file, unless it is an
+    asset. The parameters must have no findings.
+
+    Raises:
+        UnfitChain: A data set does not exist, is not visible to ``seen_by``, or does not fit.
+        NotAvailable: The DMS does not answer.
+    """
     found: dict[str, Dataset] = {}
     wrong: list[Finding] = []
     for name, value in given_files(new.plan, new.params).items():
@@ -59,7 +63,7 @@ async def find_files(dms: DmsClient, new: NewChain, *, seen_by: Sight) -> dict[s
 async def _find(
     dms: DmsClient, new: NewChain, name: str, value: FileValue, *, seen_by: Sight
 ) -> Dataset | str:
-    """The data set, or why it cannot be the value of parameter ``name``."""
+    """Return the data set, or why it cannot be the value of parameter ``name``."""
     whole = name in new.plan.dataset_parameters
     unknown = f"there is no data set {value.dataset}"
     try:
@@ -79,13 +83,17 @@ async def _find(
 
 
 def unknown_dataset(uid: UUID) -> NotFound:
-    """In the DMS's own words."""
+    """Return the error for an unknown data set, worded as the DMS words it."""
     return NotFound(f"no data set has the uid {uid}", service="dms", dataset=str(uid))
 
 
 def require_owned(dataset: Dataset, sight: Sight) -> None:
-    """Raises ``NotFound`` for one that is not seen, ``Forbidden`` for one that is another
-    group's."""
+    """Require that the data set belongs to a group of the caller.
+
+    Raises:
+        NotFound: It is not visible.
+        Forbidden: It belongs to another group.
+    """
     if not sight.sees(dataset.group, dataset.shared_with):
         raise unknown_dataset(dataset.uid)
     if not sight.is_member(dataset.group):

@@ -1,4 +1,4 @@
-"""Looks up the secrets that a new chain needs, so that a chain that is accepted can run."""
+"""Find the secrets that a new chain needs, so that an accepted chain can run."""
 
 import asyncio
 import shlex
@@ -15,9 +15,14 @@ from wfms.chains.usecases.find_files import UnfitChain
 
 
 async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
-    """Precondition: none. Effect: none. Messages: none. The plan with the newest version of every
-    secret, which is what the chain's jobs get, whatever is set later. Raises ``UnfitChain`` where
-    there is none, or none for the template; ``NotAvailable``."""
+    """Return the plan with the newest version of every secret.
+
+    The chain's jobs get these versions, even if newer ones are set later.
+
+    Raises:
+        UnfitChain: A secret does not exist, or the template may not use it.
+        NotAvailable: The operator service does not answer.
+    """
     refs = {ref.name: (parameter, ref) for parameter, ref in new.plan.secrets.items()}
     answers = await asyncio.gather(*(_newest(operator, new, ref) for _, ref in refs.values()))
     wrong = [
@@ -36,7 +41,7 @@ async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
 
 
 async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> int | str:
-    """Return its version, or why it cannot be had."""
+    """Return the newest version of the secret, or why it cannot be used."""
     try:
         secret = await operator.secret(ref.name, template_id=new.template_id)
     except NotFound:
@@ -55,6 +60,6 @@ async def _newest(operator: OperatorClient, new: NewChain, ref: SecretRef) -> in
 
 
 def _command(ref: SecretRef, templates: Sequence[str]) -> str:
-    """What makes the next version of the secret, for ``templates`` and no others."""
+    """Return the command that sets the next version of the secret for exactly ``templates``."""
     patterns = " ".join(f"--for {shlex.quote(pattern)}" for pattern in templates)
     return f"`sluice secret set {ref.name} {patterns}`"

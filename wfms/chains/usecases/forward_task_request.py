@@ -1,4 +1,4 @@
-"""Forwards what an operator asks of a single task (cancel, rank) to the WMS, which owns it."""
+"""Forward operators' requests about one task (cancel, rank) to the WMS, which owns it."""
 
 from uuid import UUID
 
@@ -10,14 +10,23 @@ from wfms.chains.usecases.read_tasks import NoSuchTask
 
 
 async def forward_cancel(context: ChainsContext, uid: UUID, asked: Cancel) -> TaskStatus:
-    """Effect: none here; the chain ends when the watcher reports the task's end. Messages: none.
-    Errors: ``NoSuchTask``, the WMS's."""
+    """Cancel a task; its chain ends when the watcher reports the task's end.
+
+    Raises:
+        NoSuchTask: No chain has the task.
+        ServiceError: The WMS refuses the request or does not answer.
+    """
     await _known(context.database, uid)
     return await context.wms.cancel_task(uid, asked)
 
 
 async def forward_rank(context: ChainsContext, uid: UUID, rank: float) -> TaskStatus:
-    """Effect: none here. Messages: none. Errors: ``NoSuchTask``, the WMS's."""
+    """Give a task another rank.
+
+    Raises:
+        NoSuchTask: No chain has the task.
+        ServiceError: The WMS refuses the request or does not answer.
+    """
     await _known(context.database, uid)
     return await context.wms.prioritise(uid, rank)
 

@@ -1,19 +1,19 @@
-"""Hands released data sets to the watcher, which has them deleted.
+"""Hand released data sets over to the watcher, which has them deleted.
 
-How no deletion gets lost. A release is a row: ``released_at`` is set in the transaction that makes
-it true, ``handed_over_at`` only after the watcher has said that it has taken it over (its own
-transaction: the data set noted, the deletion in its outbox). Whatever lies between may happen twice
-and never not at all:
+No deletion may get lost. A release is a row: ``released_at`` is set in the transaction that
+releases the data set. ``handed_over_at`` is set only after the watcher has confirmed that it has
+taken the data set over, with the deletion in its own outbox. So what happens between them may
+happen twice, but happens at least once.
 
-* The answer to ``POST /tasks/finished`` names everything released and not handed over: the quick
-  way, taken together with the mark that the end was reported. If the answer is lost, the report is
-  repeated and the answer too.
-* This loop posts the same rows until the watcher has confirmed them: the only way for what is
-  released without a report (a chain canceled before its first task, a step that could not be
-  started), and the net under the quick way.
+* The answer to ``POST /tasks/finished`` names all data sets that are released and not handed over.
+  This is the quick way, in one transaction with the end of the task. If the answer is lost, the
+  report is repeated, and so is the answer.
+* This loop sends the same rows until the watcher has confirmed them. It is the only way for
+  releases without a report: a chain canceled before its first task, or a step that could not be
+  started. It also covers failures of the quick way.
 
-The watcher notes every data set it has had deleted, so both ways together send one deletion; the
-DMS takes a second one for done.
+The watcher records every data set that it has had deleted, so both ways together send one deletion.
+The DMS ignores a second one.
 """
 
 from sluice.contracts.chains import Release
@@ -24,9 +24,11 @@ BATCH = 500
 
 
 async def hand_over_releases(context: ChainsContext) -> bool:
-    """Effect: data sets released are in the watcher's hands and marked so. Messages: none. Errors:
-    ``ServiceError`` where the watcher does not answer (tried again by the loop). True when there
-    may be more."""
+    """Hand released data sets over to the watcher, and return whether there may be more.
+
+    Raises:
+        ServiceError: The watcher does not answer. The loop tries again.
+    """
     database = context.database
     async with database.connection() as connection:
         uids = await datasets.all_undelivered(connection, limit=BATCH)

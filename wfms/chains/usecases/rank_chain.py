@@ -1,4 +1,4 @@
-"""Ranks a whole chain against others."""
+"""Rank a whole chain relative to others."""
 
 from uuid import UUID
 
@@ -15,6 +15,8 @@ log = structlog.get_logger(__name__)
 
 
 class HasNoMoreSteps(Conflict):
+    """The chain has no more steps to run, so its rank does not matter."""
+
     def __init__(self, uid: UUID, state: ChainState) -> None:
         super().__init__(
             f"chain {uid} is {state}: no step of it is to run any more, so its rank no longer"
@@ -25,12 +27,18 @@ class HasNoMoreSteps(Conflict):
 
 
 async def rank_chain(context: ChainsContext, uid: UUID, rank: float) -> None:
-    """Precondition: the chain is in progress. Effect: ``rank`` is added to those of its steps, of
-    steps to come when they start, of running ones at once. Repeating it is fine. Messages: none.
-    Errors: ``UnknownChain``, ``HasNoMoreSteps``; ``NotAvailable`` where the WMS does not answer or
-    does not know a task yet: the rank holds for steps to come, and it may be asked for again."""
+    """Add ``rank`` to the ranks of the chain's steps. Repeating it is fine.
+
+    Running steps get the new rank at once, other steps when they start.
+
+    Raises:
+        UnknownChain: There is no such chain.
+        HasNoMoreSteps: The chain is not in progress.
+        NotAvailable: The WMS does not answer or does not know a task yet. Steps to come have the
+            rank; the request can be repeated.
+    """
     async with context.database.transaction() as transaction:
-        # A step that is just starting waits for this lock, and takes the rank of then.
+        # A step that is just starting waits for this lock, and then takes the new rank.
         held = await chains.lock_chain(transaction.connection, uid)
         if held is None:
             raise UnknownChain(uid)
@@ -45,7 +53,7 @@ async def rank_chain(context: ChainsContext, uid: UUID, rank: float) -> None:
 
 
 def ranked(of_step: float, of_chain: float) -> float:
-    """The rank of a task."""
+    """Return the rank of a task from the ranks of its step and chain."""
     return min(of_step + of_chain, MOST_RANK)
 
 

@@ -1,4 +1,4 @@
-"""Reads chains as they are shown."""
+"""Read chains."""
 
 from uuid import UUID
 
@@ -16,7 +16,7 @@ async def read_chain(database: Database, uid: UUID, *, failures: bool = False) -
     """Return a chain; with ``failures``, with the numbers of failed jobs.
 
     Raises:
-        UnknownChain: There is none.
+        UnknownChain: There is no such chain.
     """
     async with database.connection() as connection:
         chains, _ = await chains_page(connection, ChainQuery(uids=[uid], failures=failures))
@@ -26,13 +26,17 @@ async def read_chain(database: Database, uid: UUID, *, failures: bool = False) -
 
 
 async def count_chains(database: Database, sight: Sight = ALL) -> ChainCounts:
-    """Those under way, and those that need a person. Errors: none."""
+    """Count the chains that have not ended, and those that need a person."""
     async with database.connection() as connection:
         return await counts(connection, sight)
 
 
 async def read_chains(database: Database, query: ChainQuery, *, after: str | None) -> ChainPage:
-    """Newest first, but those that have ended. Errors: ``WrongCursor``."""
+    """Return a page of chains, newest first; with ``query.ended``, the last to end first.
+
+    Raises:
+        WrongCursor: ``after`` is not the end of a page.
+    """
     if after is not None and not (after.isascii() and after.isdigit() and len(after) < 19):
         raise WrongCursor(after)
     async with database.connection() as connection:

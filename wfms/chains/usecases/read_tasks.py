@@ -1,4 +1,4 @@
-"""Reads tasks as operators see them: the chain's step, with the WMS's counts."""
+"""Read tasks: the chain's step, with the WMS's counts of jobs."""
 
 import re
 from dataclasses import dataclass
@@ -17,22 +17,29 @@ from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
 
-#: Uids in one request to the WMS: they travel in the query string.
+#: Number of uids in one request to the WMS: they travel in the query string.
 CHUNK = 100
 
-#: Where a task stands: the position of its chain, and its place there.
+#: The place of a task: the position of its chain, and the number of its step.
 _PLACE = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})", re.ASCII)
 
 
 class NoSuchTask(NotFound):
+    """No chain has the task."""
+
     def __init__(self, uid: UUID) -> None:
         super().__init__(f"no chain has the task {uid}", task=uid)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskQuery:
-    """``after``: the ``next`` of the page before. ``paged``: with ``next``. ``full``: counts say
-    how many jobs were killed."""
+    """Which tasks are listed, and how.
+
+    Attributes:
+        after: The ``after`` of the page before.
+        paged: Say where the next page begins.
+        full: Count the jobs that were killed, too.
+    """
 
     chain: UUID | None = None
     state: StepState | None = None
@@ -44,8 +51,13 @@ class TaskQuery:
 
 
 async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
-    """Newest chains first; counts are None where the WMS does not answer or does not know the task.
-    Errors: ``WrongCursor``."""
+    """Return a page of tasks, those of the newest chains first.
+
+    Counts are None if the WMS does not answer or does not know the task.
+
+    Raises:
+        WrongCursor: ``after`` is not the end of a page.
+    """
     after = None if query.after is None else _place(query.after)
     async with context.database.connection() as connection:
         tasks, last = await tasks_page(
@@ -64,7 +76,11 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
 
 
 def _place(after: str) -> tuple[int, int]:
-    """Raises ``WrongCursor``."""
+    """Parse the end of a page.
+
+    Raises:
+        WrongCursor: It is not the end of a page.
+    """
     found = _PLACE.fullmatch(after)
     if found is None:
         raise WrongCursor(after)
@@ -72,7 +88,11 @@ def _place(after: str) -> tuple[int, int]:
 
 
 async def read_task(context: ChainsContext, uid: UUID, *, full: bool = False) -> ChainTask:
-    """As ``read_tasks``. Errors: ``NoSuchTask``."""
+    """Return a task. Its counts are None if the WMS does not answer or does not know it.
+
+    Raises:
+        NoSuchTask: No chain has the task.
+    """
     async with context.database.connection() as connection:
         tasks, _ = await tasks_page(connection, task=uid)
     if not tasks:

@@ -1,4 +1,4 @@
-"""Records that a task or an upload has ended, as the watcher reports it."""
+"""Record that a task or an upload has ended, as the watcher reports it."""
 
 from datetime import datetime
 from typing import assert_never
@@ -26,7 +26,7 @@ class UnknownTask(NotFound):
 
 
 class NotEnded(Unprocessable):
-    """A report of an end with a state that is none."""
+    """The state in the report of an end is not final."""
 
     def __init__(self, ended: TaskEnded) -> None:
         super().__init__(
@@ -43,11 +43,16 @@ class NotSent(Conflict):
 
 
 async def record_task_end(database: Database, ended: TaskEnded) -> Release:
-    """Effect: the step (or upload) ends, and what follows from it happens (see ``advance_chain``).
-    Messages: those of ``advance_chain``.
+    """End the step or upload, and move its chain on (see ``advance_chain``).
 
-    Gives all data sets of the chain that are released and not known to be in the watcher's hands; a
-    repetition gives them again. Errors: ``UnknownTask``, ``NotEnded``, ``NotSent``.
+    Returns:
+        All released data sets of the chain that the watcher is not known to have taken over. A
+            repetition returns them again.
+
+    Raises:
+        UnknownTask: No step has the task, or no step wrote the data set.
+        NotEnded: The reported state is not final.
+        NotSent: The step's task was not handed to the WMS.
     """
     if not ended.state.final:
         raise NotEnded(ended)

@@ -1,5 +1,4 @@
-"""Asks the WMS to rank tasks higher that make room on input storages which fill faster than they
-are worked off."""
+"""Ask the WMS to rank tasks higher that free space on input storages that fill up."""
 
 from uuid import UUID
 
@@ -15,29 +14,35 @@ from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)
 
-#: Tasks that are ranked higher at the same time: those of the oldest chains.
+#: Number of tasks that are ranked higher at the same time: those of the oldest chains.
 MOST = 10_000
-#: How much higher no task at all is to be ranked: the WMS takes no 0.
+#: Sent when no task is ranked higher, because the WMS does not accept 0.
 _ANY = 1.0
 
 
 class RelieveStorages:
-    """Where tasks are not to be ranked higher (any more), what was raised before is so no more.
-    Several instances say the same to the WMS."""
+    """Raises ranks while a storage fills up, and lowers them again afterwards.
+
+    Several instances send the same request to the WMS.
+    """
 
     def __init__(self, context: ChainsContext) -> None:
         self._database = context.database
         self._dms = context.dms
         self._wms = context.wms
         self._by = context.relief_rank
-        #: What an instance before this one has said is not known.
+        #: False at first, because an earlier instance may have raised ranks.
         self._nothing_raised = False
 
     async def __call__(self) -> bool:
-        """Effect: while a storage is filling, by the DMS, the WMS ranks those tasks under way
-        higher whose chains have their input there and delete it in the end; afterwards it does not.
-        Messages: none. Raises ``NotAvailable`` (DMS, WMS; ranks stay as they are then). False: done
-        for now."""
+        """Rank running tasks higher while a storage that holds their chain's input is filling up.
+
+        Only tasks of chains that delete their input in the end are ranked higher. The DMS says
+        which storages are filling up. Always returns False: there is nothing left to do now.
+
+        Raises:
+            NotAvailable: The DMS or the WMS does not answer. Ranks stay as they are.
+        """
         filling = await self._filling() if self._by else []
         if not filling and self._nothing_raised:
             return False

@@ -1,8 +1,8 @@
-"""Runs a chain that is over again: as a new one, which takes over what is still there of it.
+"""Run a chain that is over again, as a new chain that takes over its remaining data.
 
-Load, process, apply: what is there is asked of the DMS outside of transactions; the new chain is
-stored under the lock of the old one, which gives up none of its data sets meanwhile. What it had
-given up by then makes the request begin anew.
+The DMS is asked outside of transactions which data still exists. Then the new chain is stored under
+the lock of the old one, which releases no data sets meanwhile. If it has released needed data by
+then, the request starts again.
 """
 
 import asyncio
@@ -46,11 +46,13 @@ from wfms.chains.usecases.settle_failures import settle_failures
 
 log = structlog.get_logger(__name__)
 
-#: How often a request begins anew before it gives up.
+#: Number of attempts before a request fails.
 TRIES = 3
 
 
 class NotOver(Conflict):
+    """The chain has not ended."""
+
     def __init__(self, uid: UUID) -> None:
         super().__init__(
             f"chain {uid} has not ended: wait for its end, or cancel it, before it is run again",
@@ -59,7 +61,7 @@ class NotOver(Conflict):
 
 
 class CannotRerun(Conflict):
-    """What the rerun would need cannot be had any more; the findings say what."""
+    """Data that the rerun needs does not exist any more; the findings say which."""
 
     def __init__(self, uid: UUID, missing: tuple[str, ...]) -> None:
         wrong = [Finding(message=sentence) for sentence in missing]
@@ -69,7 +71,7 @@ class CannotRerun(Conflict):
 
 
 class Moved(Conflict):
-    """The chain gave up data sets while it was looked at, again and again."""
+    """The chain released data sets during each of several attempts."""
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
@@ -79,8 +81,10 @@ class Moved(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """``there``: what the DMS has of the data sets that count, by uid. ``plan``: with the newest
-    versions of secrets."""
+    """A rerun that is planned and not stored.
+
+    ``there`` has the existing data sets by uid. ``plan`` has the newest versions of secrets.
+    """
 
     before: StoredChain
     plan: Plan
@@ -91,7 +95,7 @@ class _Draft:
 
     @property
     def takes(self) -> dict[UUID, str]:
-        """Data sets of the chain that its rerun has too, and the ports that they have there."""
+        """Return the data sets that the rerun takes over, with their ports in the rerun."""
         places = {place: place[1] for place in self.rerun.reads}
         for name in self.rerun.by_jobs:
             ports = [output.port for output in self.before.view.plan.step(name).outputs]
@@ -105,8 +109,10 @@ class _Draft:
 async def plan_of_rerun(
     context: ChainsContext, uid: UUID, asked: RerunChain, *, by: Person | None = None
 ) -> RerunPlan:
-    """What ``rerun_chain`` would do. Effect: none. Messages: none. Errors: as there, but
-    ``CannotRerun``."""
+    """Return what ``rerun_chain`` would do; missing data is part of the answer.
+
+    It raises the same errors as ``rerun_chain`` except ``CannotRerun`` and ``Moved``.
+    """
     draft = await _draft(context, uid, asked, by=by)
     counts = await _counts(context.wms, draft)
     plan = draft.before.view.plan
@@ -121,11 +127,25 @@ async def plan_of_rerun(
 async def rerun_chain(
     context: ChainsContext, uid: UUID, asked: RerunChain, *, by: Person | None = None
 ) -> tuple[UUID, bool]:
-    """``by``: the person who asks, whose it is. Precondition: the chain is over. Effect: a new
-    chain of the same data set and the same version of the template; steps that are taken over are
-    finished in it. Gives its uid and whether it is new: the same key gives the first. Messages:
-    those of ``advance_chain``. Errors: ``UnknownChain``, ``NotOver``, ``UnfitChain`` (parameters),
-    ``NoSuchStep``, ``NothingFailed``, ``CannotRerun``, ``Moved``, ``NotAvailable``."""
+    """Create a chain with the same data set and template version, for the person ``by``.
+
+    Steps that are taken over are finished in it.
+
+    Returns:
+        Its uid, and whether it is new: the same key returns the first rerun.
+
+    Raises:
+        UnknownChain: There is no such chain.
+        NotOver: The chain has not ended.
+        UnfitChain: The parameters do not fit.
+        NoSuchStep: The chain does not have the step to begin at.
+        TwoBeginnings: Both a step and failed jobs were asked for.
+        NothingFailed: Only failed jobs were asked for, and none failed.
+        CannotRerun: Data that it needs does not exist any more.
+        Moved: The chain releases data sets at this moment.
+        TooManyChains: A quota leaves no room.
+        NotAvailable: Another service does not answer.
+    """
     database = context.database
     new = rerun_uid(uid, asked.key or uuid4())
     for _ in range(TRIES):
@@ -182,8 +202,7 @@ async def _draft(
     outside = set(from_outside(plan, wish).values())
     found = await context.dms.datasets_of([*kept, *outside])
     _require_seen(found, outside, seen_by)
-    # One that is open still will be closed: its task has ended, or it is an input that is waited
-    # for.
+    # An open data set will be closed: its task has ended, or it is an input that is waited for.
     there = {
         dataset.uid: dataset
         for dataset in found
@@ -196,8 +215,11 @@ async def _draft(
 
 
 def _require_seen(found: Iterable[Dataset], outside: Collection[UUID], seen_by: Sight) -> None:
-    """What the chain had from others may be shared no longer; assets are everybody's. Raises
-    ``NotFound``."""
+    """Require that all data from outside is still visible. Everybody sees assets.
+
+    Raises:
+        NotFound: A data set is not visible any more.
+    """
     for dataset in found:
         if dataset.uid in outside and not (
             MARK in dataset.meta or seen_by.sees(dataset.group, dataset.shared_with)
@@ -206,7 +228,7 @@ def _require_seen(found: Iterable[Dataset], outside: Collection[UUID], seen_by: 
 
 
 async def _released(context: ChainsContext, datasets: Iterable[Dataset]) -> set[UUID]:
-    """Those that have files which are deleted already."""
+    """Return the data sets of which some files are deleted already."""
     known = await asyncio.gather(
         *(
             context.dms.dataset(dataset.uid)
@@ -218,8 +240,11 @@ async def _released(context: ChainsContext, datasets: Iterable[Dataset]) -> set[
 
 
 async def _checked(context: ChainsContext, new: NewChain, wish: Wish, *, seen_by: Sight) -> Plan:
-    """The plan of the new chain. Only what was given now is looked at, and secrets: the rest was
-    checked when the chain was made."""
+    """Return the plan of the new chain.
+
+    Only newly given parameters and secrets are checked. The others were checked when the chain was
+    created.
+    """
     plan = new.plan
     wrong = findings(plan, {**wish.params, **new.params})
     wrong += [
@@ -235,8 +260,14 @@ async def _checked(context: ChainsContext, new: NewChain, wish: Wish, *, seen_by
 async def _with_assets(
     context: ChainsContext, before: StoredChain, asked: RerunChain
 ) -> RerunChain:
-    """Assets that were given now are looked up; those that the chain had it keeps, so that what is
-    taken over of it was made with the same ones. Raises ``UnfitChain``, ``NotAvailable``."""
+    """Return the request with the versions of the assets that were given now.
+
+    The chain's own assets stay the same, because the data that is taken over was made with them.
+
+    Raises:
+        UnfitChain: An asset does not exist or does not fit its parameter.
+        NotAvailable: The operator service does not answer.
+    """
     plan = before.view.plan
     if not any(map(is_asset, asked.params.values())):
         return asked
@@ -262,8 +293,11 @@ def _as_new(before: StoredChain, asked: RerunChain) -> NewChain:
 async def _store(
     transaction: Transaction, new: UUID, draft: _Draft, *, keep_failed: timedelta, now: datetime
 ) -> bool:
-    """False where somebody else has stored the same rerun. Raises ``Moved`` where the chain has
-    given up a data set meanwhile."""
+    """Store the new chain; return False if somebody else has stored the same rerun.
+
+    Raises:
+        Moved: The chain has released a needed data set meanwhile.
+    """
     connection, before = transaction.connection, draft.before
     held = await chains.hold_chain(connection, before.uid)
     if await chains.chain_exists(connection, new):
@@ -308,7 +342,7 @@ async def _store(
 
 
 async def _counts(wms: WmsClient, draft: _Draft) -> dict[str, TaskStatus]:
-    """By step, of the tasks that did them; nothing where the WMS does not answer."""
+    """Return the counts of the steps' tasks, by step; none if the WMS does not answer."""
     tasks = {
         name: task_uid(step.taken_from or draft.before.uid, name)
         for name, step in draft.before.view.steps.items()

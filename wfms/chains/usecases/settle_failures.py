@@ -1,4 +1,4 @@
-"""Gives up what was kept for the failed jobs of a chain, since somebody has decided about them."""
+"""Release the data that was kept for failed jobs of a chain, after somebody has decided."""
 
 from datetime import datetime
 from uuid import UUID

@@ -1,10 +1,9 @@
-"""Starts steps: load (claim), process (storages, data sets, watch), apply (mark the step, send its
-task).
+"""Start steps: claim them, prepare storages and data sets, then mark each and send its task.
 
-Several instances share the work by claims with a token; a claim that ran out is taken by another
-one. Everything in between may be done twice: data sets have names of their own, the task an id of
-its own, the watcher takes a repetition for done. The task leaves with the transaction that marks
-the step in progress, so it is sent exactly by the one that wins.
+Several instances share the work by claims with a token. Another instance takes over a claim that
+has expired. Everything before the final transaction may happen twice: data sets have unique names,
+the task has a fixed uid, and the watcher ignores a repetition. The task is sent in the transaction
+that marks the step in progress, so only the instance that wins sends it.
 """
 
 import asyncio
@@ -44,21 +43,21 @@ from wfms.chains.usecases.rank_chain import ranked
 
 log = structlog.get_logger(__name__)
 
-#: By port, None for the logs: the data sets registered so far, and the storages to put them on.
+#: The data sets registered so far, and the URLs of their storages, by port (None: the logs).
 Made = dict[str | None, Dataset]
 Folders = Mapping[str | None, str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """``readers``: as ``passing_inputs`` gives them."""
+    """A step that is ready to start; ``readers`` comes from ``passing_inputs``."""
 
     task: Task
     readers: Mapping[UUID, int] = field(default_factory=dict)
 
 
 class NameTaken(Conflict):
-    """The DMS has a data set of this name that is not the chain's, or not open any more."""
+    """The DMS has a data set of this name that belongs to another chain or is not open any more."""
 
     def __init__(self, name: str, known: Dataset | None) -> None:
         state = (
@@ -70,9 +69,12 @@ class NameTaken(Conflict):
 
 
 class StartSteps:
-    """Precondition: steps that are starting. Effect: each becomes in progress; failed, with its
-    chain, when another service refuses what it is asked for; canceled when its chain is ending; or
-    waits with the reason to be seen. Messages: ``wms.tasks``, ``wms.readers``. Errors: none."""
+    """Starts the steps that are starting.
+
+    Each step becomes in progress, and its task is sent (``wms.tasks``, ``wms.readers``). It fails,
+    with its chain, if another service refuses a request. It is canceled if its chain is ending.
+    Otherwise it waits, with a visible reason.
+    """
 
     def __init__(self, context: ChainsContext) -> None:
         self._database = context.database
@@ -81,8 +83,10 @@ class StartSteps:
         self._rules = context.start_rules
 
     async def __call__(self) -> bool:
-        """True when there may be more: of a step that has begun, those that take its files as they
-        come may be starting by now."""
+        """Start the steps that are due, and return whether there may be more.
+
+        After a step has started, downstream steps that stream its files may be starting.
+        """
         token = uuid4()
         try:
             async with self._database.connection() as connection:
@@ -97,7 +101,7 @@ class StartSteps:
         return any(begun) or len(claims) == self._rules.batch
 
     async def _start(self, claim: StepClaim) -> bool:
-        """Has the step begun?"""
+        """Return whether the step has started."""
         with log_ids(chain=claim.chain, task=claim.task):
             made: Made = {}
             try:
@@ -125,8 +129,7 @@ class StartSteps:
         return chain
 
     async def _process(self, claim: StepClaim, chain: StoredChain, made: Made) -> _Start:
-        """Asks for storages, registers the data sets (noted in ``made`` as they come) and tells the
-        watcher."""
+        """Choose storages, register the data sets (into ``made``) and inform the watcher."""
         plan = chain.view.plan
         step = plan.step(claim.step)
         storages = await self._dms.storages(everything=True)
@@ -168,7 +171,7 @@ class StartSteps:
             try:
                 made[port] = await self._dms.register_dataset(new)
             except Conflict:
-                # An earlier attempt has registered it, on another storage: that one is used.
+                # An earlier attempt has registered it on another storage, which is used.
                 made[port] = await self._known_dataset(new.name, claim)
 
         answers = await asyncio.gather(
@@ -189,8 +192,7 @@ class StartSteps:
         return known
 
     async def _find_leftovers(self, claim: StepClaim, chain: StoredChain, made: Made) -> None:
-        """A start that was broken off may have left empty data sets in the DMS: they are released
-        with the rest."""
+        """Find empty data sets of an interrupted start in the DMS, so that they are released."""
         for port in ports(chain.view.plan, claim.step):
             known = await self._dms.dataset_named(dataset_name(claim.chain, claim.step, port))
             if known is not None:
@@ -245,9 +247,11 @@ class StartSteps:
     async def _ours(
         self, transaction: Transaction, claim: StepClaim, made: Made
     ) -> LockedChain | None:
-        """The chain under lock, with the data sets made noted. None when the claim ran out and
-        somebody else has the step: should that one have canceled it before these data sets were
-        there, they are released here."""
+        """Lock the chain, store its new data sets, and return it if the claim still holds.
+
+        If the claim has expired, another instance has the step. It may have canceled the step
+        before these data sets existed, so they are released here.
+        """
         now = self._database.clock.now()
         chain = await chains.hold_chain(transaction.connection, claim.chain)
         for port, dataset in made.items():
@@ -266,7 +270,7 @@ class StartSteps:
 
 
 def _send(transaction: Transaction, start: _Start, *, rank: float) -> None:
-    """``rank``: the chain's of now: who changes it waits for the lock."""
+    """Send the task with the chain's ``rank``, which cannot change while the chain is locked."""
     task = start.task
     ranked_task = task.model_copy(update={"rank": ranked(task.rank, rank)})
     ids = {"chain": task.chain_uid, "task": task.uid}
@@ -291,7 +295,7 @@ def _before(chain: StoredChain, step: str) -> TakenOver | None:
 
 
 def _datasets_of(chain: StoredChain, sources: Iterable[Source]) -> dict[Source, UUID]:
-    """Parameters that are files and have no value are left out."""
+    """Return the data sets of the sources; file parameters without a value are left out."""
     plan = chain.view.plan
     files = {
         Source(step=None, port=name): file.dataset

@@ -1,4 +1,4 @@
-"""Asks the WMS to cancel the running tasks of chains that are ending."""
+"""Ask the WMS to cancel the running tasks of chains that are ending."""
 
 import asyncio
 
@@ -19,9 +19,11 @@ BATCH = 50
 
 
 async def stop_tasks(context: ChainsContext) -> bool:
-    """Effect: asks the WMS to cancel each of them, for the reason that its chain ends, every
-    ``cancel_again`` until the watcher says that it has ended. One that the WMS does not know has
-    not come through its queue yet. Messages: none. Errors: none. True when there may be more."""
+    """Ask the WMS to cancel these tasks, and return whether there may be more.
+
+    The request is repeated every ``cancel_again`` until the watcher reports the task's end. A task
+    that the WMS does not know is still in its queue.
+    """
     async with context.database.connection() as connection:
         running = await steps.claim_cancels(connection, again=context.cancel_again, limit=BATCH)
     await asyncio.gather(*(_cancel(context.wms, step) for step in running))

@@ -1,4 +1,4 @@
-"""Tells the watcher to follow the uploads of workflow outputs."""
+"""Ask the watcher to follow the uploads of workflow outputs."""
 
 from sluice.contracts.chains import Watch
 from sluice.contracts.states import WatchKind
@@ -9,9 +9,13 @@ BATCH = 100
 
 
 async def watch_uploads(context: ChainsContext) -> bool:
-    """Effect: tells the watcher of each upload that it has not been told of. A crash before the
-    note of it repeats the telling, which is harmless. Messages: none. Errors: ``ServiceError``
-    where the watcher does not answer (tried again by the loop). True when there may be more."""
+    """Inform the watcher of each new upload, and return whether there may be more.
+
+    After a crash an upload may be sent again, which is harmless.
+
+    Raises:
+        ServiceError: The watcher does not answer. The loop tries again.
+    """
     database = context.database
     async with database.connection() as connection:
         uploads = await datasets.uploads_to_watch(connection, limit=BATCH)

@@ -1,4 +1,4 @@
-"""Chains, their steps and data sets."""
+"""Create the tables of chains, their steps and data sets."""
 
 from alembic import op
 
@@ -138,6 +138,7 @@ INDEXES = (
 
 
 def upgrade() -> None:
+    """Apply the change."""
     for statement in MESSAGING.split(";\n"):
         if statement.strip():
             op.execute(statement)

@@ -1,4 +1,4 @@
-"""A chain may be discarded: nothing of it is kept once it is over."""
+"""Allow a chain to be discarded, which keeps none of its data."""
 
 from alembic import op
 
@@ -9,8 +9,10 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("ALTER TABLE chains ADD COLUMN discarded boolean NOT NULL DEFAULT false")
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE chains DROP COLUMN discarded")

@@ -1,5 +1,4 @@
-"""Chains of one data set and template version are told apart by the parameters that somebody gave
-them (invariant 1)."""
+"""Distinguish chains of one data set and template version by given parameters (invariant 1)."""
 
 from alembic import op
 
@@ -17,8 +16,11 @@ def _unique(*columns: str) -> str:
 
 
 def upgrade() -> None:
-    """Chains that the release before makes meanwhile count as started by themselves, as those did
-    that it made."""
+    """Apply the change.
+
+    Existing chains, and those that the release before still creates, count as started by
+    themselves.
+    """
     op.execute("ALTER TABLE chains ADD COLUMN variant text NOT NULL DEFAULT ''")
     op.execute(
         f"ALTER TABLE chains DROP CONSTRAINT chains_{'_'.join(BEFORE)}_key,"
@@ -27,6 +29,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute(
         f"ALTER TABLE chains DROP CONSTRAINT chains_{'_'.join(BEFORE)}_variant_key,"
         f" {_unique(*BEFORE)}"

@@ -1,5 +1,4 @@
-"""Data sets that somebody wants deleted, until the DMS has taken that over: chains that need them
-are canceled first."""
+"""Store the data sets that somebody wants deleted, until the DMS has taken them over."""
 
 from alembic import op
 
@@ -10,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 CREATE TABLE deletions (
@@ -23,4 +23,5 @@ CREATE TABLE deletions (
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE deletions")

@@ -1,5 +1,4 @@
-"""A chain may be another one's rerun, which takes over what is still there of it; so that there is
-something, what a chain that failed or was canceled leaves stays for a while."""
+"""Add reruns of chains, and keep data of failed and canceled chains for a while."""
 
 from alembic import op
 
@@ -10,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("""
 ALTER TABLE chains
     ADD COLUMN rerun_of uuid,
@@ -29,6 +29,7 @@ ALTER TABLE steps
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP INDEX chains_kept")
     op.execute("ALTER TABLE steps DROP COLUMN jobs_from, DROP COLUMN taken_from")
     op.execute(

@@ -1,5 +1,4 @@
-"""Failed chains need attention until somebody says that he has seen them; and indexes to count and
-to find them by."""
+"""Record who acknowledged a failed chain, and index the chains that need attention."""
 
 from alembic import op
 
@@ -27,6 +26,7 @@ INDEXES = {
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("""
 ALTER TABLE chains
     -- Who has seen that it failed, and when.
@@ -40,6 +40,7 @@ ALTER TABLE chains
 
 
 def downgrade() -> None:
+    """Revert the change."""
     for name in INDEXES:
         op.execute(f"DROP INDEX {name}")
     op.execute("ALTER TABLE chains DROP COLUMN acknowledged_at, DROP COLUMN acknowledged_by")

@@ -1,5 +1,4 @@
-"""Deletions that somebody wants are claimed by the instance that carries them out, as all work of
-the loops."""
+"""Let instances claim the deletions that they carry out."""
 
 from alembic import op
 
@@ -10,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("""
 ALTER TABLE deletions
     -- Who is at it, and until when.
@@ -21,4 +21,5 @@ ALTER TABLE deletions
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE deletions DROP COLUMN claim_token, DROP COLUMN claimed_until")

@@ -1,4 +1,4 @@
-"""Finds the chains that ended last."""
+"""Index the chains by their end."""
 
 from alembic import op
 
@@ -9,10 +9,12 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         "CREATE INDEX chains_ended ON chains (ended_at, position) WHERE ended_at IS NOT NULL"
     )
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP INDEX chains_ended")

@@ -1,4 +1,4 @@
-"""A chain can be canceled while its output is on its way to the output storage."""
+"""Allow a chain to be canceled while it uploads its output."""
 
 from alembic import op
 
@@ -9,10 +9,12 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("ALTER TABLE chains DROP CONSTRAINT chains_check4")
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("UPDATE chains SET upload_asked = false WHERE state = 'canceled'")
     op.execute(
         "ALTER TABLE chains ADD CONSTRAINT chains_check4"

@@ -1,4 +1,4 @@
-"""Secrets of a chain, with their versions, beside its parameters: lists of chains read no plans."""
+"""Store a chain's secrets, with their versions, so that lists of chains read no plans."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         "-- By parameter: name and version, no values. Null where there are none.\n"
         "ALTER TABLE chains ADD COLUMN secrets jsonb"
@@ -16,4 +17,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE chains DROP COLUMN secrets")

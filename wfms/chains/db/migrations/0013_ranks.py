@@ -1,4 +1,4 @@
-"""The rank of a chain, which is added to those of its steps."""
+"""Add the rank of a chain, which is added to the ranks of its steps."""
 
 from alembic import op
 
@@ -9,10 +9,12 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         "ALTER TABLE chains ADD COLUMN rank double precision NOT NULL DEFAULT 0 CHECK (rank >= 0)"
     )
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE chains DROP COLUMN rank")

@@ -1,4 +1,4 @@
-"""Whose chains are."""
+"""Add the owner and the group of a chain."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 ALTER TABLE chains
@@ -21,4 +22,5 @@ ALTER TABLE chains
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE chains DROP COLUMN owner, DROP COLUMN owner_group")

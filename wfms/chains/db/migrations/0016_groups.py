@@ -1,4 +1,4 @@
-"""How many chains groups may have at a time."""
+"""Add quotas of chains for groups."""
 
 from alembic import op
 
@@ -9,11 +9,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Null: any number.
+    """Apply the change."""
+    # Null means no limit.
     op.execute(
         "CREATE TABLE group_quotas (name text PRIMARY KEY, chains integer CHECK (chains >= 0))"
     )
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE group_quotas")

@@ -1,4 +1,4 @@
-"""Quotas of people beside those of groups."""
+"""Add quotas for people to those for groups."""
 
 from alembic import op
 
@@ -9,7 +9,8 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # What is not here may be had as much as there is.
+    """Apply the change."""
+    # Without a row there is no limit.
     op.execute(
         """
 CREATE TABLE quotas (
@@ -31,6 +32,7 @@ SELECT 'group', name, 'chains', chains FROM group_quotas WHERE chains IS NOT NUL
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute(
         """
 CREATE TABLE group_quotas (name text PRIMARY KEY, chains integer CHECK (chains >= 0))

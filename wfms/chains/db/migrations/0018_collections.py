@@ -1,4 +1,4 @@
-"""Outputs that are collected in standing data sets."""
+"""Store the outputs that are collected in append-only data sets."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 -- Of chains that have finished. standing: the name of the data set that grows.
@@ -34,4 +35,5 @@ CREATE TABLE collections (
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE collections")

@@ -1,4 +1,4 @@
-"""Finds the chains of a template."""
+"""Index the chains by their template."""
 
 from alembic import op
 
@@ -9,8 +9,10 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("CREATE INDEX chains_by_template ON chains (template_name, position)")
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP INDEX chains_by_template")

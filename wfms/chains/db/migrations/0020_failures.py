@@ -1,4 +1,4 @@
-"""What failed jobs have read stays until somebody decides, and only copies stay by default."""
+"""Keep the input of failed jobs until somebody decides, and record whether an input is a copy."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute("""
 ALTER TABLE chains
     -- Of the first input: whoever registered it has the originals of its files.
@@ -21,6 +22,7 @@ ALTER TABLE chains
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP INDEX chains_unsettled_inputs")
     op.execute("DROP INDEX chains_unsettled")
     op.execute("ALTER TABLE chains DROP COLUMN unsettled, DROP COLUMN input_copied")
