@@ -25,9 +25,9 @@ class ChainsSettings(ServiceSettings):
     #: How long a claim on the start of a step lasts. After that another instance takes the step
     #: over, for example after a crash.
     start_hold: float = Field(default=30.0, ge=0)
-    #: First pause after a start that failed. It doubles with each attempt …
+    #: First pause after a start that failed. It doubles with each attempt.
     first_pause: float = Field(default=0.5, ge=0)
-    #: … up to this pause.
+    #: Longest pause between attempts to start a step.
     longest_pause: float = Field(default=30.0, ge=0)
     #: Time after which a task that has not stopped is asked again.
     cancel_again: float = Field(default=5.0, ge=0)

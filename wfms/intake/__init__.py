@@ -1,2 +1,4 @@
-"""The intake of the WfMS: matches each data set that was closed with the templates, and hands it to
-the chain service."""
+"""The intake of the WfMS.
+
+It matches each data set that was closed with the templates, and hands it to the chain service.
+"""

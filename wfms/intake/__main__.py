@@ -1,5 +1,7 @@
-"""``python -m wfms.intake``, ``sluice serve intake``: the intake as a process, settings from
-``SLUICE_INTAKE_…``."""
+"""The intake as a process: ``python -m wfms.intake`` and ``sluice serve intake``.
+
+Its settings come from ``SLUICE_INTAKE_…``.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """Run the intake until it is stopped."""
     run_service("wfms.intake", _load)
 
 

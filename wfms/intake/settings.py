@@ -7,21 +7,21 @@ from sluice.servicekit.settings import ServiceSettings
 
 
 class IntakeSettings(ServiceSettings):
-    """``SLUICE_INTAKE_…``; times in seconds."""
+    """Settings of the intake, read from ``SLUICE_INTAKE_…``; times are in seconds."""
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_INTAKE_")
 
     port: int = 8085
-    #: How often the DMS is asked for new data sets (events make it sooner), and what is due by
-    #: growth or time is looked for.
+    #: Interval at which the DMS is asked for new data sets (events make it sooner), and triggers
+    #: are checked.
     period: float = Field(default=5.0, gt=0)
-    #: Data sets decided upon in one go.
+    #: Number of data sets matched in one transaction.
     page: int = Field(default=100, ge=1, le=10_000)
-    #: How long one instance may be at the handing over of a data set before another takes over
-    #: (were it killed).
+    #: How long a claim on handing over a data set lasts. After that another instance takes it over,
+    #: for example after a crash.
     hold: float = Field(default=10.0, ge=0)
-    #: Longest pause between tries while the chain service does not answer.
+    #: Longest pause between attempts while the chain service does not answer.
     longest_pause: float = Field(default=30.0, ge=0)
-    #: Where templates form a ring, each due by what the one before collects: so many chains begin
-    #: by themselves one after the other, and then no more.
+    #: Number of chains that start one after the other in a trigger cycle, where templates trigger
+    #: each other. Then no more chains start.
     generations: int = Field(default=20, ge=1, le=1_000_000)

@@ -1,4 +1,4 @@
-"""Wires the intake: the only file that names what it is made of."""
+"""The composition of the intake: the only file that names all its parts."""
 
 from datetime import timedelta
 from functools import partial
@@ -30,11 +30,12 @@ from wfms.intake.usecases.start_due import start_due
 from wfms.intake.usecases.take_in_datasets import take_in_datasets
 
 NAME = "wfms.intake"
-#: Seconds between looks for decisions that wait for the chain service.
+#: Interval in seconds at which decisions that wait for the chain service are looked for.
 HAND_OVER_PERIOD = 1.0
 
 
 def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Service:
+    """Create the intake with its routes, loops and database."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME, audited=True)
     context = IntakeContext(

@@ -31,7 +31,7 @@ class ChainOwners:
             return
         try:
             uid = UUID(path["uid"])
-        except ValueError:  # the route says what is wrong with it
+        except ValueError:  # the route reports the invalid uid
             return
         of_chain = address.startswith(_OF_CHAIN)
         async with self._database.connection() as connection:

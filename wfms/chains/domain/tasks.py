@@ -247,7 +247,7 @@ def _needs(planned: PlanStep, args: Mapping[str, Any], *, group: str) -> Needs:
     if warm is None:
         return planned.needs
     given = {name: args.get(name) for name in warm.key}
-    tool = {name: value for name, value in planned.tool.items() if name != "id"}  # the step's name
+    tool = {name: value for name, value in planned.tool.items() if name != "id"}  # the step name
     of_group = [] if group == EVERYONE else [group]
     told = json.dumps([tool, given, *of_group], sort_keys=True, default=str).encode()
     kind = hashlib.sha256(told).hexdigest()[:_KIND]

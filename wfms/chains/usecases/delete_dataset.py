@@ -99,7 +99,7 @@ async def delete_dataset(
         raise AssetKept(uid, dataset.name, dataset.meta[MARK])
     last = dataset.type is DatasetType.OUTPUT or dataset.standing is not None
     if last and not force:
-        return await context.dms.delete_dataset(uid)  # which says what it is
+        return await context.dms.delete_dataset(uid)  # the DMS refuses, and says why
     now = database.clock.now()
     async with database.transaction() as transaction:
         await chains.lock_inputs(transaction.connection, [uid])
@@ -126,7 +126,7 @@ async def delete_asked(context: ChainsContext, *, hold: timedelta = HOLD) -> boo
             claimed = await deletions.claim(connection, token, hold=hold, limit=BATCH)
         for uid, force in claimed:
             await _try(context, uid, force=force, token=token)
-    except (asyncio.CancelledError, NotAvailable):  # whoever is there goes on at once
+    except (asyncio.CancelledError, NotAvailable):  # another instance can go on at once
         async with database.connection() as connection:
             await deletions.unclaim(connection, token)
         raise
@@ -136,15 +136,15 @@ async def delete_asked(context: ChainsContext, *, hold: timedelta = HOLD) -> boo
 async def _try(context: ChainsContext, uid: UUID, *, force: bool, token: UUID) -> None:
     try:
         await _carry_out(context, uid, force=force)
-    except Conflict:  # it is forgotten, and nobody waits for the answer any more
+    except Conflict:  # the request was deleted; nobody waits for the answer
         return
     except (*PASSING, NotAvailable):
         raise
-    except Exception:  # process boundary: one deletion must not keep the others waiting
+    except Exception:  # process boundary: one deletion must not block others
         log.exception("dataset.deletion_failed", dataset=uid)
         return
     async with context.database.connection() as connection:
-        await deletions.unclaim(connection, token, uid=uid)  # where it waits for chains to end
+        await deletions.unclaim(connection, token, uid=uid)  # it waits for chains to end
 
 
 async def _carry_out(context: ChainsContext, uid: UUID, *, force: bool) -> Dataset | None:

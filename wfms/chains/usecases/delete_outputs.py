@@ -28,7 +28,7 @@ async def delete_outputs(context: ChainsContext) -> bool:
     async with database.connection() as connection:
         uids = await datasets.outputs_undelivered(connection, limit=BATCH)
     for uid in uids:
-        with suppress(NotFound):  # it is gone: that is what was wanted
+        with suppress(NotFound):  # the DMS has deleted it already
             await context.dms.delete_dataset(uid, force=True)
         async with database.connection() as connection:
             await datasets.mark_handed_over(connection, [uid], now=database.clock.now())

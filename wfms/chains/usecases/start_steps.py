@@ -94,7 +94,7 @@ class StartSteps:
                     connection, token, hold=self._rules.hold, limit=self._rules.batch
                 )
             begun = await asyncio.gather(*(self._start(claim) for claim in claims))
-        except asyncio.CancelledError:  # it is stopped: the next instance goes on at once
+        except asyncio.CancelledError:  # at a stop, another instance goes on at once
             async with self._database.connection() as connection:
                 await steps.unclaim_steps(connection, token)
             raise

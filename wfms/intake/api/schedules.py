@@ -1,4 +1,4 @@
-"""REST routes of the intake: schedules of templates."""
+"""Routes of templates' schedules."""
 
 from fastapi import APIRouter
 
@@ -12,19 +12,19 @@ from wfms.intake.usecases.read_schedules import read_schedules
 
 
 def schedules_router(context: IntakeContext) -> APIRouter:
+    """Create the routes."""
     router = api_router("/api/v1", tags=["schedules"])
 
     @router.get("/schedules", responses=errors(NotAvailable))
     @allow(CallingService.OPERATOR)
     async def schedules(template: str | None = None) -> ScheduleList:
-        """Lists templates that begin by the clock, with the time that each ran for last."""
+        """List templates with a schedule, with the last time that each was started for."""
         return await read_schedules(context.database, template)
 
     @router.get("/generations")
     @allow(CallingService.OPERATOR)
     async def generations() -> Generations:
-        """Says how many chains begin by themselves one after the other, where templates form a
-        ring."""
+        """Return how many chains start one after the other in a trigger cycle."""
         return Generations(most=context.generations)
 
     return router

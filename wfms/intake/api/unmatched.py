@@ -1,5 +1,4 @@
-"""REST routes of the intake: data sets that fit no template, ties among templates, matching
-again."""
+"""Routes of unmatched data sets, waiting handovers and ties among templates."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -32,45 +31,47 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> APIRouter:
-    """``wake``: called when there is something to hand over."""
+    """Create the routes; ``wake`` is called when there is something to hand over."""
     database = context.database
     router = api_router("/api/v1", tags=["unmatched"])
 
     @router.get("/unmatched")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def unmatched(sight: Seen, limit: Limit = 200) -> UnmatchedList:
-        """Lists data sets that no chain carries, with the reasons; newest first."""
+        """List data sets that no chain carries, with the reasons; newest first."""
         return await read_unmatched(database, limit=limit, sight=sight)
 
     @router.get("/handovers")
     @allow(CallingService.OPERATOR)
     async def handover(dataset_uid: UUID) -> WaitingHandover:
-        """Says why the chain of a data set has not begun, where a template takes it."""
+        """Return why the chain of a data set has not started although a template takes it."""
         return await read_handover(database, dataset_uid)
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
     @allow(CallingService.OPERATOR)
     async def dismiss(uid: UUID, sight: Seen) -> None:
-        """Forgets that this data set fitted no template: somebody has seen to it. It stays where it
-        is."""
+        """Remove a data set from the unmatched ones, because somebody has dealt with it.
+
+        The data set itself stays.
+        """
         await dismiss_dataset(database, uid, sight)
 
     @router.delete("/unmatched", responses=errors(NotAvailable))
     @allow(CallingService.OPERATOR)
     async def dismiss_all(sight: Seen, until: Timestamp) -> Dismissed:
-        """Forgets all data sets that fitted no template by this time. They stay where they are."""
+        """Remove all data sets that were unmatched by this time; the data sets themselves stay."""
         return await dismiss_datasets(database, until, sight)
 
     @router.get("/ties")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def ties(sight: Seen, limit: Limit = 200) -> TieList:
-        """Lists templates of one priority that matched the same data sets, the latest first."""
+        """List templates of one priority that matched the same data sets, the latest first."""
         return await read_ties(database, limit=limit, sight=sight)
 
     @router.post("/rematch", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.OPERATOR)
     async def rematch(request: Rematch, sight: Seen) -> Rematched:
-        """Matches a data set again, after a template was added or changed."""
+        """Match a data set again, after a template was added or changed."""
         rematched = await rematch_dataset(context, request.dataset_uid, sight)
         wake()
         return rematched
@@ -78,8 +79,7 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
     @router.post("/rematch-all", responses=errors(NotAvailable))
     @allow(CallingService.OPERATOR)
     async def rematch_every(sight: Seen) -> RematchedAll:
-        """Matches all unmatched data sets again; those that were deleted meanwhile are
-        forgotten."""
+        """Match all unmatched data sets again, and remove deleted ones."""
         rematched = await rematch_all(context, sight)
         wake()
         return rematched

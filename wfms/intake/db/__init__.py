@@ -1,0 +1,1 @@
+"""SQL statements of the intake."""

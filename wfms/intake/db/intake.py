@@ -1,5 +1,4 @@
-"""Statements on the intake's cursor, its decisions to hand over, and data sets that fit no
-template."""
+"""SQL on the intake's cursor, handovers and unmatched data sets."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -58,8 +57,8 @@ SET reason = EXCLUDED.reason, findings = EXCLUDED.findings, dataset = EXCLUDED.d
 
 DELETE_UNMATCHED = "DELETE FROM unmatched WHERE dataset_uid = $1 RETURNING 1"
 
-#: Of a person in these groups; null: of somebody who sees all. Reasons name templates, so that a
-#: data set which is only shared with a group is none of its unmatched.
+#: Condition that a row belongs to one of these groups; null means all rows. A data set that is only
+#: shared with a group is not shown, because reasons name templates.
 _SEEN = "({0}::text[] IS NULL OR coalesce(dataset->>'group', 'everyone') = ANY({0}))".format
 
 DELETE_UNMATCHED_UNTIL = f"""
@@ -90,28 +89,33 @@ LIMIT $3
 
 @dataclass(frozen=True, slots=True)
 class Handover:
+    """A decision to hand over to the chain service."""
+
     dataset: UUID
     chain: NewChain
     attempts: int
 
 
 async def read_cursor(connection: Connection) -> str | None:
+    """Return the cursor, or None at the beginning."""
     value: str | None = await connection.fetchval(READ_CURSOR)
     return value
 
 
 async def move_cursor(connection: Connection, *, old: str | None, new: str | None) -> bool:
-    """False when another instance has moved it meanwhile."""
+    """Move the cursor; return False if another instance has moved it meanwhile."""
     return await connection.fetchval(MOVE_CURSOR, old, new) is not None
 
 
 async def insert_handover(connection: Connection, chain: NewChain) -> None:
+    """Store the chain to hand over, unless its data set has one already."""
     await connection.execute(INSERT_HANDOVER, chain.dataset.uid, chain.model_dump(mode="json"))
 
 
 async def claim_handovers(
     connection: Connection, token: UUID, *, hold: timedelta, limit: int
 ) -> list[Handover]:
+    """Claim handovers that are due, for the time ``hold``."""
     rows = await connection.fetch(CLAIM_HANDOVERS, hold, limit, token)
     return [
         Handover(row["dataset_uid"], NewChain.model_validate(row["chain"]), row["attempts"])
@@ -122,21 +126,23 @@ async def claim_handovers(
 async def postpone_handover(
     connection: Connection, dataset: UUID, *, pause: timedelta, reason: str
 ) -> None:
+    """Give up the claim and try again after the pause."""
     await connection.execute(POSTPONE_HANDOVER, dataset, pause, reason)
 
 
 async def why_handover_waits(connection: Connection, dataset: UUID) -> str | None:
-    """None: it does not, or has not been tried yet."""
+    """Return the reason; None if the handover does not wait or was not tried yet."""
     reason: str | None = await connection.fetchval(WAITING_HANDOVER, dataset)
     return reason
 
 
 async def give_back_handovers(connection: Connection, token: UUID) -> None:
+    """Give up all claims of the token."""
     await connection.execute(GIVE_BACK_HANDOVERS, token)
 
 
 async def delete_handover(connection: Connection, dataset: UUID) -> bool:
-    """False when it was deleted before."""
+    """Delete a handover; return False if it was deleted before."""
     return await connection.fetchval(DELETE_HANDOVER, dataset) is not None
 
 
@@ -148,6 +154,7 @@ async def put_unmatched(
     now: datetime,
     findings: list[Finding] | None = None,
 ) -> None:
+    """Store an unmatched data set with its reason; one that is stored keeps its time."""
     listed = [finding.model_dump(mode="json") for finding in findings or []]
     whole = dataset.model_dump(mode="json")
     await connection.execute(
@@ -156,17 +163,17 @@ async def put_unmatched(
 
 
 async def has_unmatched(connection: Connection, dataset: UUID) -> bool:
+    """Return whether the data set is unmatched."""
     return bool(await connection.fetchval(HAS_UNMATCHED, dataset))
 
 
 async def lock_unmatched(connection: Connection, dataset: UUID) -> bool:
-    """Nobody else decides upon it until the transaction ends. False when it is not (or no longer)
-    there."""
+    """Lock an unmatched data set until the transaction ends; return False if it is not there."""
     return await connection.fetchval(LOCK_UNMATCHED, dataset) is not None
 
 
 async def delete_unmatched(connection: Connection, dataset: UUID) -> bool:
-    """False when it was not (or no longer) there."""
+    """Delete an unmatched data set; return False if it is not there."""
     return await connection.fetchval(DELETE_UNMATCHED, dataset) is not None
 
 
@@ -176,17 +183,18 @@ async def delete_unmatched_until(connection: Connection, until: datetime, sight:
 
 
 async def select_unmatched(connection: Connection, *, limit: int, sight: Sight) -> list[Unmatched]:
-    """Newest first."""
+    """Return the visible unmatched data sets, newest first."""
     rows = await connection.fetch(SELECT_UNMATCHED, limit, sight.names())
     return [Unmatched.model_validate(dict(row)) for row in rows]
 
 
 async def count_unmatched(connection: Connection, sight: Sight) -> int:
+    """Count the visible unmatched data sets."""
     return int(await connection.fetchval(COUNT_UNMATCHED, sight.names()) or 0)
 
 
 async def unmatched_seen(connection: Connection, dataset: UUID, sight: Sight) -> bool:
-    """Is it among the unmatched, and the group's of who asks?"""
+    """Return whether the data set is unmatched and belongs to a group of the caller."""
     if sight.groups is None:
         return await has_unmatched(connection, dataset)
     row = await connection.fetchrow(GROUPS_OF, dataset)
@@ -194,7 +202,7 @@ async def unmatched_seen(connection: Connection, dataset: UUID, sight: Sight) ->
 
 
 class UnmatchedPlace(NamedTuple):
-    """Where an unmatched data set stands among all of them."""
+    """The place of an unmatched data set in the order of their times."""
 
     since: datetime
     uid: UUID
@@ -203,5 +211,6 @@ class UnmatchedPlace(NamedTuple):
 async def oldest_unmatched(
     connection: Connection, *, after: UnmatchedPlace | None, limit: int
 ) -> list[UnmatchedPlace]:
+    """Return a page of unmatched data sets, the oldest first."""
     rows = await connection.fetch(OLDEST_UNMATCHED, *(after or (None, None)), limit)
     return [UnmatchedPlace(row["since"], row["dataset_uid"]) for row in rows]

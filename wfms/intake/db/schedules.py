@@ -1,4 +1,4 @@
-"""Statements on schedules of templates."""
+"""SQL on schedules of templates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,34 +33,36 @@ ORDER BY template
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A template's schedule; ``text`` has its zone."""
+    """A template's schedule; ``text`` includes its time zone."""
 
     template: str
     text: str
 
 
 async def read_until(connection: Connection, spec: Spec) -> datetime | None:
-    """Up to where its times were seen to; None: it is new, or has changed."""
+    """Return the last handled time; None if the schedule is new or has changed."""
     until: datetime | None = await connection.fetchval(READ, spec.template, spec.text)
     return until
 
 
 async def begin_schedule(connection: Connection, spec: Spec, *, now: datetime) -> None:
+    """Store a new or changed schedule, which begins now."""
     await connection.execute(BEGIN, spec.template, spec.text, now)
 
 
 async def move_schedule(
     connection: Connection, spec: Spec, *, old: datetime, new: datetime, outcome: str
 ) -> bool:
-    """``new``: the time that was seen to. False when another instance was faster."""
+    """Record that the time ``new`` was handled; return False if another instance was faster."""
     moved = await connection.fetchval(MOVE, spec.template, spec.text, old, new, outcome)
     return moved is not None
 
 
 async def forget_others(connection: Connection, templates: Sequence[str]) -> None:
-    """All schedules but those of the templates."""
+    """Delete all schedules except those of the templates."""
     await connection.execute(FORGET_OTHERS, templates)
 
 
 async def list_schedules(connection: Connection, template: str | None) -> list[ScheduleState]:
+    """Return the schedules of all templates, or of one."""
     return [ScheduleState(**row) for row in await connection.fetch(LIST, template)]

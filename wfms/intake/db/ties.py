@@ -1,4 +1,4 @@
-"""Statements on ties: templates of one priority that match the same data sets."""
+"""SQL on ties: templates of one priority that match the same data sets."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -36,6 +36,7 @@ FROM ties WHERE $2::text[] IS NULL OR groups <@ $2 ORDER BY at DESC, template, r
 async def put_tie(
     connection: Connection, dataset: Dataset, *, template: Template, rival: Template, now: datetime
 ) -> None:
+    """Record that a tied pair of templates matched one more data set."""
     await connection.execute(
         UPSERT_TIE,
         template.id,
@@ -51,10 +52,11 @@ async def put_tie(
 
 
 async def delete_old_ties(connection: Connection, latest: Sequence[Template]) -> None:
-    """Those of templates that are not among the ``latest`` any more."""
+    """Delete ties of templates that are not among the ``latest`` any more."""
     await connection.execute(DELETE_OLD_TIES, [template.id for template in latest])
 
 
 async def select_ties(connection: Connection, *, limit: int, sight: Sight) -> list[Tie]:
+    """Return the visible ties, the latest first."""
     rows = await connection.fetch(SELECT_TIES, limit, sight.names())
     return [Tie.model_validate(dict(row)) for row in rows]

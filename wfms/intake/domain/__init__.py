@@ -1,0 +1,1 @@
+"""Rules of the intake, without input or output."""

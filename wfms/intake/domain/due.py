@@ -1,4 +1,4 @@
-"""When a template is due, and for what."""
+"""When a template is due, and for which append-only data sets."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -13,12 +13,12 @@ from wfms.intake.domain.matching import latest_of
 
 
 def due_templates(templates: Iterable[Template]) -> list[Template]:
-    """The latest versions that run by growth or by the clock."""
+    """Return the latest versions of templates that have a trigger: growth or a schedule."""
     return [template for template in latest_of(templates) if template.plan.due is not None]
 
 
 def sets_of(template: Template, standing: Iterable[Standing]) -> list[Standing]:
-    """Those that it takes slices of."""
+    """Return the append-only data sets of which the template takes slices."""
     return [
         one
         for one in standing
@@ -30,8 +30,12 @@ def sets_of(template: Template, standing: Iterable[Standing]) -> list[Standing]:
 
 
 def is_due(every: Every, one: Standing, *, template: str, now: datetime) -> bool:
-    """Enough is new, or something is and it was given nothing for long. One that was given nothing
-    yet has all that is there before it, as from when its first files came."""
+    """Return whether the template is due for the data set.
+
+    It is due if there are enough new files, or any new file after enough hours without a slice. For
+    a template that has had no slice yet, all files are new, and the hours count from the first
+    files.
+    """
     new, reader = one.new_to(template), one.reader(template)
     if new <= 0:
         return False
@@ -42,8 +46,11 @@ def is_due(every: Every, one: Standing, *, template: str, now: datetime) -> bool
 
 
 def outcome_of(cut: Sequence[Standing], held: Sequence[Standing] = ()) -> str:
-    """What came of a schedule, in words; ``cut``: of which there were slices; ``held``: of which
-    there was none, as templates form a ring."""
+    """Return the outcome of a schedule in words.
+
+    ``cut`` has the data sets that gave a slice, ``held`` those that gave none because of a trigger
+    cycle.
+    """
     told = [f"{counted(len(cut), 'slice')} of {_names(cut)}"] if cut else []
     if held:
         told.append(f"nothing of {_names(held)}, as templates form a ring")

@@ -1,4 +1,4 @@
-"""Decides which template takes a data set, and with which parameters."""
+"""The choice of the template for a data set, and of its parameters."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,16 @@ from sluice.contracts.numbers import counted
 from sluice.contracts.owners import EVERYONE, may_take
 from sluice.contracts.templates import Template
 
-#: Templates named in a reason; the rest is counted.
+#: Number of templates named in a reason; further ones are only counted.
 NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """``rivals``: other templates of the same priority that match as well."""
+    """The template that takes a data set.
+
+    ``rivals`` are other templates of the same priority that match as well.
+    """
 
     template: Template
     params: dict[str, Any]
@@ -26,13 +29,17 @@ class Matched:
 
 @dataclass(frozen=True, slots=True)
 class NotMatched:
+    """No template takes the data set; ``reason`` says why."""
+
     reason: str
 
 
 def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatched:
-    """Of the latest versions that match, the one of highest priority takes the data set; of
-    several, the first by name. Those of groups that do not see the data set are none of its
-    business."""
+    """Return which template takes the data set, and with which parameters.
+
+    Of the latest versions that match, the template of highest priority takes it; of several, the
+    first by name. Templates of groups that do not see the data set are ignored.
+    """
     latest = [
         template
         for template in latest_of(templates)
@@ -64,13 +71,14 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
 
 
 def _named(template: Template, dataset: Dataset) -> str:
-    """As the data set's group may know it, which sees the reason."""
+    """Return the template's name, or none if the data set's group, which reads it, may not know it.
+    """
     own = template.group in {EVERYONE, dataset.group}
     return f"template {template.name}" if own else "a template of another group"
 
 
 def latest_of(templates: Iterable[Template]) -> list[Template]:
-    """The latest version of each, by name."""
+    """Return the latest version of each template, by name."""
     latest: dict[str, Template] = {}
     for template in templates:
         if template.name not in latest or template.version > latest[template.name].version:
@@ -79,7 +87,7 @@ def latest_of(templates: Iterable[Template]) -> list[Template]:
 
 
 def _nothing_fits(objections: Sequence[tuple[str, str]], *, others: int) -> str:
-    """``others``: templates that are not named to whom the data set is shown."""
+    """Return the reason; ``others`` counts templates that the reader may not know."""
     if not objections and not others:
         return "there is no template that data sets may go through"
     named = "; ".join(f"{name} {why}" for name, why in objections[:NAMED])

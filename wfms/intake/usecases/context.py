@@ -1,4 +1,4 @@
-"""What the use cases of the intake work with."""
+"""The context of the intake's use cases."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,11 +11,16 @@ from sluice.servicekit.database import Database
 
 @dataclass(frozen=True, slots=True)
 class IntakeContext:
-    """Made in ``wiring``; a use case that needs nothing but the decisions takes the ``database``.
+    """The clients and settings that use cases need.
 
-    ``page``: data sets decided upon in one go. ``hold``: how long a claim on a hand-over lasts.
-    ``longest_pause`` between two tries to hand a data set over. ``generations``: how many chains
-    of a ring of templates begin one after the other."""
+    Use cases that need only the decisions take the ``database``.
+
+    Attributes:
+        page: Number of data sets matched in one transaction.
+        hold: How long a claim on a handover lasts.
+        longest_pause: Longest pause between two attempts to hand a data set over.
+        generations: Number of chains that start one after the other in a trigger cycle.
+    """
 
     database: Database
     dms: DmsClient

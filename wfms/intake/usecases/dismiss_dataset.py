@@ -1,4 +1,4 @@
-"""Dismisses data sets that fit no template: somebody has seen to them."""
+"""Dismiss unmatched data sets, because somebody has dealt with them."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,8 +11,11 @@ from wfms.intake.usecases.rematch_dataset import NotUnmatched
 
 
 async def dismiss_dataset(database: Database, uid: UUID, sight: Sight = ALL) -> None:
-    """Precondition: the data set is among the unmatched. Effect: it is not listed any more.
-    Messages: none. Errors: ``NotUnmatched``."""
+    """Remove a data set from the unmatched ones.
+
+    Raises:
+        NotUnmatched: It is not among the unmatched ones that the caller sees.
+    """
     async with database.transaction() as transaction:
         if not await unmatched_seen(transaction.connection, uid, sight):
             raise NotUnmatched(uid)
@@ -21,7 +24,7 @@ async def dismiss_dataset(database: Database, uid: UUID, sight: Sight = ALL) -> 
 
 
 async def dismiss_datasets(database: Database, until: datetime, sight: Sight = ALL) -> Dismissed:
-    """Forget all data sets that were unmatched by ``until``, as far as the caller sees them."""
+    """Remove all data sets that were unmatched by ``until``, as far as the caller sees them."""
     async with database.transaction() as transaction:
         return Dismissed(
             dismissed=await delete_unmatched_until(transaction.connection, until, sight)

@@ -1,4 +1,4 @@
-"""Hands decided data sets over to the chain service."""
+"""Hand matched data sets over to the chain service."""
 
 import asyncio
 from datetime import timedelta
@@ -17,17 +17,19 @@ from wfms.intake.usecases.context import IntakeContext
 log = structlog.get_logger(__name__)
 
 BATCH = 16
-#: Seconds after the first hand-over that was not answered; doubled for each further one.
+#: Pause in seconds after the first handover that failed. It doubles with each attempt.
 FIRST_PAUSE = 0.5
-#: At most, between two looks whether a quota leaves room.
+#: Longest pause in seconds while a quota leaves no room.
 FULL_PAUSE = 2.0
 
 
 async def hand_over_datasets(context: IntakeContext) -> bool:
-    """Effect: a decision that the chain service has taken is forgotten here; one that it refuses
-    becomes an unmatched data set with its reasons; otherwise it waits. Repeating one is harmless:
-    the chain service answers with the first chain. Messages: none. Errors: none. True when there
-    may be more."""
+    """Hand over the data sets that wait, and return whether there may be more.
+
+    A decision that the chain service accepts is deleted here. A decision that it refuses becomes an
+    unmatched data set with the reasons. Otherwise it waits. Repeating it is harmless: the chain
+    service returns the first chain.
+    """
     database = context.database
     token = uuid4()
     try:
@@ -36,7 +38,7 @@ async def hand_over_datasets(context: IntakeContext) -> bool:
                 connection, token, hold=context.hold, limit=BATCH
             )
         await asyncio.gather(*(_hand_over(context, handover) for handover in claimed))
-    except asyncio.CancelledError:  # it is stopped: the next instance goes on at once
+    except asyncio.CancelledError:  # at a stop, another instance goes on at once
         async with database.connection() as connection:
             await intake.give_back_handovers(connection, token)
         raise
@@ -51,7 +53,7 @@ async def _hand_over(context: IntakeContext, handover: Handover) -> None:
         except (Unprocessable, Conflict) as refusal:
             await _refused(database, handover, refusal)
         except ServiceError as error:
-            # Room that a quota leaves goes to whoever asks first.
+            # Room in a quota goes to whoever asks first, so ask again soon.
             full = "quantity" in error.fields
             longest = FULL_PAUSE if full else context.longest_pause.total_seconds()
             seconds = pause_after(handover.attempts, first=FIRST_PAUSE, longest=longest)

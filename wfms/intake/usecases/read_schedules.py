@@ -1,4 +1,4 @@
-"""Reads how far schedules of templates are."""
+"""Read the state of templates' schedules."""
 
 from sluice.contracts.standing import ScheduleList
 from sluice.servicekit.database import Database
@@ -6,6 +6,6 @@ from wfms.intake.db.schedules import list_schedules
 
 
 async def read_schedules(database: Database, template: str | None = None) -> ScheduleList:
-    """``template``: of this one alone. Effect: none. Errors: none."""
+    """Return the schedules of all templates, or only of ``template``."""
     async with database.connection() as connection:
         return ScheduleList(schedules=await list_schedules(connection, template))

@@ -1,4 +1,4 @@
-"""Reads data sets that fit no template, those whose chains wait, and ties among templates."""
+"""Read unmatched data sets, waiting handovers and ties among templates."""
 
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from wfms.intake.db.ties import select_ties
 
 
 async def read_unmatched(database: Database, *, limit: int, sight: Sight = ALL) -> UnmatchedList:
-    """Newest first. Effect: none. Messages: none. Errors: none."""
+    """Return the unmatched data sets, newest first."""
     async with database.connection() as connection:
         return UnmatchedList(
             datasets=await select_unmatched(connection, limit=limit, sight=sight),
@@ -19,12 +19,12 @@ async def read_unmatched(database: Database, *, limit: int, sight: Sight = ALL) 
 
 
 async def read_handover(database: Database, dataset: UUID) -> WaitingHandover:
-    """Effect: none. Messages: none. Errors: none."""
+    """Return why the handover of a data set waits."""
     async with database.connection() as connection:
         return WaitingHandover(reason=await why_handover_waits(connection, dataset))
 
 
 async def read_ties(database: Database, *, limit: int, sight: Sight = ALL) -> TieList:
-    """The latest first. Effect: none. Messages: none. Errors: none."""
+    """Return the ties, the latest first."""
     async with database.connection() as connection:
         return TieList(ties=await select_ties(connection, limit=limit, sight=sight))

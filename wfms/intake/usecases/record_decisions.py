@@ -1,4 +1,4 @@
-"""Records what was decided about data sets: to hand over, unmatched, tied."""
+"""Record decisions about data sets: handovers, unmatched data sets and ties."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,7 +14,7 @@ from wfms.intake.db import intake
 from wfms.intake.db.ties import put_tie
 from wfms.intake.domain.matching import Matched, NotMatched
 
-#: Data set, the template that gets it, another that would have.
+#: A data set, the template that takes it, and another template that matches too.
 _Tie = tuple[Dataset, Template, Template]
 
 log = structlog.get_logger(__name__)
@@ -26,14 +26,16 @@ async def record_decisions(
     *,
     now: datetime,
 ) -> None:
-    """Effect: a matched data set waits for its handing over, another one is visible with the
-    reason; so are templates of the same priority that matched as well. A decision that waits
-    already stays as it is. Messages: none. Errors: none."""
+    """Store a handover for each matched data set, and a visible reason for each other one.
+
+    Ties with templates of the same priority are stored, too. A handover that waits already stays
+    unchanged.
+    """
     ties: list[_Tie] = []
     for dataset, decision in decisions:
         ties += await _record(connection, dataset, decision, now=now)
-    # Many data sets have the same ties: in one order, so that two transactions do not block each
-    # other.
+    # Many data sets have the same ties. Write them in one order, so that transactions do not
+    # deadlock.
     for dataset, template, rival in sorted(ties, key=lambda tie: (tie[1].id, tie[2].id)):
         await put_tie(connection, dataset, template=template, rival=rival, now=now)
 
@@ -41,7 +43,7 @@ async def record_decisions(
 async def _record(
     connection: Connection, dataset: Dataset, decision: Matched | NotMatched, *, now: datetime
 ) -> "list[_Tie]":
-    """Gives the ties that the decision broke."""
+    """Record one decision, and return its ties."""
     match decision:
         case Matched(template, params, rivals):
             group = group_of_chain(template.group, dataset.group)
@@ -53,7 +55,8 @@ async def _record(
                 plan=template.plan,
                 params=params,
                 group=group,
-                # Whoever brought it in may take it back, where it is still his group's.
+                # The person who registered the data set owns the chain if both belong to the same
+                # group.
                 owner=dataset.owner if group == dataset.group else None,
             )
             await intake.insert_handover(connection, chain)

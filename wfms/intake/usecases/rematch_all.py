@@ -1,4 +1,4 @@
-"""Matches all data sets again that fit no template."""
+"""Match all unmatched data sets again."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,15 +12,20 @@ from wfms.intake.db import intake
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.rematch_dataset import Gone, NotUnmatched, decide_again
 
-#: Looked at at a time.
+#: Number of data sets matched at the same time.
 _BATCH = 16
 
 
 async def rematch_all(context: IntakeContext, sight: Sight = ALL) -> RematchedAll:
-    """``sight``: of whom the rest is counted. Precondition: none. Effect: each one is decided upon
-    again, the oldest first, each in a transaction of its own; those that were deleted are
-    forgotten. Messages: none. Errors: ``NotAvailable``; what was decided upon before stays so, and
-    a repetition goes on with the rest."""
+    """Match all unmatched data sets again, the oldest first, and remove deleted ones.
+
+    Each is matched in a transaction of its own. ``sight`` says which of the remaining ones are
+    counted.
+
+    Raises:
+        NotAvailable: Another service does not answer. Earlier decisions stay, and a repetition goes
+            on with the rest.
+    """
     database = context.database
     templates = (await context.operator.templates()).templates
     matched, gone, place = 0, 0, None
@@ -52,6 +57,6 @@ async def _rematch(context: IntakeContext, uid: UUID, templates: Sequence[Templa
         found = await decide_again(context, uid, templates=templates)
     except Gone:
         return "gone"
-    except NotUnmatched:  # somebody else was faster
+    except NotUnmatched:  # another request was faster
         return "left"
     return "matched" if found.template is not None else "left"

@@ -1,4 +1,4 @@
-"""Matches one data set again that fits no template."""
+"""Match one unmatched data set again."""
 
 from collections.abc import Sequence
 from typing import assert_never
@@ -17,7 +17,7 @@ from wfms.intake.usecases.record_decisions import record_decisions
 
 
 class NotUnmatched(NotFound):
-    """The data set is not among the unmatched: it has a chain, or was never looked at."""
+    """The data set is not among the unmatched: it has a chain, or was never matched."""
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
@@ -36,9 +36,13 @@ class Gone(Conflict):
 
 
 async def rematch_dataset(context: IntakeContext, uid: UUID, sight: Sight = ALL) -> Rematched:
-    """Precondition: the data set is among the unmatched that are seen. Effect: it is decided upon
-    again, or forgotten where it was deleted. Messages: none. Errors: ``NotUnmatched``, ``Gone``,
-    ``NotAvailable``."""
+    """Match an unmatched data set again, or remove it if it was deleted.
+
+    Raises:
+        NotUnmatched: It is not among the unmatched ones that the caller sees.
+        Gone: It was deleted.
+        NotAvailable: Another service does not answer.
+    """
     async with context.database.connection() as connection:
         if not await intake.unmatched_seen(connection, uid, sight):
             raise NotUnmatched(uid)
@@ -49,16 +53,20 @@ async def rematch_dataset(context: IntakeContext, uid: UUID, sight: Sight = ALL)
 async def decide_again(
     context: IntakeContext, uid: UUID, *, templates: Sequence[Template]
 ) -> Rematched:
-    """As ``rematch_dataset``, with the templates at hand."""
+    """Match a data set again with these templates.
+
+    Raises:
+        NotUnmatched: It is not among the unmatched ones.
+        Gone: It was deleted.
+        NotAvailable: The DMS does not answer.
+    """
     database = context.database
     dataset = await _still_there(context.dms, uid)
     decision = None if dataset is None else decide(dataset, templates)
     async with database.transaction() as transaction:
         if not await intake.lock_unmatched(transaction.connection, uid):
             raise NotUnmatched(uid)
-        if not isinstance(
-            decision, NotMatched
-        ):  # what stays unmatched keeps the time since when it is
+        if not isinstance(decision, NotMatched):  # a data set that stays unmatched keeps its time
             await intake.delete_unmatched(transaction.connection, uid)
         if dataset is not None and decision is not None:
             await record_decisions(

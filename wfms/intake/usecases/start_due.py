@@ -1,10 +1,10 @@
-"""Starts what is due: slices of data sets that have grown enough, and what has a schedule.
+"""Start chains that are triggered by the growth of data sets or by a schedule.
 
-Each file is given once because the DMS cuts a slice and notes what is used up in one transaction,
-and the slice comes in as any data set that has closed. A time of a schedule is seen to once because
-what is made for it is called after it, and the note that it was seen to commits with what follows
-from it. Of times that have passed while nothing ran, the last one is made up. Templates that form a
-ring begin so often one after the other, and then no more (``why_held``).
+Each file is used once by each template, because the DMS cuts a slice and records the used files in
+one transaction. The slice comes in like any data set that was closed. Each time of a schedule has
+one effect: what is created for it is named after it, and the record of the time commits with what
+follows from it. Of times that passed while nothing ran, only the last one is made up for. Trigger
+cycles stop after a number of chains (``why_held``).
 """
 
 from collections.abc import Sequence
@@ -43,11 +43,15 @@ _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def start_due(context: IntakeContext) -> bool:
-    """Precondition: none; several instances may do it at once. Effect: slices are cut for templates
-    that are due by growth; for those whose time has come, slices, or a chain of values that waits
-    for its handing over. Schedules of templates that are not there, or disabled, are forgotten, and
-    begin anew. Messages: none. Errors: ``NotAvailable`` where the DMS or the operator service does
-    not answer. False: what is new comes by itself."""
+    """Start what is due; several instances may do it at the same time.
+
+    Templates that are due get slices. A scheduled template that takes no data set gets a chain,
+    which waits for its handover. Schedules of templates that are missing or disabled are deleted,
+    and begin again later. Always returns False: a later round finds what is new.
+
+    Raises:
+        NotAvailable: The DMS or the operator service does not answer.
+    """
     templates = due_templates((await context.operator.templates()).templates)
     scheduled = [each.name for each in templates if each.plan.due and each.plan.due.schedule]
     async with context.database.connection() as connection:
@@ -70,7 +74,7 @@ async def start_due(context: IntakeContext) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """What a template takes slices of. ``held``: why it is given none by itself."""
+    """A data set of which a template takes slices; ``held`` says why it gets none by itself."""
 
     one: Standing
     held: str | None
@@ -93,7 +97,7 @@ async def _cut(
     all_files: bool = False,
     occasion: str | None = None,
 ) -> bool:
-    """Is there a slice for it now?"""
+    """Cut a slice, and return whether there is one."""
     one = taken.one
     if taken.held is not None:
         log.debug("slice.held", template=template.name, of=one.dataset.name, reason=taken.held)
@@ -103,7 +107,7 @@ async def _cut(
     )
     try:
         made = await context.dms.cut_slice(one.dataset.uid, cut)
-    except (Conflict, NotFound) as refusal:  # it is being deleted
+    except (Conflict, NotFound) as refusal:  # the data set is being deleted
         log.warning("slice.refused", template=template.name, reason=refusal.detail)
         return False
     if made is not None:
@@ -133,7 +137,7 @@ async def _start_scheduled(
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A time of a schedule that is seen to; ``until``: up to where it was before."""
+    """A time of a schedule that is being handled; ``until`` is the last handled time before it."""
 
     spec: Spec
     until: datetime
@@ -177,8 +181,11 @@ async def _start_chain(context: IntakeContext, template: Template, seen: _Seen) 
 
 
 async def _stand_in(context: IntakeContext, template: Template, time: datetime) -> Dataset:
-    """An empty data set that stands for the chain's, called after the template and the time, so
-    that a repetition finds it. Another name where that one is taken, or was deleted."""
+    """Create an empty data set as a placeholder for the chain's input.
+
+    Its name has the template and the time, so that a repetition finds it. If that name is taken, or
+    its data set was deleted, a number follows.
+    """
     name, number = f"{template.name[:150]}-{template.version}-{time:%Y%m%dT%H%MZ}", 1
     while True:
         new = NewDataset(

@@ -1,10 +1,10 @@
-"""Takes in new data sets: asks the DMS for them, and decides which template takes each.
+"""Take in new data sets from the DMS, and decide which template takes each.
 
-The decisions and the cursor's move commit together, so each data set is decided upon once, whatever
-happens before or after: a crash repeats the page from the old cursor, and of two instances with the
-same page the guarded move lets one win. The handing over to the chain service follows from what was
-written down (``hand_over_datasets``): neither an outage there nor a template changed meanwhile
-makes a second chain (invariant 1) or loses one (invariant 7).
+The decisions and the move of the cursor commit together, so each data set is matched once. A crash
+repeats the page from the old cursor. If two instances have the same page, the guarded move lets one
+win. Handovers follow from the stored decisions (``hand_over_datasets``). So neither an outage of
+the chain service nor a changed template creates a second chain (invariant 1) or loses one
+(invariant 7).
 """
 
 import structlog
@@ -20,10 +20,13 @@ log = structlog.get_logger(__name__)
 
 
 async def take_in_datasets(context: IntakeContext) -> bool:
-    """Effect: the next data sets closed after the cursor are decided upon, and the cursor
-    is behind them. Those on demand are left alone. Messages: none. Errors: ``NotAvailable`` where
-    the DMS or the operator service does not answer (nothing has changed then). True when there may
-    be more."""
+    """Match the next data sets closed after the cursor, and return whether there may be more.
+
+    Data sets on demand are not matched.
+
+    Raises:
+        NotAvailable: The DMS or the operator service does not answer. Nothing has changed then.
+    """
     database = context.database
     async with database.connection() as connection:
         cursor = await intake.read_cursor(connection)

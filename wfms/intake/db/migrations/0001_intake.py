@@ -1,4 +1,4 @@
-"""The cursor, decisions on their way to the chain service, and data sets that fit no template."""
+"""Create the tables of the cursor, handovers and unmatched data sets."""
 
 from alembic import op
 
@@ -62,6 +62,7 @@ NEWEST = "CREATE INDEX unmatched_since ON unmatched (since DESC)"
 
 
 def upgrade() -> None:
+    """Apply the change."""
     for statement in MESSAGING.split(";\n"):
         if statement.strip():
             op.execute(statement)

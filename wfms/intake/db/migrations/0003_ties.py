@@ -1,5 +1,4 @@
-"""What an unmatched data set is like, and templates of one priority that match the same data
-sets."""
+"""Store the description of unmatched data sets, and ties among templates."""
 
 from alembic import op
 
@@ -31,10 +30,12 @@ CREATE TABLE ties (
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(DATASET)
     op.execute(TIES)
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE ties")
     op.execute("ALTER TABLE unmatched DROP COLUMN dataset")

@@ -1,4 +1,4 @@
-"""Whose the templates and data sets of ties are."""
+"""Add the groups that the templates and data sets of ties belong to."""
 
 from alembic import op
 
@@ -9,9 +9,11 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Of the two templates and of the last data set.
+    """Apply the change."""
+    # The groups of both templates and of the last data set.
     op.execute("ALTER TABLE ties ADD COLUMN groups text[] NOT NULL DEFAULT '{everyone}'")
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("ALTER TABLE ties DROP COLUMN groups")

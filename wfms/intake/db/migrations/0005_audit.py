@@ -1,4 +1,4 @@
-"""Who did what."""
+"""Create the audit log."""
 
 from alembic import op
 
@@ -59,6 +59,7 @@ TABLES = ("audit", "audit_chain", "audit_forgotten")
 
 
 def upgrade() -> None:
+    """Apply the change."""
     for statement in (AUDIT, CHAIN, FORGOTTEN, ADDED_TO):
         op.execute(statement)
     op.execute("CREATE INDEX audit_request ON audit (request)")
@@ -79,6 +80,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to()
 
 
 def downgrade() -> None:
+    """Revert the change."""
     for table in reversed(TABLES):
         op.execute(f"DROP TABLE {table}")
     op.execute("DROP FUNCTION audit_is_added_to")

@@ -1,4 +1,4 @@
-"""How far the times of templates with a schedule were looked at."""
+"""Store the last handled time of templates' schedules."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Apply the change."""
     op.execute(
         """
 CREATE TABLE schedules (
@@ -26,4 +27,5 @@ CREATE TABLE schedules (
 
 
 def downgrade() -> None:
+    """Revert the change."""
     op.execute("DROP TABLE schedules")
