@@ -1,10 +1,10 @@
-"""House limits that no linter knows: lines per file and per function, the median file, parameters
-by position.
+"""Check house limits that no linter knows.
 
-A function takes four parameters by position, better two: what comes after them is named where it
-is called. ``self`` and ``cls`` do not count, decorators change nothing: frameworks pass what they
-pass by name. Only pytest's own functions are exempt, the tests and fixtures, whose parameters name
-what they ask for. (How many parameters a function may have at all, seven, is a rule of ruff's.)
+They are lines per file and per function, the median file, and positional parameters. A function
+takes at most four positional parameters, better two: callers name all others. ``self`` and ``cls``
+do not count. Decorators make no difference, because frameworks pass arguments by name. Only tests
+and fixtures are exempt, because pytest passes their parameters by name. (The total number of
+parameters, at most seven, is a rule of ruff.)
 """
 
 import ast
@@ -20,7 +20,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def findings_of(name: str, text: str) -> Iterator[str]:
-    """What breaks a limit in the file of that name."""
+    """Return the broken limits of the file of that name."""
     lines = text.count("\n")
     if lines > MAX_FILE:
         yield f"{name}:1: {lines} lines; a file has at most {MAX_FILE}"
@@ -51,6 +51,7 @@ def _called_by_pytest(function: Function) -> bool:
 
 
 def main() -> int:
+    """Check all files, print the findings, and return the exit status."""
     files = {
         str(path): path.read_text(encoding="utf-8")
         for folder in FOLDERS

@@ -1,5 +1,7 @@
-"""Writes the generated part of ``docs/`` and the services' ``schema.sql``; ``--check`` only says
-what differs and exits 1. Run from the repository's root."""
+"""Write the generated part of ``docs/`` and the services' ``schema.sql``.
+
+With ``--check``, only print the differences and exit with 1. Run it in the repository's root.
+"""
 
 import difflib
 import sys
@@ -23,8 +25,10 @@ REFERENCE = Path("docs/reference")
 
 
 def makers() -> dict[Path, Callable[[], str]]:
-    """File → what makes its text. The same code makes the same text: no dates, no paths of this
-    machine."""
+    """Map each file to the function that makes its text.
+
+    The same code makes the same text: it has no dates and no paths of this machine.
+    """
     return {
         REFERENCE / "life-cycles.md": life_cycles.life_cycles_page,
         REFERENCE / "settings.md": settings_reference.settings_page,
@@ -52,7 +56,7 @@ def _schema(service: str) -> Callable[[], str]:
 
 
 def differences(path: Path, made: str) -> str:
-    """A unified diff from what is there to what the code makes; empty when they are the same."""
+    """Return a unified diff from the file to the generated text; empty if they are equal."""
     there = path.read_text(encoding="utf-8") if path.exists() else ""
     lines = difflib.unified_diff(
         there.splitlines(),
@@ -66,8 +70,7 @@ def differences(path: Path, made: str) -> str:
 
 
 def outdated() -> Iterator[str]:
-    """Differences of every file that is not up to date, and the names of files that nothing makes
-    any more."""
+    """Return the differences of all outdated files, and the names of leftover files."""
     for path, make in makers().items():
         if found := differences(path, make()):
             yield found
@@ -77,11 +80,13 @@ def outdated() -> Iterator[str]:
 
 
 def leftovers() -> set[Path]:
+    """Return the files that no function makes any more."""
     there = {*(REFERENCE / "openapi").glob("*.json"), *(REFERENCE / "services").glob("*.md")}
     return there - makers().keys()
 
 
 def write() -> None:
+    """Write all files, and delete leftover files."""
     for path, make in makers().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(make(), encoding="utf-8")
@@ -90,6 +95,7 @@ def write() -> None:
 
 
 def main(arguments: list[str]) -> int:
+    """Write or check the files, and return the exit status."""
     if arguments not in ([], ["--check"]):
         sys.stderr.write("usage: generate_docs.py [--check]\n")
         return 2

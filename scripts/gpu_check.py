@@ -1,7 +1,9 @@
-"""``make gpu-check``: on a machine with an NVIDIA GPU, what only such a machine can show: its
-devices are found, each whole one is one job's at a time, halves are two jobs', and a full GPU is
-told as out of memory. Prints a report. Exit codes: 0 all is as it should be, 1 something is not, 2
-there is no GPU."""
+"""Check what only a machine with an NVIDIA GPU can show (``make gpu-check``).
+
+Its devices are found, each whole one is used by one job at a time, and halves by two jobs. A full
+GPU is reported as out of memory. The script prints a report. Exit codes: 0 all checks passed, 1 a
+check failed, 2 there is no GPU.
+"""
 
 import json
 import subprocess
@@ -13,7 +15,7 @@ from pathlib import Path
 
 from pilot.node.gpus import NodeGpu, find_gpus
 
-#: Says which device it sees, from when to when.
+#: Prints the device that it sees, and the times of its start and end.
 LOOK = """
 import os, time
 from ctypes import byref, c_int, c_void_p, CDLL
@@ -28,7 +30,7 @@ time.sleep(2)
 print(number.value, os.environ["CUDA_VISIBLE_DEVICES"], began, time.time())
 """
 
-#: Takes more of its device than there is.
+#: Allocates more GPU memory than there is.
 FILL = """
 import sys
 from ctypes import byref, c_int, c_size_t, c_void_p, CDLL
@@ -66,6 +68,7 @@ steps:
 
 
 def main() -> int:
+    """Run all checks, print a report, and return the exit status."""
     gpus = find_gpus()
     if not gpus:
         print("no NVIDIA GPU on this machine, or no driver for it: nothing was checked")
@@ -83,7 +86,7 @@ def main() -> int:
 
 
 def _checked(folder: Path, gpus: Sequence[NodeGpu]) -> Iterator[str]:
-    """What is not as it should be."""
+    """Run all checks, and return the failures."""
     home = ["--home", str(folder / "home")]
     _sluice("up", "--detach", "--port", "0", *home)
     try:
@@ -98,7 +101,7 @@ def _checked(folder: Path, gpus: Sequence[NodeGpu]) -> Iterator[str]:
 def _shared(
     folder: Path, home: Sequence[str], *, share: float, most: int, uuids: set[str]
 ) -> Iterator[str]:
-    """``most``: jobs that have one device at a time."""
+    """Check how jobs share devices; ``most`` jobs have one device at a time."""
     jobs = 2 * most * len(uuids)
     done, out = _run(folder, home, LOOK, share=share, jobs=jobs)
     if done.returncode:

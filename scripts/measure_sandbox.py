@@ -1,8 +1,8 @@
-"""What it costs to start a program: by itself, in a bubblewrap of its own, in the pilot's sandbox.
+"""Measure what it costs to start a program: alone, in its own bubblewrap, and in a sandbox.
 
-``python scripts/measure_sandbox.py [ROUNDS [STARTS]]``; prints medians over the rounds of the
-processor time of one start of ``/bin/true``, in milliseconds, of the whole machine: let it have
-nothing else to do.
+Usage: ``python scripts/measure_sandbox.py [ROUNDS [STARTS]]``. It prints medians over the rounds of
+the processor time and the clock time of one start of ``/bin/true``, in milliseconds. The processor
+time is that of the whole machine, so nothing else should run on it.
 """
 
 import os
@@ -26,12 +26,16 @@ ENVIRONMENT = {"PATH": os.defpath}
 
 
 def by_itself(starts: int) -> None:
+    """Start the program without isolation."""
     for _ in range(starts):
         subprocess.run([PROGRAM], env=ENVIRONMENT, check=True, start_new_session=True)
 
 
 def bubblewrap(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
-    """With the same view of the system."""
+    """Return a function that starts the program in a new bubblewrap each time.
+
+    The mounts are those of the sandbox.
+    """
     own = [
         MountPoint(kind=MountKind.WRITE, path=path, source=folder)
         for path in ("/job", "/tmp")  # noqa: S108 - in the sandbox
@@ -50,7 +54,10 @@ def bubblewrap(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
 
 
 def held(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
-    """The start of the holder is not counted: it is done when a slot runs its first job."""
+    """Return a function that starts the program in the pilot's sandbox, which stays open.
+
+    The start of the sandbox is not counted: it happens when a slot runs its first job.
+    """
     room = HeldSandbox(sandbox, [folder], Extras())
     view = View([SeenFile("/tmp", folder, writable=True), SeenFile("/job", folder)])  # noqa: S108
 
@@ -73,13 +80,14 @@ def held(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
 
 
 def processor_seconds() -> float:
-    """Of the whole machine, the kernel's own work for others among it; see proc(5)."""
+    """Return the processor time of the whole machine, including interrupts; see proc(5)."""
     with open("/proc/stat") as file:
         user, nice, system, _idle, _waiting, irq, softirq = map(int, file.readline().split()[1:8])
     return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
+    """Measure all ways to start a program, and print their medians."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     starts = int(sys.argv[2]) if len(sys.argv) > 2 else 300
     with tempfile.TemporaryDirectory() as place:

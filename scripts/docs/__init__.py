@@ -1,1 +1,1 @@
-"""Makes the generated part of ``docs/`` from the code itself."""
+"""Generators of the generated part of ``docs/``, which read the code."""

@@ -1,4 +1,4 @@
-"""The page on who may ask for what, from the policies that the routes declare."""
+"""The page on permissions, from the policies that the routes declare."""
 
 from collections.abc import Iterator, Mapping
 
@@ -29,11 +29,12 @@ operator service and the DMS take whoever gives no credential for an `admin`.
 
 
 def access_page() -> str:
+    """Return the text of the page."""
     return "\n".join([_INTRODUCTION, *(_section(service) for service in SERVICES)])
 
 
 def policies_of(service: str) -> Mapping[str, RoutePolicy]:
-    """By method and address."""
+    """Return the policies of a service's routes, by method and address."""
     found: Mapping[str, RoutePolicy] = app_of(service).state.policies
     return found
 

@@ -1,4 +1,4 @@
-"""What of CWL runs, from the rules of the template checker."""
+"""The page on the supported features of CWL, from the rules of the template checker."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ refused is refused there, with its place in the template and the way round it. H
 
 
 def groups() -> dict[str, Features]:
-    """Heading → its rows."""
+    """Return the rows of each heading."""
     return {
         "Versions": features.VERSIONS,
         "What a step runs": features.PROCESSES,
@@ -50,6 +50,7 @@ def _own_fields() -> Iterator[tuple[str, Feature]]:
 
 
 def cwl_features_page() -> str:
+    """Return the text of the page."""
     return HEAD + "".join(_section(heading, rows) for heading, rows in groups().items())
 
 

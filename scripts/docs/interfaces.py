@@ -20,15 +20,17 @@ _CONTENT_TYPE = "application/cloudevents+json"
 
 
 def openapi_document(service: str) -> str:
+    """Return the OpenAPI document of a service."""
     return as_json(app_of(service).openapi())
 
 
 def as_json(document: Any) -> str:
+    """Return a document as JSON text with sorted keys."""
     return json.dumps(document, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def asyncapi_document() -> str:
-    """AsyncAPI 3.0. Who sends and who receives is read from the services' own code."""
+    """Return the AsyncAPI 3.0 document; senders and receivers are read from the services' code."""
     models: list[type[BaseModel]] = [CloudEvent, *PAYLOADS.values()]
     _, schemas = models_json_schema([(model, "validation") for model in models], ref_template=_REF)
     made: dict[str, Any] = {
@@ -55,7 +57,7 @@ def asyncapi_document() -> str:
 
 
 def _key(name: str) -> str:
-    """AsyncAPI's keys are identifiers; names with dots stay in ``address`` and ``name``."""
+    """Return an identifier for AsyncAPI; names with dots stay in ``address`` and ``name``."""
     return name.replace(".", "-")
 
 
@@ -101,7 +103,7 @@ def _receive_operations() -> dict[str, Any]:
 
 
 def received_by(service: str) -> list[str]:
-    """The queues whose consumers the service starts."""
+    """Return the queues whose consumers the service starts."""
     components = built(service).components
     return sorted(
         component.queue
@@ -124,7 +126,7 @@ def _send_operations() -> dict[str, Any]:
 
 
 def sent_by(service: str) -> list[str]:
-    """The message types that the service's code hands to ``transaction.send``."""
+    """Return the message types that the service's code passes to ``transaction.send``."""
     found: set[str] = set()
     for path in sorted(Path(*service.split(".")).rglob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,5 +1,7 @@
-"""What no table of moves can say: who moves each state on, and what happens when that one dies.
-Final states need no note."""
+"""Notes on life cycles: who moves each state on, and what a crash does there.
+
+Transition tables cannot say this. Final states need no note.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +24,10 @@ from sluice.contracts.states import (
 
 @dataclass(frozen=True, slots=True)
 class CycleNotes:
-    """``states``: state → (who moves it on, what a crash there does)."""
+    """Notes on a life cycle.
+
+    ``states`` maps each state to who moves it on, and what a crash there does.
+    """
 
     title: str
     about: str

@@ -26,7 +26,7 @@ means for each state stands in the last column.
 
 @dataclass(frozen=True, slots=True)
 class LifeCycle:
-    """``key``: ``<module>.<table>``, e.g. ``dms.domain.transitions.DATASET_MOVES``."""
+    """A life cycle; ``key`` is for example ``dms.domain.transitions.DATASET_MOVES``."""
 
     key: str
     states: type[StrEnum]
@@ -34,15 +34,16 @@ class LifeCycle:
 
     @property
     def initial(self) -> StrEnum:
-        """The first state that the contract names."""
+        """Return the first state that the contract names."""
         return next(iter(self.states))
 
     @property
     def final(self) -> list[StrEnum]:
+        """Return the states that no transition leaves."""
         return [state for state in self.states if not self.moves.get(state)]
 
     def reachable(self, start: StrEnum) -> set[StrEnum]:
-        """``start`` and every state that a sequence of moves leads to."""
+        """Return ``start`` and every state that a sequence of transitions leads to."""
         found, ahead = {start}, [start]
         while ahead:
             new = self.moves.get(ahead.pop(), frozenset()) - found
@@ -52,7 +53,7 @@ class LifeCycle:
 
 
 def life_cycles() -> list[LifeCycle]:
-    """Every ``*_MOVES`` table of every ``domain/transitions.py``, owners in order of name."""
+    """Return every ``*_MOVES`` table of every ``domain/transitions.py``, by name of the owner."""
     found: list[LifeCycle] = []
     for path in sorted(
         [*Path().glob("*/domain/transitions.py"), *Path("wfms").glob("*/domain/transitions.py")]
@@ -66,7 +67,11 @@ def life_cycles() -> list[LifeCycle]:
 
 
 def life_cycles_page() -> str:
-    """The page; ``KeyError`` names a life cycle or state without a note."""
+    """Return the text of the page.
+
+    Raises:
+        KeyError: A life cycle or state has no note.
+    """
     return HEAD + "".join(_section(cycle, NOTES[cycle.key]) for cycle in life_cycles())
 
 

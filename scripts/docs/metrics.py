@@ -1,4 +1,4 @@
-"""The metrics of every service, as its own registry has them."""
+"""The page on the metrics of every service, from its own registry."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,6 +25,8 @@ KINDS: dict[Any, str] = {Counter: "counter", Gauge: "gauge", Histogram: "histogr
 
 @dataclass(frozen=True, slots=True)
 class Metric:
+    """A metric of a service."""
+
     name: str
     kind: str
     labels: tuple[str, ...]
@@ -32,7 +34,7 @@ class Metric:
 
     @property
     def series(self) -> frozenset[str]:
-        """The names under which Prometheus stores it."""
+        """Return the names under which Prometheus stores it."""
         return frozenset(
             {f"{self.name}_bucket", f"{self.name}_sum", f"{self.name}_count"}
             if self.kind == "histogram"
@@ -41,11 +43,12 @@ class Metric:
 
     @property
     def series_labels(self) -> frozenset[str]:
+        """Return the labels of these series."""
         return frozenset({*self.labels, "le"} if self.kind == "histogram" else self.labels)
 
 
 def exported(service: str) -> list[Metric]:
-    """What ``/metrics`` of a service shows, by name."""
+    """Return the metrics that ``/metrics`` of a service shows, by name."""
     [registry] = [
         part.metrics.registry for part in built(service).components if isinstance(part, Gauges)
     ]
@@ -62,6 +65,7 @@ def _metric(collector: Any) -> Metric:
 
 
 def metrics_page() -> str:
+    """Return the text of the page."""
     common = set.intersection(*(set(exported(service)) for service in SERVICES))
     parts = [_section("Every service", (metric for metric in exported("dms") if metric in common))]
     parts += [

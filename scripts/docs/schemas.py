@@ -12,10 +12,12 @@ HEAD = """-- The whole schema, as the revisions in `migrations` make it: what a 
 
 
 def schema_path(service: str) -> Path:
+    """Return the path of the service's schema file."""
     return Path(*service.split(".")) / "db" / "schema.sql"
 
 
 def schema_text(service: str) -> str:
+    """Return the text of the service's schema file."""
     sql = schema_sql(f"{service}.db.migrations")
     tidy = "\n".join(line.rstrip() for line in sql.splitlines())
     return HEAD + re.sub(r"\n{3,}", "\n\n", tidy).strip() + "\n"

@@ -1,4 +1,4 @@
-"""A page for each service: what it does, and where; read from its code, as it is wired."""
+"""A page for each service that says what it does and where, read from its code."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -24,16 +24,18 @@ What it shares with all services: [`sluice/servicekit`](../../../sluice/servicek
 database, outbox and inbox, transport, health, metrics).
 """
 
-#: Every service has them, and the page about each would say the same.
+#: Tables of every service, which its page leaves out.
 _OF_ALL = {"alembic_version", "inbox", "outbox"}
 _METHODS = ("get", "put", "post", "patch", "delete")
 
 
 def service_page_path(service: str) -> Path:
+    """Return the path of the service's page."""
     return Path("docs/reference/services") / f"{service}.md"
 
 
 def service_page(service: str) -> str:
+    """Return the text of the service's page."""
     about = " ".join((import_module(service).__doc__ or "").split())
     return HEAD.format(service=service, about=about) + "".join(
         _section(title, lines)
@@ -76,7 +78,7 @@ def _routes(service: str) -> Iterator[str]:
 
 
 def route_sentence(operation: dict[str, Any]) -> str:
-    """What the OpenAPI document says first of a route."""
+    """Return the first paragraph of a route's description in the OpenAPI document."""
     text: str = operation.get("description") or operation.get("summary", "")
     return _first_paragraph(text)
 
@@ -86,7 +88,7 @@ def _first_paragraph(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """The first paragraph, in one line of a table."""
+    """Return the first paragraph as one line for a table."""
     return _first_paragraph(text).replace("|", "\\|").replace("``", "`")
 
 
@@ -120,7 +122,7 @@ def _tables(service: str) -> Iterator[str]:
 
 
 def tables_of(schema: str) -> dict[str, list[str]]:
-    """Table → its columns, from the statements that make, extend and remove them, in order."""
+    """Return the columns of each table, from the statements that create, change and drop tables."""
     found: dict[str, list[str]] = {}
     for statement in re.sub(r"--.*", "", schema).split(";"):
         if made := re.match(r"\s*CREATE TABLE (\w+) \((.*)\)", statement, re.DOTALL):

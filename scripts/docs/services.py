@@ -1,5 +1,7 @@
-"""The services as their own ``wiring`` builds them. Nothing is started: no database and no broker
-is needed."""
+"""The services as their own ``wiring`` builds them.
+
+Nothing is started, so neither a database nor a broker is needed.
+"""
 
 from functools import cache
 from importlib import import_module
@@ -14,12 +16,12 @@ from sluice.servicekit.service_clients import NetworkLinks
 from sluice.servicekit.settings import Addresses, ServiceSettings
 from sluice.servicekit.transport.open import open_transport
 
-#: Never connected to.
+#: A placeholder that nothing connects to.
 NOWHERE = "postgresql://nobody@localhost/nothing"
 
 
 def settings_class(service: str) -> type[ServiceSettings]:
-    """The service's own class in its ``settings.py``."""
+    """Return the class in the service's ``settings.py``."""
     return _own_settings(service, ServiceSettings)
 
 
@@ -32,11 +34,13 @@ def _own_settings(package: str, base: type[Any]) -> type[Any]:
 
 
 def pilot_settings() -> type[BaseSettings]:
+    """Return the settings class of the pilot."""
     return _own_settings("pilot", BaseSettings)
 
 
 @cache
 def built(service: str) -> Service:
+    """Return the service, built but not started."""
     settings = settings_class(service)(database_url=NOWHERE, broker_url=NOWHERE)
     links = NetworkLinks(Addresses().by_service())
     wiring = import_module(f"{service}.wiring")
@@ -47,8 +51,10 @@ def built(service: str) -> Service:
 
 
 def app_of(service: str) -> Any:
-    """The FastAPI application; the operator's carries Flask inside and describes its REST interface
-    itself."""
+    """Return the FastAPI application.
+
+    The operator's application contains Flask, and describes its REST interface itself.
+    """
     return built(service).app
 
 

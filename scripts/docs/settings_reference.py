@@ -1,4 +1,4 @@
-"""The settings of every process: environment variable, type, default, meaning."""
+"""The page on the settings of every process: environment variable, type, default, meaning."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -48,8 +48,11 @@ the environment alone.
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """``default`` None: it has to be given; empty: it is worked out at the start, the meaning says
-    how."""
+    """A setting of a process.
+
+    A ``default`` of None means that it must be given. An empty one is computed at the start, as the
+    meaning says.
+    """
 
     variable: str
     type: str
@@ -58,18 +61,19 @@ class Setting:
 
 
 def processes() -> dict[str, type[BaseSettings]]:
-    """Process → its settings class."""
+    """Return the settings class of each process."""
     services = {service: settings_class(service) for service in SERVICES}
     return {**services, "sluice setup": SetupSettings, "pilot": pilot_settings()}
 
 
 def settings_page() -> str:
+    """Return the text of the page."""
     services = [_own_part(name, owner) for name, owner in processes().items()]
     return HEAD + _section("Every service", _shared_settings()) + "".join(services)
 
 
 def variables() -> set[str]:
-    """Every variable that a process or a command reads."""
+    """Return every variable that a process or a command reads."""
     own = {setting.variable for owner in processes().values() for setting in settings_of(owner)}
     shared = {
         name
@@ -84,7 +88,7 @@ def variables() -> set[str]:
 
 
 def _shared_settings() -> Iterator[Setting]:
-    """What every service has, with both variables where one may be given for all of them."""
+    """Return the settings of every service, with both variables where there is a shared one."""
     own = list(_settings(ServiceSettings, "SLUICE_<SERVICE>_", "__"))
     for setting in own:
         name = setting.variable.removeprefix("SLUICE_<SERVICE>_")
@@ -97,14 +101,14 @@ def _shared_settings() -> Iterator[Setting]:
 
 
 def _own_part(name: str, owner: type[BaseSettings]) -> str:
-    """The section of one process; a service's without what all of them share."""
+    """Return the section of one process; for a service, without the settings of every service."""
     if not issubclass(owner, ServiceSettings):
         return _section(name, settings_of(owner))
     return _section(name, own_settings(name))
 
 
 def own_settings(service: str) -> list[Setting]:
-    """What one service has beyond what all of them share."""
+    """Return the settings of one service beyond those of every service."""
     owner = settings_class(service)
     prefix = str(owner.model_config["env_prefix"])
     shared = {setting.variable: setting for setting in _settings(ServiceSettings, prefix, "__")}
@@ -122,7 +126,7 @@ def _field(setting: Setting, prefix: str) -> str:
 
 
 def _with_shared(setting: Setting, prefix: str) -> Setting:
-    """With the variable by which it may be given for all services."""
+    """Return the setting with the variable that sets it for all services, too."""
     shared = f"{SHARED_PREFIX}{setting.variable.removeprefix(prefix)}"
     return replace(setting, variable=f"{setting.variable}` or `{shared}")
 
@@ -140,6 +144,7 @@ def _section(title: str, settings: Iterable[Setting]) -> str:
 
 
 def settings_of(owner: type[BaseSettings]) -> list[Setting]:
+    """Return the settings of a settings class."""
     delimiter = str(owner.model_config.get("env_nested_delimiter") or "__")
     return list(_settings(owner, str(owner.model_config["env_prefix"]), delimiter))
 
@@ -161,7 +166,7 @@ def _settings(owner: type[BaseModel], prefix: str, delimiter: str) -> Iterator[S
 
 
 def _type(annotation: Any) -> str:
-    """In a person's words: ``int``, ``text``, ``folder`` …"""
+    """Return the type in plain words, for example ``int``, ``text`` or ``list of text (JSON)``."""
     if get_origin(annotation) is Annotated:
         return _type(get_args(annotation)[0])
     if get_origin(annotation) is list:

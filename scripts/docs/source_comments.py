@@ -1,4 +1,7 @@
-"""Reads the ``#:`` comments that stand beside names of a class, as Python itself forgets them."""
+"""Readers of docstrings, and of ``#:`` comments beside names of a class.
+
+Python itself does not keep these comments.
+"""
 
 import ast
 import inspect
@@ -10,8 +13,10 @@ from pathlib import Path
 
 @cache
 def comments_of(owner: type) -> dict[str, str]:
-    """Name → its ``#:`` comment, behind it or on the lines before it, of the class and of those it
-    inherits from."""
+    """Return the ``#:`` comment of each name of the class and of its base classes.
+
+    The comment stands behind the name or on the lines before it.
+    """
     found: dict[str, str] = {}
     for part in reversed(owner.__mro__):
         if part.__module__.split(".")[0] in {"sluice", "dms", "wms", "wfms", "pilot"}:
@@ -36,7 +41,7 @@ def _own_comments(owner: type) -> dict[str, str]:
 
 
 def _split(line: str) -> tuple[str, str]:
-    """(code, comment after ``#:``) of one line; a ``#:`` within a string is none."""
+    """Return the code and the ``#:`` comment of one line; ``#:`` in a string does not count."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(line.strip()).readline):
             if token.type == tokenize.COMMENT and token.string.startswith("#:"):
@@ -47,12 +52,12 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def first_sentence(owner: object) -> str:
-    """The docstring's first paragraph in one line."""
+    """Return the docstring's first paragraph in one line."""
     text = inspect.getdoc(owner) or ""
     return " ".join(text.split("\n\n")[0].split())
 
 
 def module_sentence(path: Path) -> str:
-    """The first paragraph of a module's docstring, in one line."""
+    """Return the first paragraph of a module's docstring in one line."""
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return " ".join(text.split("\n\n")[0].split())

@@ -71,8 +71,7 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
 
 
 def _named(template: Template, dataset: Dataset) -> str:
-    """Return the template's name, or none if the data set's group, which reads it, may not know it.
-    """
+    """Return how a reason names the template; readers may not know templates of other groups."""
     own = template.group in {EVERYONE, dataset.group}
     return f"template {template.name}" if own else "a template of another group"
 
