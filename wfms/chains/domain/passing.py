@@ -1,8 +1,8 @@
 """The intermediate data sets whose files are released one by one.
 
 Each file is released as soon as all downstream steps are done with it, instead of all files at the
-end. This holds for a data set that is no workflow output and was written in this very chain (a data
-set that a rerun took over belongs to two chains). All its downstream steps must stream it, each by
+end. The data set must be no workflow output and must be written in this very chain. (A data set
+that a rerun took over belongs to two chains.) All its downstream steps must stream it, each by
 inputs that give each job a file or group of its own.
 
 A step that needs the whole data set keeps all of it until the end: a merge of everything, an input

@@ -1,4 +1,4 @@
-"""Move a chain on, in the transaction of the change from which its new state follows."""
+"""Move a chain on, in the transaction of the change that caused it."""
 
 from datetime import datetime
 from uuid import UUID

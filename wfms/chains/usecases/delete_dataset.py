@@ -72,9 +72,9 @@ async def delete_dataset(
 ) -> Dataset:
     """Have the DMS delete a data set. Repeating it is fine.
 
-    With ``force``, chains that need the data set are canceled, and it is deleted when the last of
-    them has ended (a chain that uploads its output ends by itself). No chain starts on it or takes
-    it over any more.
+    With ``force``, chains that need the data set are canceled. It is deleted when the last of them
+    has ended; a chain that uploads its output ends by itself. No chain starts on it or takes it
+    over any more.
 
     Args:
         context: Clients and settings.

@@ -6,8 +6,8 @@ taken the data set over, with the deletion in its own outbox. So what happens be
 happen twice, but happens at least once.
 
 * The answer to ``POST /tasks/finished`` names all data sets that are released and not handed over.
-  This is the quick way, in one transaction with the end of the task. If the answer is lost, the
-  report is repeated, and so is the answer.
+  This is the quick way: the watcher stores them together with the mark that the end was reported.
+  If the answer is lost, the report is repeated, and so is the answer.
 * This loop sends the same rows until the watcher has confirmed them. It is the only way for
   releases without a report: a chain canceled before its first task, or a step that could not be
   started. It also covers failures of the quick way.

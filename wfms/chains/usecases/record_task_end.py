@@ -47,7 +47,7 @@ async def record_task_end(database: Database, ended: TaskEnded) -> Release:
 
     Returns:
         All released data sets of the chain that the watcher is not known to have taken over. A
-            repetition returns them again.
+        repetition returns them again.
 
     Raises:
         UnknownTask: No step has the task, or no step wrote the data set.

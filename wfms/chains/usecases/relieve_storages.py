@@ -16,12 +16,12 @@ log = structlog.get_logger(__name__)
 
 #: Number of tasks that are ranked higher at the same time: those of the oldest chains.
 MOST = 10_000
-#: Sent when no task is ranked higher, because the WMS does not accept 0.
+#: Sent when raising ranks is switched off, because the WMS does not accept 0.
 _ANY = 1.0
 
 
 class RelieveStorages:
-    """Raises ranks while a storage fills up, and lowers them again afterwards.
+    """The loop function that raises ranks while a storage fills up, and lowers them afterwards.
 
     Several instances send the same request to the WMS.
     """

@@ -69,9 +69,9 @@ class NameTaken(Conflict):
 
 
 class StartSteps:
-    """Starts the steps that are starting.
+    """The loop function that starts steps.
 
-    Each step becomes in progress, and its task is sent (``wms.tasks``, ``wms.readers``). It fails,
+    A step becomes in progress, and its task is sent (``wms.tasks``, ``wms.readers``). It fails,
     with its chain, if another service refuses a request. It is canceled if its chain is ending.
     Otherwise it waits, with a visible reason.
     """
