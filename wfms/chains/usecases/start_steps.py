@@ -101,7 +101,7 @@ class StartSteps:
         return any(begun) or len(claims) == self._rules.batch
 
     async def _start(self, claim: StepClaim) -> bool:
-        """Return whether the step has started."""
+        """Start a step, and return whether it has started."""
         with log_ids(chain=claim.chain, task=claim.task):
             made: Made = {}
             try:
