@@ -95,7 +95,7 @@ DELETE_DRAFT = "DELETE FROM asset_drafts WHERE dataset_uid = $1"
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A version that is being sent; ``uid``: of its data set."""
+    """A version whose files are being sent; ``uid`` is the uid of its data set."""
 
     uid: UUID
     name: str
@@ -105,37 +105,42 @@ class Draft:
 
 
 async def lock_asset(connection: Connection, name: str) -> None:
+    """Lock an asset until the transaction ends."""
     await connection.execute(LOCK_NAME, name)
 
 
 async def all_versions(connection: Connection) -> list[AssetVersion]:
-    """By name, and of each the newest first."""
+    """Return all versions, by name, the newest version of each asset first."""
     return [_version(row) for row in await connection.fetch(SELECT_ALL)]
 
 
 async def versions_of(connection: Connection, name: str) -> list[AssetVersion]:
-    """The newest first."""
+    """Return the versions of an asset, the newest first."""
     return [_version(row) for row in await connection.fetch(SELECT_NAMED, name)]
 
 
 async def version_with(connection: Connection, name: str, digest: str) -> AssetVersion | None:
-    """Of this content, and not taken back."""
+    """Return the version with this content that has not been removed."""
     return _one(await connection.fetchrow(SELECT_CONTENT, name, bytes.fromhex(digest)))
 
 
 async def version_in(connection: Connection, dataset: UUID) -> AssetVersion | None:
-    """That the data set holds, taken back or not."""
+    """Return the version whose files the data set has, even if the version was removed."""
     return _one(await connection.fetchrow(SELECT_BY_DATASET, dataset))
 
 
 async def times_removed(connection: Connection, name: str, digest: str) -> int:
+    """Return how many versions with this content were removed."""
     return int(await connection.fetchval(COUNT_CONTENT, name, bytes.fromhex(digest)) or 0)
 
 
 async def insert_version(
     connection: Connection, draft: Draft, *, digest: str, files: Sequence[AssetFile]
 ) -> AssetVersion:
-    """Precondition: the asset is locked, and no version that is given has this content."""
+    """Store a draft as the next version of its asset.
+
+    Precondition: the asset is locked, and no version with this content is available.
+    """
     row = await connection.fetchrow(
         INSERT_VERSION,
         draft.name,
@@ -151,21 +156,22 @@ async def insert_version(
 async def mark_removed(
     connection: Connection, name: str, *, version: int | None
 ) -> list[AssetVersion]:
-    """Those that were given until now; ``version`` None: all."""
+    """Mark one version, or with None all versions, as removed; return those just marked."""
     return [_version(row) for row in await connection.fetch(REMOVE, name, version)]
 
 
 async def versions_to_delete(connection: Connection, *, limit: int) -> list[AssetVersion]:
-    """Taken back, and their files are there still; those taken back first come first."""
+    """Return removed versions whose files still exist, the earliest removed first."""
     return [_version(row) for row in await connection.fetch(SELECT_TO_DELETE, limit)]
 
 
 async def mark_deleted(connection: Connection, dataset: UUID) -> None:
+    """Record that the DMS has taken over the deletion of a removed version's files."""
     await connection.execute(MARK_DELETED, dataset)
 
 
 async def keep_draft(connection: Connection, draft: Draft) -> bool:
-    """False where it was given up."""
+    """Store a draft, or renew the one that exists; return False if it was abandoned."""
     files = [file.model_dump(mode="json") for file in draft.files]
     check = draft.check and draft.check.model_dump(mode="json")
     kept = await connection.fetchval(INSERT_DRAFT, draft.uid, draft.name, files, draft.note, check)
@@ -175,6 +181,7 @@ async def keep_draft(connection: Connection, draft: Draft) -> bool:
 async def draft_of(
     connection: Connection, uid: UUID, name: str, *, lock: bool = False
 ) -> Draft | None:
+    """Return a draft that has not been abandoned; ``lock`` locks its row."""
     row = await connection.fetchrow(LOCK_DRAFT if lock else SELECT_DRAFT, uid, name)
     if row is None:
         return None
@@ -183,20 +190,22 @@ async def draft_of(
 
 
 async def touch_draft(connection: Connection, uid: UUID) -> None:
+    """Record that a client still sends the draft."""
     await connection.execute(TOUCH_DRAFT, uid)
 
 
 async def give_up_draft(connection: Connection, uid: UUID) -> None:
-    """Its data set is to be deleted."""
+    """Mark a draft as abandoned, so that its data set gets deleted."""
     await connection.execute(GIVE_UP, uid)
 
 
 async def give_up_stale(connection: Connection, *, after: timedelta, limit: int) -> list[UUID]:
-    """Data sets to delete, of drafts that were given up."""
+    """Abandon drafts untouched for ``after``; return data sets of abandoned drafts to delete."""
     return [row["dataset_uid"] for row in await connection.fetch(GIVE_UP_STALE, after, limit)]
 
 
 async def delete_draft(connection: Connection, uid: UUID) -> None:
+    """Delete the row of a draft."""
     await connection.execute(DELETE_DRAFT, uid)
 
 

@@ -1,4 +1,4 @@
-"""The table ``client_leases`` and its statements: what clients that wait own."""
+"""The table ``client_leases`` and its statements: what waiting clients own."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -40,7 +40,7 @@ DELETE = "DELETE FROM client_leases WHERE uid = $1"
 
 @dataclass(frozen=True, slots=True)
 class ClientLeaseRow:
-    """``discard``: the data of chains that have finished go as well."""
+    """A lease of a client; ``discard`` says to delete the data of finished chains, too."""
 
     uid: UUID
     chains: list[UUID]
@@ -52,7 +52,7 @@ class ClientLeaseRow:
 async def renew_lease(
     connection: Connection, uid: UUID, person: str, owned: RenewClientLease, *, life: timedelta
 ) -> datetime | None:
-    """Return when it expires now; None where it is another person's, or has expired."""
+    """Return when the lease expires now; None if another person has it or it has ended."""
     expires: datetime | None = await connection.fetchval(
         RENEW,
         uid,
@@ -67,18 +67,21 @@ async def renew_lease(
 
 
 async def find_lease(connection: Connection, uid: UUID, person: str) -> ClientLeaseRow | None:
+    """Return the lease of a person; None if there is none."""
     row = await connection.fetchrow(SELECT, uid, person)
     return None if row is None else ClientLeaseRow(**row)
 
 
 async def claim_expired(connection: Connection, *, limit: int) -> list[ClientLeaseRow]:
+    """Claim expired leases for a minute, and mark them as ended."""
     return [ClientLeaseRow(**row) for row in await connection.fetch(CLAIM_EXPIRED, limit)]
 
 
 async def release_lease(connection: Connection, uid: UUID, person: str) -> bool:
-    """Return False where there is none, or it has expired."""
+    """Delete a lease; return False if there is none or it has ended."""
     return await connection.fetchval(RELEASE, uid, person) is not None
 
 
 async def delete_lease(connection: Connection, uid: UUID) -> None:
+    """Delete the row of a lease."""
     await connection.execute(DELETE, uid)

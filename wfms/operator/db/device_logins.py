@@ -1,4 +1,4 @@
-"""The table ``device_logins``: commands that wait for somebody to let them in by a browser."""
+"""The table ``device_logins``: commands that wait for approval in a browser."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -40,8 +40,11 @@ DELETE = "DELETE FROM device_logins WHERE digest = $1"
 
 @dataclass(frozen=True, slots=True)
 class DeviceLoginRow:
-    """``person``: who has decided, None: nobody yet. ``role``: the most that the token may; None
-    beside a person: he has refused it."""
+    """A device login.
+
+    ``person`` has decided about it; None if nobody has yet. ``role`` is the highest role of the
+    token; None beside a person means that the person refused the login.
+    """
 
     user_code: str
     label: str
@@ -52,6 +55,7 @@ class DeviceLoginRow:
 
 
 async def forget_ended_logins(connection: Connection) -> None:
+    """Delete logins that have expired."""
     await connection.execute(FORGET)
 
 
@@ -64,29 +68,34 @@ async def insert_login(
     remote: str,
     life: timedelta,
 ) -> bool:
-    """Whether no other one has the code."""
+    """Store a login; return False if another login has one of its codes."""
     added = await connection.fetchval(INSERT, digest(device_code), user_code, label, remote, life)
     return added is not None
 
 
 async def undecided_login(connection: Connection, user_code: str) -> DeviceLoginRow | None:
-    """None: there is none that waits."""
+    """Return the login that waits with this code; None if there is none."""
     return _login(await connection.fetchrow(SELECT_UNDECIDED, user_code))
 
 
 async def decide_login(
     connection: Connection, user_code: str, person: str, role: Role | None
 ) -> DeviceLoginRow | None:
-    """``role``: None: he refuses it. None: there is none that waits."""
+    """Record the decision of a person; ``role`` None refuses the login.
+
+    Returns:
+        The login; None if none waits with this code.
+    """
     return _login(await connection.fetchrow(DECIDE, user_code, person, role))
 
 
 async def lock_login(connection: Connection, device_code: str) -> DeviceLoginRow | None:
-    """None: there is none, or it has ended."""
+    """Lock a login and return it; None if there is none or it has expired."""
     return _login(await connection.fetchrow(LOCK, digest(device_code)))
 
 
 async def delete_login(connection: Connection, device_code: str) -> None:
+    """Delete a login."""
     await connection.execute(DELETE, digest(device_code))
 
 

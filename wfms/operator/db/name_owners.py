@@ -7,7 +7,7 @@ from sluice.servicekit.database import Connection
 
 
 class NamedKind(StrEnum):
-    """What is stored under a name."""
+    """The kind of object that has a name."""
 
     ASSET = "asset"
     TOOL = "tool"
@@ -22,11 +22,11 @@ ON CONFLICT (kind, name) DO NOTHING
 
 
 async def owner_of_name(connection: Connection, kind: NamedKind, name: str) -> Ownership | None:
-    """Return who owns the name; None: nobody has stored it, or before names had owners."""
+    """Return the owner of a name; None if no owner is recorded."""
     row = await connection.fetchrow(SELECT, kind, name)
     return None if row is None else Ownership(row["owner"], row["owner_group"])
 
 
 async def take_name(connection: Connection, kind: NamedKind, name: str, whose: Ownership) -> None:
-    """Give the name to an owner, unless it has one."""
+    """Record the owner of a name, unless it has one."""
     await connection.execute(TAKE, kind, name, whose.owner, whose.group)

@@ -44,7 +44,7 @@ UPDATE secrets SET sealed = $4 WHERE name = $1 AND version = $2 AND sealed = $3
 
 @dataclass(frozen=True, slots=True)
 class SecretUsers:
-    """Templates that may use a version: of this group, with names of these patterns."""
+    """The templates that may use a version: those of a group whose names match patterns."""
 
     templates: Sequence[str]
     group: str
@@ -52,7 +52,7 @@ class SecretUsers:
 
 @dataclass(frozen=True, slots=True)
 class StoredSecret:
-    """One version."""
+    """One version of a secret, encrypted."""
 
     name: str
     version: int
@@ -63,33 +63,36 @@ class StoredSecret:
 
 
 async def lock_secret(connection: Connection, name: str) -> None:
+    """Lock a secret until the transaction ends."""
     await connection.execute(LOCK_NAME, name)
 
 
 async def last_version(connection: Connection, name: str) -> int:
-    """Of those that were removed, too; 0: there never was one."""
+    """Return the last version number, removed versions included; 0 if there was none."""
     return int(await connection.fetchval(LAST_VERSION, name) or 0)
 
 
 async def insert_secret(
     connection: Connection, name: str, *, version: int, sealed: bytes, users: SecretUsers
 ) -> None:
+    """Store a version of a secret."""
     await connection.execute(
         INSERT_VERSION, name, version, sealed, list(users.templates), users.group
     )
 
 
 async def all_secrets(connection: Connection) -> list[StoredSecret]:
-    """By name, and of each the newest first."""
+    """Return all versions, by name, the newest version of each secret first."""
     return [StoredSecret(**row) for row in await connection.fetch(SELECT_ALL)]
 
 
 async def versions_of(connection: Connection, name: str) -> list[StoredSecret]:
-    """The newest first."""
+    """Return the versions of a secret, the newest first."""
     return [StoredSecret(**row) for row in await connection.fetch(SELECT_NAMED, name)]
 
 
 async def secret_version(connection: Connection, name: str, version: int) -> StoredSecret | None:
+    """Return a version that has not been removed; None if there is none."""
     row = await connection.fetchrow(SELECT_VERSION, name, version)
     return None if row is None else StoredSecret(**row)
 
@@ -97,10 +100,10 @@ async def secret_version(connection: Connection, name: str, version: int) -> Sto
 async def mark_removed(
     connection: Connection, name: str, *, version: int | None = None
 ) -> list[int]:
-    """The versions that were there; ``version`` None: all."""
+    """Remove one version, or with None all versions; return the numbers of those removed."""
     return [int(row["version"]) for row in await connection.fetch(REMOVE, name, version)]
 
 
 async def reseal(connection: Connection, secret: StoredSecret, sealed: bytes) -> None:
-    """The same value, encrypted otherwise."""
+    """Replace the encrypted value, unless it was removed or replaced in the meantime."""
     await connection.execute(RESEAL, secret.name, secret.version, secret.sealed, sealed)

@@ -1,4 +1,4 @@
-"""The table ``template_owners`` and its statements: whose the names of templates are."""
+"""The table ``template_owners`` and its statements: who owns the names of templates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +22,14 @@ ON CONFLICT (name) DO UPDATE SET owner_group = $2, shared_with = $3
 
 @dataclass(frozen=True, slots=True)
 class OwnedName:
+    """The owner of a template name, and the groups that it is shared with."""
+
     whose: Ownership
     shared_with: Sequence[str] = ()
 
 
 async def owned_name(connection: Connection, name: str) -> OwnedName | None:
-    """None: nobody has published under it, or before there were owners."""
+    """Return the owner of a template name; None if no owner is recorded."""
     row = await connection.fetchrow(SELECT, name)
     if row is None:
         return None
@@ -35,10 +37,12 @@ async def owned_name(connection: Connection, name: str) -> OwnedName | None:
 
 
 async def take_name(connection: Connection, name: str, whose: Ownership) -> None:
+    """Record the owner of a template name, unless it has one."""
     await connection.execute(TAKE, name, whose.owner, whose.group)
 
 
 async def share_name(
     connection: Connection, name: str, *, group: str, shared_with: Sequence[str]
 ) -> None:
+    """Set the group that owns a template name, and the groups that it is shared with."""
     await connection.execute(SHARE, name, group, list(shared_with))

@@ -28,7 +28,7 @@ _OWNED = (
 )
 _WHOLE = f"*, {_SINCE}, {_OWNED}"
 
-#: Of a person in these groups; null: of somebody who sees all.
+#: Condition: a principal in these groups sees the template; null sees all templates.
 _SEEN = """({0}::text[] IS NULL OR NOT EXISTS (
         SELECT FROM template_owners AS owned WHERE owned.name = templates.name
             AND NOT (owned.owner_group = ANY({0}) OR owned.shared_with && {0})))""".format
@@ -94,19 +94,19 @@ UPDATE templates SET deleted_at = now() WHERE name = $1 AND deleted_at IS NULL R
 
 
 async def lock_name(connection: Connection, name: str) -> None:
+    """Lock a template name until the transaction ends."""
     await connection.execute(LOCK_NAME, name)
 
 
 async def insert_template(connection: Connection, template: StoredTemplate) -> StoredTemplate:
-    """Stores it as the next version of its name; its own ``version`` and times are not looked
-    at."""
+    """Store a template as the next version of its name; its own version and times are ignored."""
     row = await connection.fetchrow(INSERT_TEMPLATE, *stored_values(template))
     assert row is not None  # noqa: S101 - INSERT … SELECT of an aggregate gives one row
     return template_of(row)
 
 
 def stored_values(template: StoredTemplate) -> tuple[Any, ...]:
-    """Of the columns id, name, text, template, plan, warnings, main, files."""
+    """Return values of the columns id, name, text, template, plan, warnings, main, files."""
     return (
         template.id,
         template.name,
@@ -120,33 +120,40 @@ def stored_values(template: StoredTemplate) -> tuple[Any, ...]:
 
 
 async def next_version(connection: Connection, name: str) -> int:
-    """That which the name would get now."""
+    """Return the version number that the next template of this name gets."""
     return int(await connection.fetchval(NEXT_VERSION, name) or 1)
 
 
 async def latest(connection: Connection, name: str, sight: Sight) -> StoredTemplate | None:
+    """Return the latest version that is not deleted and visible; None if there is none."""
     return maybe_template(await connection.fetchrow(SELECT_LATEST, name, sight.names()))
 
 
 async def version_of(
     connection: Connection, name: str, version: int, sight: Sight
 ) -> StoredTemplate | None:
-    """Also when it is deleted."""
+    """Return a version of a template, even if it is deleted."""
     return maybe_template(await connection.fetchrow(SELECT_VERSION, name, version, sight.names()))
 
 
 async def template_by_id(
     connection: Connection, template_id: UUID, sight: Sight
 ) -> StoredTemplate | None:
-    """Also when it is deleted."""
+    """Return the template with this id, even if it is deleted."""
     return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, sight.names()))
 
 
 async def all_latest(
     connection: Connection, sight: Sight, *, disabled: bool, text: bool = False
 ) -> list[StoredTemplate]:
-    """Return them with those that are disabled, or not; without documents, which are empty here,
-    and without the workflow's text where that is not asked for."""
+    """Return the latest version of each template, with empty documents.
+
+    Args:
+        connection: A connection to the database.
+        sight: What the principal sees.
+        disabled: Whether to return disabled templates, too.
+        text: Whether to read the texts of the workflows; otherwise they are empty.
+    """
     statement = SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED
     if text:
         statement = statement.replace(_WITHOUT_FILES, _WITH_TEXT)
@@ -156,31 +163,36 @@ async def all_latest(
 async def all_versions(
     connection: Connection, sight: Sight, name: str | None = None
 ) -> list[StoredTemplate]:
-    """Without their texts and documents, which are empty here."""
+    """Return all versions that are not deleted, with empty texts and documents."""
     return [template_of(row) for row in await connection.fetch(SELECT_ALL, name, sight.names())]
 
 
 async def mark_disabled(connection: Connection, name: str) -> None:
-    """One that is disabled stays so since then."""
+    """Disable a template; one that is disabled keeps its time."""
     await connection.execute(DISABLE, name)
 
 
 async def mark_enabled(connection: Connection, name: str) -> None:
+    """Enable a template."""
     await connection.execute(ENABLE, name)
 
 
 async def mark_versions_deleted(connection: Connection, name: str) -> list[int]:
-    """Marks every version as deleted; gives those that were not. What comes under this name later
-    is not disabled."""
+    """Mark every version as deleted, and return those that were not deleted before.
+
+    The name is enabled, so that a later template of this name is not disabled.
+    """
     await connection.execute(ENABLE, name)
     return [int(row["version"]) for row in await connection.fetch(DELETE_TEMPLATE, name)]
 
 
 def maybe_template(row: asyncpg.Record | None) -> StoredTemplate | None:
+    """Return the template of a row; None without a row."""
     return None if row is None else template_of(row)
 
 
 def template_of(row: asyncpg.Record) -> StoredTemplate:
+    """Return the template of a row."""
     main, owned = row["main"] or UNNAMED, row["owned"] or {}
     return StoredTemplate(
         id=row["id"],

@@ -39,33 +39,37 @@ RETURNING version
 
 
 async def lock_tool(connection: Connection, name: str) -> None:
+    """Lock a tool until the transaction ends."""
     await connection.execute(LOCK_NAME, name)
 
 
 async def newest_tools(connection: Connection) -> list[Tool]:
-    """By name, each with its text."""
+    """Return the newest version of each tool, by name, with its text."""
     return [_tool(row) for row in await connection.fetch(SELECT_NEWEST)]
 
 
 async def versions_of(connection: Connection, name: str) -> list[Tool]:
-    """The newest first, each with its text."""
+    """Return the versions of a tool, the newest first, with their texts."""
     return [_tool(row) for row in await connection.fetch(SELECT_NAMED, name)]
 
 
 async def insert_tool(
     connection: Connection, name: str, text: str, *, ports: dict[str, Any], doc: str
 ) -> Tool:
-    """Precondition: the tool is locked. ``ports``: its ``inputs`` and ``outputs``."""
+    """Store the next version of a tool; ``ports`` has its ``inputs`` and ``outputs``.
+
+    Precondition: the tool is locked.
+    """
     return _tool(await connection.fetchrow(INSERT_TOOL, name, text, ports, doc))
 
 
 async def was_stored(connection: Connection, name: str) -> bool:
-    """Return whether there ever was a version."""
+    """Return whether a version was ever stored, removed versions included."""
     return bool(await connection.fetchval(EXISTS, name))
 
 
 async def mark_removed(connection: Connection, name: str, *, version: int | None) -> list[int]:
-    """The versions that were there; ``version`` None: all."""
+    """Remove one version, or with None all versions; return the numbers of those removed."""
     return [row["version"] for row in await connection.fetch(REMOVE, name, version)]
 
 
