@@ -1,8 +1,8 @@
-"""Which browser somebody has, in short."""
+"""The short name of a browser."""
 
 import re
 
-#: What the others claim to be comes behind them.
+#: In this order because a browser also claims to be those further down.
 _NAMES = (
     (r"Edg(?:e|A|iOS)?/", "Edge"),
     (r"OPR/", "Opera"),
@@ -24,7 +24,7 @@ _MOST = 40
 
 
 def browser_in_short(agent: str) -> str:
-    """``Firefox on Android``; of what is none of those known, the beginning of what it says."""
+    """Return a name like ``Firefox on Android``; the start of ``agent`` if it is unknown."""
     name = next((name for pattern, name in _NAMES if re.search(pattern, agent)), None)
     system = next((name for pattern, name in _SYSTEMS if re.search(pattern, agent)), None)
     if name is None:

@@ -1,10 +1,10 @@
-"""Writes the types of a template's parameters for people."""
+"""Type names of template parameters, as people read them."""
 
 from typing import Any
 
 
 def type_name(kind: Any) -> str:
-    """A CWL type as people write it: ``int?``, ``string[]``, ``low | high``."""
+    """Return a CWL type as people write it: ``int?``, ``string[]``, ``low | high``."""
     match kind:
         case ["null", inner] | [inner, "null"]:
             name = f"{type_name(inner)}?"

@@ -46,11 +46,13 @@ CREATE INDEX templates_live ON templates (name, version DESC) WHERE deleted_at I
 
 
 def upgrade() -> None:
+    """Create the tables ``templates``, ``outbox`` and ``inbox``."""
     for statement in (MESSAGING + TEMPLATES).split(";"):
         if statement.strip():
             op.execute(statement)
 
 
 def downgrade() -> None:
+    """Drop the three tables."""
     for table in ("templates", "inbox", "outbox"):
         op.execute(f"DROP TABLE {table}")

@@ -9,10 +9,12 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Add the time at which a message was sent, and its indexes."""
     op.execute("ALTER TABLE outbox ADD COLUMN sent_at timestamptz")
     op.execute("CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL")
     op.execute("CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL")
 
 
 def downgrade() -> None:
+    """Drop the time at which a message was sent."""
     op.execute("ALTER TABLE outbox DROP COLUMN sent_at")

@@ -17,8 +17,10 @@ ALTER TABLE templates ADD COLUMN main text,
 
 
 def upgrade() -> None:
+    """Add the files of templates, and the path of their main file."""
     op.execute(FILES)
 
 
 def downgrade() -> None:
+    """Drop the files and the path of the main file."""
     op.execute("ALTER TABLE templates DROP COLUMN files, DROP COLUMN main")

@@ -1,5 +1,4 @@
-"""Templates that are not published, apart from those that are: they came with a run, or are looked
-at before that."""
+"""Unpublished templates, which came with a run or are previewed before publication."""
 
 from alembic import op
 
@@ -8,8 +7,8 @@ down_revision = "operator0003"
 branch_labels = None
 depends_on = None
 
-# A table of its own: the release before reads all of `templates`, and would match data sets with
-# them.
+# A separate table: the previous release reads all of `templates` and would match data sets with
+# unpublished templates.
 RUN_TEMPLATES = """
 CREATE TABLE run_templates (
     id uuid PRIMARY KEY,
@@ -33,6 +32,7 @@ CREATE TABLE run_templates (
 
 
 def upgrade() -> None:
+    """Create the table ``run_templates`` and its index."""
     op.execute(RUN_TEMPLATES)
     op.execute(
         "CREATE INDEX run_templates_listed ON run_templates (run_at DESC) WHERE run_at IS NOT NULL"
@@ -41,4 +41,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Drop the table ``run_templates``."""
     op.execute("DROP TABLE run_templates")

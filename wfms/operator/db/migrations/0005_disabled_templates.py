@@ -1,4 +1,4 @@
-"""Templates that nothing goes through for the time being."""
+"""Disabled templates."""
 
 from alembic import op
 
@@ -17,8 +17,10 @@ CREATE TABLE disabled_templates (
 
 
 def upgrade() -> None:
+    """Create the table ``disabled_templates``."""
     op.execute(DISABLED)
 
 
 def downgrade() -> None:
+    """Drop the table ``disabled_templates``."""
     op.execute("DROP TABLE disabled_templates")

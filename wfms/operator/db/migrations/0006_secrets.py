@@ -25,8 +25,10 @@ CREATE TABLE secrets (
 
 
 def upgrade() -> None:
+    """Create the table ``secrets``."""
     op.execute(SECRETS)
 
 
 def downgrade() -> None:
+    """Drop the table ``secrets``."""
     op.execute("DROP TABLE secrets")

@@ -52,10 +52,12 @@ CREATE TABLE asset_drafts (
 
 
 def upgrade() -> None:
+    """Create the tables ``assets`` and ``asset_drafts``, and their indexes."""
     for statement in (ASSETS, CONTENT, TO_DELETE, DRAFTS):
         op.execute(statement)
 
 
 def downgrade() -> None:
+    """Drop the tables of assets."""
     op.execute("DROP TABLE asset_drafts")
     op.execute("DROP TABLE assets")

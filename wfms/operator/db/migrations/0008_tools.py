@@ -24,8 +24,10 @@ CREATE TABLE tools (
 
 
 def upgrade() -> None:
+    """Create the table ``tools``."""
     op.execute(TOOLS)
 
 
 def downgrade() -> None:
+    """Drop the table ``tools``."""
     op.execute("DROP TABLE tools")

@@ -1,4 +1,4 @@
-"""The tool that says whether an asset is right, kept with its versions."""
+"""The tool that checks the versions of an asset."""
 
 from alembic import op
 
@@ -11,8 +11,9 @@ TABLES = ("assets", "asset_drafts")
 
 
 def upgrade() -> None:
+    """Add the check tool to assets and their drafts."""
     for table in TABLES:
-        # Its file's name, and its text; null: it has none.
+        # The name and the text of the tool's file; null: no check.
         op.execute(
             f"ALTER TABLE {table} ADD COLUMN check_tool jsonb"
             " CHECK (jsonb_typeof(check_tool) = 'object')"
@@ -20,5 +21,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Drop the check tool."""
     for table in TABLES:
         op.execute(f"ALTER TABLE {table} DROP COLUMN check_tool")

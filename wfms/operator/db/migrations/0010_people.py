@@ -53,6 +53,7 @@ CREATE TABLE person_sessions (
 
 
 def upgrade() -> None:
+    """Create the tables of accounts, tokens and sessions."""
     op.execute(PEOPLE)
     op.execute(TOKENS)
     op.execute("CREATE INDEX person_tokens_person ON person_tokens (person, created_at)")
@@ -62,5 +63,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Drop the tables of accounts, tokens and sessions."""
     for table in ("person_sessions", "person_tokens", "people"):
         op.execute(f"DROP TABLE {table}")

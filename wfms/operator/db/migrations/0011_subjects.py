@@ -1,4 +1,4 @@
-"""People whom an OpenID provider knows."""
+"""The accounts of people at an OpenID provider."""
 
 from alembic import op
 
@@ -9,9 +9,11 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # "issuer|subject": for ever the same person's. Null: known here alone.
+    """Add the subject at the OpenID provider to accounts."""
+    # "issuer|subject", which never changes its person. Null: the account exists only here.
     op.execute("ALTER TABLE people ADD COLUMN subject text UNIQUE")
 
 
 def downgrade() -> None:
+    """Drop the subject."""
     op.execute("ALTER TABLE people DROP COLUMN subject")

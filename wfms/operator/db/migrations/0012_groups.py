@@ -9,9 +9,11 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # In the order in which they were given: what a person makes is the first one's.
+    """Add groups to accounts."""
+    # The order matters: the first group owns what the person creates.
     op.execute("ALTER TABLE people ADD COLUMN groups text[] NOT NULL DEFAULT '{}'")
 
 
 def downgrade() -> None:
+    """Drop the groups of accounts."""
     op.execute("ALTER TABLE people DROP COLUMN groups")

@@ -1,4 +1,4 @@
-"""Whose templates are."""
+"""The owners of templates."""
 
 from alembic import op
 
@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Create the table ``template_owners``, and add owners to run templates."""
     op.execute(
         """
 -- By name, for all of its versions, also when they are deleted. Names that are not here are
@@ -32,5 +33,6 @@ ALTER TABLE run_templates
 
 
 def downgrade() -> None:
+    """Drop the owners of templates."""
     op.execute("DROP TABLE template_owners")
     op.execute("ALTER TABLE run_templates DROP COLUMN owner, DROP COLUMN owner_group")

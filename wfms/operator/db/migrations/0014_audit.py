@@ -1,4 +1,4 @@
-"""Who did what."""
+"""The audit log."""
 
 from alembic import op
 
@@ -59,6 +59,7 @@ TABLES = ("audit", "audit_chain", "audit_forgotten")
 
 
 def upgrade() -> None:
+    """Create the tables of the audit log, and the triggers that protect their rows."""
     for statement in (AUDIT, CHAIN, FORGOTTEN, ADDED_TO):
         op.execute(statement)
     op.execute("CREATE INDEX audit_request ON audit (request)")
@@ -79,6 +80,7 @@ FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to()
 
 
 def downgrade() -> None:
+    """Drop the audit log."""
     for table in reversed(TABLES):
         op.execute(f"DROP TABLE {table}")
     op.execute("DROP FUNCTION audit_is_added_to")

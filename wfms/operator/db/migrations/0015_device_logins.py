@@ -1,4 +1,4 @@
-"""Commands that wait for somebody to let them in by a browser."""
+"""Commands that wait for approval in a browser."""
 
 from alembic import op
 
@@ -30,10 +30,12 @@ CREATE TABLE device_logins (
 
 
 def upgrade() -> None:
+    """Create the table ``device_logins`` and its indexes."""
     op.execute(LOGINS)
     op.execute("CREATE INDEX device_logins_person ON device_logins (person)")
     op.execute("CREATE INDEX device_logins_end ON device_logins (expires_at)")
 
 
 def downgrade() -> None:
+    """Drop the table ``device_logins``."""
     op.execute("DROP TABLE device_logins")

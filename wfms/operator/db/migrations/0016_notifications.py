@@ -9,6 +9,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    """Create the table ``notifications``."""
     op.execute(
         """
 CREATE TABLE notifications (
@@ -23,4 +24,5 @@ CREATE TABLE notifications (
 
 
 def downgrade() -> None:
+    """Drop the table ``notifications``."""
     op.execute("DROP TABLE notifications")

@@ -37,6 +37,7 @@ CREATE TABLE name_owners (
 
 
 def upgrade() -> None:
+    """Add an owner group to secrets, and create the table ``name_owners``."""
     op.execute(
         """
         ALTER TABLE secrets
@@ -49,5 +50,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    """Drop the table ``name_owners`` and the owner group of secrets."""
     op.execute("DROP TABLE name_owners")
     op.execute("ALTER TABLE secrets DROP COLUMN owner_group")

@@ -1,4 +1,4 @@
-"""Leases of clients that wait: what they own is ended when nobody renews it."""
+"""Leases of waiting clients; what a client owns ends with its lease."""
 
 from alembic import op
 
@@ -25,9 +25,11 @@ CREATE TABLE client_leases (
 
 
 def upgrade() -> None:
+    """Create the table ``client_leases`` and its index."""
     op.execute(LEASES)
     op.execute("CREATE INDEX client_leases_end ON client_leases (expires_at)")
 
 
 def downgrade() -> None:
+    """Drop the table ``client_leases``."""
     op.execute("DROP TABLE client_leases")
