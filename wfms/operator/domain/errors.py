@@ -109,7 +109,8 @@ def disabled_text(name: str, since: datetime) -> str:
 
 class OvertakenVersion(Conflict):
     """The latest version is another one than that which a new version was compared with.
-    ``version`` 0: there is none."""
+    ``version`` 0: there is none.
+    """
 
     def __init__(self, name: str, version: int) -> None:
         now = (
@@ -127,7 +128,8 @@ class OvertakenVersion(Conflict):
 
 class TemplateRefused(Unprocessable):
     """``findings``: every reason, with its file and place. ``texts``: the files that were sent, to
-    be shown with it; ``main``: the workflow among them, None where there was no telling."""
+    be shown with it; ``main``: the workflow among them, None where there was no telling.
+    """
 
     def __init__(
         self, name: str, findings: list[Finding], *, texts: Mapping[str, str], main: str | None
@@ -254,7 +256,8 @@ class TooLarge(ServiceError):
 
 class ForeignRequest(ServiceError):
     """A request that changes something, sent by a page that is not ours, or by one of ours that is
-    too old."""
+    too old.
+    """
 
     status, slug, title = 403, "foreign-request", "Not sent from a page of this service"
 
@@ -355,7 +358,8 @@ class NoRoomForAsset(NotAvailable):
 
 class ToolUnknown(NotFound):
     """``known``: the versions that there are; ``fitting``: the tools that would fit in its
-    place."""
+    place.
+    """
 
     def __init__(
         self,

@@ -1,5 +1,6 @@
 """A template's document as the JSON that is stored beside its text, without what PostgreSQL's
-``jsonb`` cannot hold."""
+``jsonb`` cannot hold.
+"""
 
 from typing import Any
 

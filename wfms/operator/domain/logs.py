@@ -1,5 +1,6 @@
 """The text of a log as it is shown: whole, or its beginning and its end with a line between that
-says what is left out."""
+says what is left out.
+"""
 
 from wfms.operator.domain.formatting import count_text
 
@@ -10,7 +11,8 @@ def left_out_text(count: int) -> str:
 
 def log_text(head: bytes, tail: bytes, size: int) -> str:
     """``size``: bytes of the whole; it is ``head`` and ``tail`` where these are as many. Else both
-    are cut between lines, as far as they have any, and whatever is no UTF-8 is replaced."""
+    are cut between lines, as far as they have any, and whatever is no UTF-8 is replaced.
+    """
     if len(head) + len(tail) >= size:
         return (head + tail).decode(errors="replace")
     head, tail = head[: head.rfind(b"\n") + 1] or head, tail[tail.find(b"\n") + 1 :] or tail

@@ -1,5 +1,6 @@
 """Notices of what needs a person, each in one sentence: what has happened stays until acknowledged,
-what lasts until it is over."""
+what lasts until it is over.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
@@ -55,7 +56,8 @@ def _concerns_one(notice: Notice) -> bool:
 def select_notices(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
     """At most ``limit``, in order. What lasts and what can be acknowledged have half of the places
     each, and those that the other does not need: neither hides the other, however much there is of
-    it, and what is acknowledged makes room for its like."""
+    it, and what is acknowledged makes room for its like.
+    """
     ordered = in_order(notices)
     lasting = [place for place, notice in enumerate(ordered) if notice.id is None]
     happened = [place for place, notice in enumerate(ordered) if notice.id is not None]
@@ -135,7 +137,8 @@ def _failures_text(chain: Chain, datasets: Mapping[UUID, Dataset]) -> str:
 
 def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
     """Of one that has not ended: its jobs wait for a person, or failed for good. ``datasets``:
-    names of the inputs of chains."""
+    names of the inputs of chains.
+    """
     if task.state.final or not (task.held or task.failed):
         return []
     over = f" over {datasets[task.chain_uid]}" if task.chain_uid in datasets else ""
@@ -222,7 +225,8 @@ def of_steps(loads: Iterable[StepLoad]) -> list[Notice]:
 
 def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
     """Those that were lost, that nobody has acknowledged, and that did not start again: a WMS of
-    the release before gives all."""
+    the release before gives all.
+    """
     notices = []
     latest = {
         (pilot.name, pilot.host): pilot

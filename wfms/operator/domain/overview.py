@@ -15,7 +15,8 @@ MOST_PILOTS = 50
 
 def _place(pilot: Pilot) -> tuple[bool, bool, float]:
     """Those that are there come first, then lost ones that nobody has acknowledged; of each the one
-    seen last."""
+    seen last.
+    """
     unseen = pilot.state is PilotState.LOST and pilot.acknowledged is None
     return pilot.state not in _PRESENT, not unseen, -pilot.seen_at.timestamp()
 
@@ -23,7 +24,8 @@ def _place(pilot: Pilot) -> tuple[bool, bool, float]:
 @dataclass(frozen=True, slots=True)
 class Overview:
     """The newest chains that run and those that ended last. None: the service that knows does not
-    answer, or is of a release that cannot say."""
+    answer, or is of a release that cannot say.
+    """
 
     running: list[ChainProgress]
     ended: list[ChainProgress]
@@ -42,7 +44,8 @@ class Overview:
     def listed_pilots(self) -> list[Pilot]:
         """All that there is room for, else the ones that matter most (a WMS of the release before
         gives all): those that are there in the order in which they began, then lost and gone ones,
-        that seen last first."""
+        that seen last first.
+        """
         chosen = sorted([] if self.pilots is None else self.pilots.pilots, key=_place)[:MOST_PILOTS]
         there = [pilot for pilot in chosen if pilot.state in _PRESENT]
         return sorted(there, key=lambda pilot: pilot.registered_at) + chosen[len(there) :]

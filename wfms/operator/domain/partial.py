@@ -17,7 +17,8 @@ def partial_outputs(
     chain: Chain, known: Mapping[UUID, Dataset], plan: Plan | None
 ) -> list[PartialOutput]:
     """``known``: the data sets of the chain that the DMS knows; ``plan`` None: the template is not
-    known here, so neither is what steps that never began would have written."""
+    known here, so neither is what steps that never began would have written.
+    """
     found = [part for step in chain.steps for part in _of_step(step, chain.datasets, known, plan)]
     return _apart(found)
 

@@ -1,5 +1,6 @@
 """Compares the plans of two versions of a template, and says in words what the newer does
-otherwise."""
+otherwise.
+"""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -60,7 +61,8 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
 
 def _nothing(after: Plan) -> Plan:
     """What a name that is new is compared with: it has no part of ``after``, and is like it as a
-    whole."""
+    whole.
+    """
     return after.model_copy(
         update={
             "match": {},
@@ -107,7 +109,8 @@ def _each(
     shown: Callable[[PartT], list[str]] | None = None,
 ) -> Iterator[PlanChange]:
     """Those of ``before`` in their order, then what is new. ``facts``: what is compared; ``shown``:
-    what is said of one that is added or removed, by default its facts."""
+    what is said of one that is added or removed, by default its facts.
+    """
     for name in [*before, *(name for name in after if name not in before)]:
         if name in before and name in after:
             if details := _differences(facts(before[name]), facts(after[name])):
@@ -199,7 +202,8 @@ def _by_name(parts: Iterable[Any]) -> dict[str, Any]:
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
     """Objects within objects by their path (``retry.attempts``); lists stay whole. What says
-    nothing is left out."""
+    nothing is left out.
+    """
     if isinstance(value, dict):
         return {
             key: leaf
@@ -211,7 +215,8 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
 
 def _text(value: object) -> str:
     """The fields of objects in one order: PostgreSQL keeps none. Whole, so that values that differ
-    differ in it."""
+    differ in it.
+    """
     if value is None:
         return "none"
     if isinstance(value, float) and value.is_integer():

@@ -1,7 +1,8 @@
 """Lays out the drawing of a plan: where the boxes and the lines between them stand. By the data set
 that makes each step's jobs, the drawing is a tree that grows to the right: the data set, the steps,
 and in the last column what the workflow gives. Further data sets that a step reads are lines to it;
-it stands to the right of all that it reads."""
+it stands to the right of all that it reads.
+"""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -28,7 +29,8 @@ class NodeKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class FlowNode:
     """``x`` and ``y`` of the upper left corner, in pixels. ``label`` is cut to the box, ``name`` is
-    whole."""
+    whole.
+    """
 
     kind: NodeKind
     name: str

@@ -1,5 +1,6 @@
 """The progress of a step, a task, a chain: counts of jobs, and the parts of a bar that show
-them."""
+them.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -62,7 +63,8 @@ class ProgressCounts:
     @property
     def sentence(self) -> str:
         """``48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting``, ``9 canceled (2
-        killed)``."""
+        killed)``.
+        """
         first = f"{self.by_part[BarPart.FINISHED]} of {counted(self.total, 'job')} finished"
         rest = [
             f"{jobs} {part.words}{self.note(part)}"
@@ -106,7 +108,8 @@ def counts_of(status: TaskStatus) -> ProgressCounts:
 @dataclass(frozen=True, slots=True)
 class Shortfall:
     """Jobs that failed for good of what finished all the same, as its template allows. ``nothing``:
-    none of a step's finished."""
+    none of a step's finished.
+    """
 
     failed: int
     nothing: bool
@@ -137,7 +140,8 @@ def shortfall_of(state: StepState, task: TaskStatus | None) -> Shortfall | None:
 @dataclass(frozen=True, slots=True)
 class StepProgress:
     """``task`` None: the WMS does not have it (yet), or does not answer. ``over``: its chain has
-    ended. ``wait``: why its jobs wait; empty where some are at work, or nobody was asked."""
+    ended. ``wait``: why its jobs wait; empty where some are at work, or nobody was asked.
+    """
 
     step: ChainStep
     task: TaskStatus | None
@@ -214,7 +218,8 @@ class ChainProgress:
     @property
     def reason(self) -> str:
         """Why it failed or was canceled, or its upload does not go on: the chain's own reason, or
-        that of the first step that has one."""
+        that of the first step that has one.
+        """
         if self.chain.reason or not self.chain.state.final:
             return self.chain.reason
         ended = (

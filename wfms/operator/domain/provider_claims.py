@@ -16,7 +16,8 @@ EVERYBODY = "*"
 @dataclass(frozen=True, slots=True)
 class KnownByProvider:
     """``subject``: of the provider, for ever the same person's; a name may change. ``groups``: of
-    this system; None: the provider does not say them."""
+    this system; None: the provider does not say them.
+    """
 
     subject: str
     name: str
@@ -34,7 +35,8 @@ def known_by(
 ) -> KnownByProvider:
     """``claims``: of an ID token that was found good (OpenID Connect Core 1.0, section 2).
     ``roles``: by group; of several the one that may most. ``groups_here``: by group of the
-    provider, in order; none: accounts say who is in them. Raises ``ProviderRefused``."""
+    provider, in order; none: accounts say who is in them. Raises ``ProviderRefused``.
+    """
     subject = f"{claims.get('iss', '')}|{claims.get('sub', '')}"
     given = claims.get(name_claim)
     name = given.strip().lower() if isinstance(given, str) else ""

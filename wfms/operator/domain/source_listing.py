@@ -1,5 +1,6 @@
 """Listings of source texts with their findings, line by line; of a long one only what stands around
-them."""
+them.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Block:
     """Lines that stand together. ``folded``: nothing was found in them. ``count``: how many;
-    ``lines`` may be left out."""
+    ``lines`` may be left out.
+    """
 
     lines: list[Line]
     count: int
@@ -46,7 +48,8 @@ def list_lines(
     text: str, findings: Sequence[Finding] = (), *, fold: bool = False, room: int = MOST_LINES
 ) -> Listing:
     """``fold``: only what stands around the findings is open. ``room``: lines that a text may have
-    to be there as a whole."""
+    to be there as a whole.
+    """
     source = text.split("\n")
     if source[-1] == "" and len(source) > 1:
         source.pop()
@@ -133,7 +136,8 @@ def list_sources(
 
 def _spans(wanted: Iterable[int] | None, count: int) -> Iterator[tuple[range, bool]]:
     """The numbers of lines that stand together, and whether they are shown: those at the beginning
-    and around the ``wanted`` ones, or (None) all."""
+    and around the ``wanted`` ones, or (None) all.
+    """
     shown = [range(1, min(count, AROUND if wanted is not None else count) + 1)]
     for line in sorted(wanted or ()):
         near = range(max(1, line - AROUND), min(count, line + AROUND) + 1)

@@ -45,7 +45,8 @@ class NotReadable(ValueError):
 @dataclass(frozen=True, slots=True)
 class Field:
     """``otherwise``: what the parameter is where nothing is typed, in words. ``typed``: as it was
-    sent."""
+    sent.
+    """
 
     name: str
     kind: FieldKind
@@ -66,7 +67,8 @@ def fields_of(
     findings: Sequence[Finding] = (),
 ) -> list[Field]:
     """``bound``: values from the data set's metadata. ``findings``: what the request was refused
-    for, by parameter."""
+    for, by parameter.
+    """
     return [
         _asset_field(
             _field(name, parameter, bound=bound, typed=typed or {}, findings=findings),
@@ -136,7 +138,8 @@ def _choices(parameter: Parameter) -> list[str]:
 
 def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], list[Finding]]:
     """The values of what was typed, and what cannot be read. Nothing typed is no value: the default
-    holds."""
+    holds.
+    """
     values: dict[str, Any] = {}
     wrong: list[Finding] = []
     for name, parameter in plan.parameters.items():

@@ -21,7 +21,8 @@ class StorageLine:
     @property
     def most(self) -> int | None:
         """Bytes that it may hold, as its water marks mean it; None: without a limit, or not
-        known."""
+        known.
+        """
         if self.storage.capacity is not None or self.storage.free is None:
             return self.storage.capacity
         return self.storage.used + self.storage.free

@@ -1,5 +1,6 @@
 """Pieces of pictures (SVG) that stand by themselves: with their colours, for light and dark, and
-whatever text there is escaped."""
+whatever text there is escaped.
+"""
 
 import math
 from collections.abc import Sequence

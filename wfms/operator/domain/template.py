@@ -16,7 +16,8 @@ from sluice.contracts.templates import Template
 class StoredTemplate:
     """``files``: by path, as they were written; ``main``: the path of the workflow. ``document``:
     all of them as one, as JSON. ``deleted_at``: from then on it matches nothing.
-    ``disabled_at``: so it does now, until somebody enables it."""
+    ``disabled_at``: so it does now, until somebody enables it.
+    """
 
     id: UUID
     name: str
@@ -40,7 +41,8 @@ class StoredTemplate:
 
     def contract(self, *, whole: bool = False, text: bool = False) -> Template:
         """``whole``: with the files and the document; ``text``: with the workflow's text, where it
-        was read."""
+        was read.
+        """
         return Template(
             id=self.id,
             name=self.name,

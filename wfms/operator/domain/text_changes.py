@@ -23,7 +23,8 @@ def compare_files(
     mains: tuple[str, str],
 ) -> list[FileChange]:
     """``labels``: what the versions are called in the diffs; ``mains``: the path of each one's
-    workflow, which comes first. Of a single file the name does not matter."""
+    workflow, which comes first. Of a single file the name does not matter.
+    """
     if len(before) == len(after) == 1:
         before, mains = {mains[1]: next(iter(before.values()))}, (mains[1], mains[1])
     found: list[FileChange] = []

@@ -1,5 +1,6 @@
 """Draws a chain over time: a lane for each pilot, as high as it had jobs running, in the colours of
-the steps; and below it how many jobs waited for each step."""
+the steps; and below it how many jobs waited for each step.
+"""
 
 from collections.abc import Sequence
 from itertools import groupby

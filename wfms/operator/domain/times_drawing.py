@@ -1,5 +1,6 @@
 """Draws how long steps wait and work: two bars for each, their means, with a whisker to what nine
-of ten do not exceed."""
+of ten do not exceed.
+"""
 
 from sluice.contracts.times import Spread, StepTimes, WorkTimes
 from wfms.operator.domain.svg import (

@@ -1,4 +1,4 @@
-"""Begins a version of an asset: says which of its files are to be sent."""
+"""The begin of an asset version: determine which of its files the client must send."""
 
 from collections.abc import Sequence
 from uuid import UUID, uuid4
@@ -31,17 +31,24 @@ from wfms.operator.usecases.name_owners import take_or_require_name
 
 log = structlog.get_logger(__name__)
 
-#: How often another name is tried for the data set, where the one before is being deleted.
+#: How many data set names are tried while earlier ones are being deleted.
 TRIES = 20
 
 
 async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> AssetDraft:
-    """Precondition: none. Effect: an open data set for the files, and a draft that remembers them;
-    files that a version of the asset has already are in it. Where a version that is given has just
-    these files, nothing is made, and it is named. The check of the newest version stays, where no
-    other is given. Beginning the same again goes on with what was
-    sent before. Messages: none. Raises ``NoStorageForAssets``, ``NoRoomForAsset``, ``AssetMoved``,
-    ``NotAvailable``, ``NameOfOthers``."""
+    """Begin a version of an asset and return the draft with the files that are missing.
+
+    The draft gets an open data set. Files that another version already has are registered in it.
+    If an existing version has exactly these files, that version is returned and nothing is created.
+    Without a check, the check of the newest version is kept. A repeated call resumes the upload.
+
+    Raises:
+        NoStorageForAssets: No writable storage may take assets.
+        NoRoomForAsset: No such storage has enough free space.
+        AssetMoved: Another request changed the asset at the same time.
+        NotAvailable: The DMS does not answer.
+        NameOfOthers: The name belongs to somebody else.
+    """
     files = sorted(new.files, key=lambda file: file.path)
     digest = _digest(files)
     async with context.database.transaction() as transaction:
@@ -70,7 +77,11 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
 
 
 async def missing_files(dms: DmsClient, draft: Draft) -> list[FileToSend]:
-    """Files of the draft that are not complete in the DMS. Raises ``NotAvailable``."""
+    """Return the files of the draft that are not complete in the DMS.
+
+    Raises:
+        NotAvailable: The DMS does not answer.
+    """
     there = {file.name for file in (await dms.files(draft.uid)).files}
     pieces = await dms.pieces(draft.uid) if len(there) < len(draft.files) else []
     return [
@@ -89,7 +100,7 @@ def _received(pieces: Sequence[PieceAt], path: str) -> int:
 
 
 def _digest(files: Sequence[NewAssetFile]) -> str:
-    """Empty where what is in the files is not known yet."""
+    """Return the digest of the files, or an empty string if a checksum is not known yet."""
     known = [
         AssetFile(path=file.path, size=file.size, checksum=file.checksum)
         for file in files
@@ -106,8 +117,10 @@ async def _dataset(
     digest: str,
     removed: int,
 ) -> Dataset:
-    """Its name follows from what is to be in it, so that who sends the same again, or at the same
-    time, fills the same one."""
+    """Return the open data set for the files, and register it if it does not exist.
+
+    Its name is derived from its content, so equal uploads, repeated or concurrent, share it.
+    """
     storage = await _storage(context, sum(file.size for file in files))
     for number in range(removed, removed + TRIES):
         label = f"asset.{name}.{f'{digest[:24]}.{number}' if digest else uuid4().hex}"
@@ -130,7 +143,7 @@ async def _dataset(
 
 
 async def _storage(context: OperatorContext, size: int) -> Storage:
-    """Where the files go: the one that is set, else the input storage with the most room."""
+    """Return the configured asset storage, or else the first input storage with enough free space."""
     named = context.asset_storage
     found = [
         storage
@@ -146,8 +159,11 @@ async def _storage(context: OperatorContext, size: int) -> Storage:
 
 
 async def _take_known(dms: DmsClient, draft: Draft, versions: Sequence[AssetVersion]) -> None:
-    """Files that versions of the asset have already need not be sent: the catalogue has each once,
-    and keeps it as long as one of them has it. What cannot be taken is sent."""
+    """Register the files that earlier versions of the asset already have.
+
+    The client need not send them: the catalogue has each file once and keeps it as long as a
+    version uses it. The client sends the files that cannot be registered.
+    """
     wanted = {file.checksum: number for number, file in enumerate(draft.files)}
     for version in versions:
         if not any(file.checksum in wanted for file in version.files):

@@ -1,4 +1,4 @@
-"""Makes accounts of people, and changes them."""
+"""Creation and change of the accounts of people."""
 
 import structlog
 from pydantic import SecretStr
@@ -28,14 +28,19 @@ log = structlog.get_logger(__name__)
 
 
 class ChangeAccounts:
+    """Use cases that create and change accounts."""
+
     def __init__(self, database: Database, passwords: Passwords, desk: SignInDesk) -> None:
         self._database = database
         self._passwords = passwords
         self._desk = desk
 
     async def add(self, new: NewAccount, *, by: Person) -> Account:
-        """Precondition: none. Effect: there is such a person. Messages: none. Raises
-        ``PersonExists``."""
+        """Create an account.
+
+        Raises:
+            PersonExists: An account has this name.
+        """
         password = await self._hashed(new.password)
         async with self._database.transaction() as transaction:
             made = await people.insert_person(transaction.connection, new, password=password)
@@ -46,9 +51,15 @@ class ChangeAccounts:
         return made
 
     async def change(self, name: str, change: AccountChange, *, by: Person) -> Account:
-        """Precondition: none. Effect: what the change names is so from now on; the person's
-        sessions end with a new password, and when he is disabled. Messages: none. Raises
-        ``PersonUnknown``; ``Unprocessable`` where nothing is to change, ``OneselfChanged``."""
+        """Change an account.
+
+        A new password, or disabling the account, ends the sessions of the person.
+
+        Raises:
+            PersonUnknown: There is no such account.
+            Unprocessable: The change is empty.
+            OneselfChanged: An administrator tries to change their own role or to disable themselves.
+        """
         if change == AccountChange():
             raise Unprocessable("nothing is changed: give role, groups, disabled or password")
         if name == by.name and (change.role or change.disabled):
@@ -76,23 +87,31 @@ class ChangeAccounts:
         return changed
 
     async def change_own_password(self, person: Person, new: NewPassword) -> Account:
-        """Precondition: none. Effect: it is the new one, and all sessions of the person are over.
-        Messages: none. Raises ``WrongPassword``, ``TooManyTries``."""
+        """Replace the password of the person and end all their sessions.
+
+        Raises:
+            WrongPassword: The old password is wrong.
+            TooManyTries: There were too many attempts.
+        """
         await self._desk.sign_in(
             person.name, new.old.get_secret_value(), _nothing, does="says the old password"
         )
         return await self.change(person.name, AccountChange(password=new.new), by=person)
 
     async def end_own_sessions(self, person: Person) -> None:
-        """Precondition: none; repeating it is fine. Effect: all sessions of the person are over, in
-        every browser; tokens stay. Messages: none. Errors: none."""
+        """End all sessions of the person in every browser; tokens stay valid."""
         async with self._database.transaction() as transaction:
             await end_sessions_of(transaction.connection, person.name)
         log.info("person.signed_out_everywhere", person=person.name)
 
     async def token_with_password(self, who: SignInWithPassword) -> GivenToken:
-        """Precondition: none. Effect: a token more of the person. Messages: none. Raises
-        ``WrongPassword``, ``TooManyTries``, ``TooManyTokens``."""
+        """Create a token for a person who signs in with a password.
+
+        Raises:
+            WrongPassword: The name or the password is wrong.
+            TooManyTries: There were too many attempts.
+            TooManyTokens: The person has the maximum number of tokens.
+        """
 
         async def begin(connection: Connection, person: Person) -> GivenToken:
             return await token_given(connection, NewToken(label=who.label), by=person)
@@ -110,4 +129,4 @@ def _names(groups: list[str]) -> str:
 
 
 async def _nothing(connection: Connection, person: Person) -> None:
-    """Whoever knows the old password may have a new one."""
+    """Do nothing after the check of the old password."""

@@ -1,4 +1,4 @@
-"""Checks a template without storing it: says what is wrong with it."""
+"""The check of a template without storing it."""
 
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.templates import CheckedTemplate, CheckTemplate
@@ -7,8 +7,11 @@ from wfms.operator.usecases.compile_files import Compiler
 
 
 async def check_template(compiler: Compiler, request: CheckTemplate) -> CheckedTemplate:
-    """Precondition: none. Effect: none. Messages: none. Raises ``RequestRefused``; what is wrong
-    with the template is the answer."""
+    """Compile a template and return its findings and, if it compiles, its plan.
+
+    Raises:
+        RequestRefused: The files of the request are not acceptable.
+    """
     sent = SubmittedFiles.of(request)
     try:
         checked = await compiler.compile(await compiler.take(sent), name="check")

@@ -1,4 +1,4 @@
-"""Compares files with the template of a name: what publishing them would change."""
+"""The comparison of files with the published template of the same name."""
 
 import asyncio
 from uuid import uuid4
@@ -20,8 +20,14 @@ from wfms.operator.usecases.warn_of_rings import ring_warnings
 async def compare_template(
     context: OperatorContext, sent: SubmittedFiles, *, name: str
 ) -> TemplateChanges:
-    """Precondition: none. Effect: none. Messages: none. Raises ``Unprocessable`` (files that cannot
-    be taken), ``TemplateRefused`` with every finding, ``TemplateNameTaken`` and ``Forbidden``."""
+    """Return what would change if the files were published under the name.
+
+    Raises:
+        Unprocessable: The files are not acceptable.
+        TemplateRefused: The template has errors; the exception lists all findings.
+        TemplateNameTaken: The name is taken.
+        Forbidden: The principal may not publish under the name.
+    """
     upload = await context.compiler.take(sent)
     async with context.database.connection() as connection:
         await require_free(connection, name)
@@ -41,7 +47,7 @@ async def compare_template(
 
 
 async def compare_with_latest(database: Database, candidate: StoredTemplate) -> TemplateChanges:
-    """``candidate``: what would be published. Effect: none. Errors: none."""
+    """Compare a template that would be published with the latest version of its name."""
     async with database.connection() as connection:
         before = await templates.latest(connection, candidate.name, sight_now())
         version = await templates.next_version(connection, candidate.name)

@@ -1,4 +1,4 @@
-"""Compiles a template's files, off the event loop and within limits of time and memory."""
+"""Compilation of template files off the event loop, with limits on time and memory."""
 
 import asyncio
 from collections.abc import Mapping
@@ -19,8 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """``plan``, and with it ``document`` (all files as one), is None when there is an error among
-    the findings. ``main``: None where it could not be told which file is the workflow."""
+    """The result of a compilation.
+
+    Attributes:
+        plan: None if there is an error among the findings.
+        main: The file that has the workflow; None if it could not be determined.
+        document: All files as one document; None if there is an error.
+    """
 
     plan: Plan | None
     findings: list[Finding]
@@ -33,10 +38,10 @@ MAX_COMPILATIONS = 2
 
 
 class Compiler:
-    """Compiles in processes of their own; a component of the service, which ends them.
+    """A component of the service that compiles templates in processes of their own.
 
-    A person compiles one template at a time, so that nobody's keep those of others waiting. The
-    first call takes two seconds longer: it loads cwltool.
+    Each person compiles one template at a time, so that nobody blocks others. The first call takes
+    two seconds longer because it loads cwltool.
     """
 
     def __init__(self) -> None:
@@ -45,7 +50,7 @@ class Compiler:
         self._limited: LimitedCompiler | None = None
 
     async def start(self) -> None:
-        """Load nothing yet: not every service is asked to compile."""
+        """Do nothing: the compiler is loaded by the first call, because not every service compiles."""
 
     async def stop(self) -> None:
         """Kill the compilations that still run."""
@@ -53,12 +58,15 @@ class Compiler:
             self._limited.stop()
 
     async def take(self, sent: SubmittedFiles) -> "Upload":
-        """The files by path, those of a zip unpacked. Raises ``Unprocessable`` where they cannot be
-        taken."""
+        """Return the files by path, with a zip unpacked.
+
+        Raises:
+            Unprocessable: The files are not acceptable.
+        """
         return await asyncio.to_thread(_take, sent)
 
     async def compile(self, upload: "Upload", *, name: str) -> Checked:
-        """Return the plan and what is wrong; what reaches its limits is wrong, too."""
+        """Compile the files and return the plan and the findings, which include exceeded limits."""
         async with self._turn_of_asker(), self._room:
             limited = await asyncio.to_thread(self._loaded)
             found = await asyncio.to_thread(limited.compile, upload, name=name)

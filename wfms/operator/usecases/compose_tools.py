@@ -1,4 +1,4 @@
-"""Makes a workflow of tools of the library: a template like any other."""
+"""Composition of a workflow from tools of the library. The result is a template like any other."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -25,17 +25,20 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """``ports``: its ``inputs`` and ``outputs``, as JSON."""
+    """The ports of a tool as JSON (``inputs`` and ``outputs``) and its documentation."""
 
     ports: dict[str, Any]
     doc: str
 
 
 async def compose_tools(context: OperatorContext, asked: ComposeTools) -> Composition:
-    """Precondition: none. Effect: with ``store``, the workflow is the next version of the template
-    of its name; else none. Messages: none. Raises ``ToolUnknown`` (with the names of those that fit
-    there), ``ToolsDoNotFit`` with every reason; ``TemplateRefused`` where a compiler refuses what
-    is to be stored."""
+    """Join tools to a workflow and, if requested, store it as the next version of a template.
+
+    Raises:
+        ToolUnknown: A tool does not exist; the exception names the tools that would fit there.
+        ToolsDoNotFit: The tools cannot be joined; the exception has every reason.
+        TemplateRefused: The compiler rejects the workflow that is to be stored.
+    """
     chosen = await _chosen(context, asked)
     text, misfits = await asyncio.to_thread(_composed, chosen, asked.bind)
     if misfits:
@@ -53,7 +56,11 @@ async def compose_tools(context: OperatorContext, asked: ComposeTools) -> Compos
 
 
 async def described(name: str, text: str) -> Described:
-    """What the tool takes and gives. Raises ``ToolRefused`` where it is none that can be joined."""
+    """Return the ports and the documentation of a tool.
+
+    Raises:
+        ToolRefused: The text is no tool that can be joined with others.
+    """
     tool = await asyncio.to_thread(_read, name, text)
     return Described(
         {
@@ -65,8 +72,13 @@ async def described(name: str, text: str) -> Described:
 
 
 async def checked_text(compiler: Compiler, name: str, text: str) -> list[Finding]:
-    """What a compiler says of a workflow of this tool alone; what other tools would give it are
-    assets there. Raises ``ToolRefused`` where there is none."""
+    """Compile a workflow of this tool alone and return the findings.
+
+    Inputs that other tools would provide are replaced by assets.
+
+    Raises:
+        ToolRefused: The text is no tool that can run alone.
+    """
     tool = await asyncio.to_thread(_read, name, text)
     files = [port.name for port in tool.inputs.values() if port.item is not None]
     others = [port for port in files if port not in tool.bind][1:]
@@ -83,7 +95,11 @@ async def checked_text(compiler: Compiler, name: str, text: str) -> list[Finding
 
 
 async def _chosen(context: OperatorContext, asked: ComposeTools) -> list[Tool]:
-    """Raises ``ToolUnknown``."""
+    """Return the requested tools.
+
+    Raises:
+        ToolUnknown: A tool does not exist.
+    """
     chosen: list[Tool] = []
     async with context.database.connection() as connection:
         for ref in asked.tools:
@@ -103,7 +119,11 @@ async def _chosen(context: OperatorContext, asked: ComposeTools) -> list[Tool]:
 
 
 def _composed(chosen: Sequence[Tool], bind: Mapping[str, str]) -> tuple[str, list[str]]:
-    """The text, or why there is none. Raises ``ToolRefused``."""
+    """Return the text of the workflow, or the reasons why the tools do not fit.
+
+    Raises:
+        ToolRefused: The text of a tool is not valid.
+    """
     named = [(tool.name, _read(tool.name, tool.cwl or "")) for tool in chosen]
     return _text_of(named, [f"{tool.name} {tool.version}" for tool in chosen], bind)
 
@@ -111,7 +131,7 @@ def _composed(chosen: Sequence[Tool], bind: Mapping[str, str]) -> tuple[str, lis
 def _text_of(
     named: Sequence[tuple[str, "LibraryTool"]], labels: Sequence[str], bind: Mapping[str, str]
 ) -> tuple[str, list[str]]:
-    """The text of a workflow, whose steps run tools of these labels; or why there is none."""
+    """Return the text of a workflow of the tools, or the reasons why they do not fit."""
     from sluice.cwl.composing import join_tools, workflow_text  # noqa: PLC0415 - slow to import, and only needed here
 
     joined = join_tools(named, bind=bind)

@@ -1,4 +1,4 @@
-"""What the use cases of the operator service work with."""
+"""The context of the use cases of the operator service."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,14 +22,20 @@ from wfms.operator.usecases.known_people import KnownPeople
 
 @dataclass(frozen=True, slots=True)
 class OperatorContext:
-    """Made in ``wiring``; a use case that needs but one of these takes that.
+    """The clients and settings that use cases need, built in ``wiring``.
 
-    ``others``: service → client for requests that are passed on as they are. ``audits``: the same
-    services, asked what they have noted. ``files``: to the
-    DMS, for answers that are passed on while they come; ``answers``: likewise, to the service that
-    asks people. ``log_preview``, ``file_preview``: most
-    bytes of a log and of a file that are shown. ``asset_storage``: name of the storage that assets
-    are put on; empty: any. ``client_lease``: seconds that a lease of a client lasts."""
+    A use case that needs only one of them takes it as a parameter instead.
+
+    Attributes:
+        others: By service, the client for requests that are forwarded unchanged.
+        audits: By service, the client that reads its audit log.
+        files: The client for responses that are streamed from the DMS.
+        answers: The client for responses that are streamed from the service of human tasks.
+        log_preview: Maximum bytes of a log that are shown.
+        file_preview: Maximum bytes of a file that are shown.
+        asset_storage: The name of the storage for assets; empty for any.
+        client_lease: The duration of a client lease, in seconds.
+    """
 
     database: Database
     compiler: Compiler

@@ -1,4 +1,4 @@
-"""Deletes a template: from now on it matches nothing."""
+"""Deletion of templates."""
 
 import structlog
 
@@ -12,10 +12,16 @@ log = structlog.get_logger(__name__)
 
 
 async def delete_template(context: OperatorContext, name: str, *, force: bool = False) -> list[int]:
-    """Precondition: no chain of it runs, or ``force``. Effect: all its versions are deleted; chains
-    that run go on, on their own copy of the plan. Gives the versions. Messages: none. Raises
-    ``TemplateUnknown``, ``Forbidden``, ``TemplateInUse``, and ``NotAvailable`` where the chain
-    service cannot be asked (``force`` does not ask)."""
+    """Delete all versions of a template and return their numbers.
+
+    Running chains continue on their own copy of the plan.
+
+    Raises:
+        TemplateUnknown: There is no such template.
+        Forbidden: The principal may not change the template.
+        TemplateInUse: Chains of the template run and ``force`` is not set.
+        NotAvailable: The chain service does not answer. ``force`` skips this check.
+    """
     database = context.database
     async with database.connection() as connection:
         await require_changeable(connection, name)

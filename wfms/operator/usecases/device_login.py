@@ -40,10 +40,10 @@ from wfms.operator.usecases.sign_in import address_block
 
 #: Where people say what is to become of one.
 PAGE = "/device"
-#: For which a command waits, and from one of its questions to the next.
+#: How long a login waits, and the interval at which the command polls.
 _LIFE, _INTERVAL = timedelta(minutes=10), timedelta(seconds=2)
-#: Logins that begin in so many minutes: from an address, and from all; and codes that a person may
-#: get wrong. There are 2.6 * 10^10 codes, of which 600 wait at most.
+#: Limits in five minutes: logins that start from an address and in total, and wrong codes of a
+#: person. Of 2.6 * 10^10 codes at most 600 wait at a time.
 OF_AN_ADDRESS, OF_ALL = RateLimitItemPerMinute(30, 5), RateLimitItemPerMinute(300, 5)
 WRONG_CODES = RateLimitItemPerMinute(20, 5)
 _EVERYBODY = "everybody"
@@ -52,15 +52,21 @@ log = structlog.get_logger(__name__)
 
 
 class DeviceLogins:
-    """Tries are counted in the memory of this process: each instance has a count of its own."""
+    """Logins of commands that a person allows in a browser.
+
+    The rate limits are counted in the memory of this process, so each instance counts separately.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._tries = MovingWindowRateLimiter(MemoryStorage())
 
     async def begin(self, new: NewDeviceLogin) -> DeviceLogin:
-        """Precondition: none. Effect: one waits for ten minutes. Messages: none. Raises
-        ``TooManyCodes``."""
+        """Start a device login, which waits for ten minutes.
+
+        Raises:
+            TooManyCodes: A rate limit is exceeded.
+        """
         remote = remote_now()
         await self._count(OF_AN_ADDRESS, address_block(remote))
         await self._count(OF_ALL, _EVERYBODY)
@@ -88,8 +94,12 @@ class DeviceLogins:
         )
 
     async def waiting(self, code: str, *, by: Person) -> DeviceLoginRow:
-        """The one that shows ``code``, as a person types it. Raises ``DeviceLoginUnknown``,
-        ``TooManyCodes``."""
+        """Return the pending login that shows the code that a person typed.
+
+        Raises:
+            DeviceLoginUnknown: No pending login has this code.
+            TooManyCodes: The person typed too many wrong codes.
+        """
         async with self._database.connection() as connection:
             letters = code_letters(code)
             found = letters and await device_logins.undecided_login(connection, letters)
@@ -99,9 +109,18 @@ class DeviceLogins:
         return found
 
     async def decide(self, code: str, *, by: Person, role: Role | None) -> DeviceLoginRow:
-        """``role``: the most that its token may; None: it gets none. Precondition: none. Effect:
-        the command has its answer. Messages: none. Raises ``BeyondRole``, and what ``waiting``
-        does."""
+        """Allow or refuse a pending login.
+
+        Args:
+            code: The code that the person typed.
+            by: The person who decides.
+            role: The highest role of the token; None refuses the login.
+
+        Raises:
+            BeyondRole: The person does not have the role.
+            DeviceLoginUnknown: No pending login has this code.
+            TooManyCodes: The person typed too many wrong codes.
+        """
         if role is not None and not by.role.includes(role):
             raise BeyondRole(f"the token is to be {role}", f"you are {by.role}")
         found = await self.waiting(code, by=by)
@@ -109,15 +128,19 @@ class DeviceLogins:
             decided = await device_logins.decide_login(
                 transaction.connection, found.user_code, by.name, role
             )
-        if decided is None:  # somebody else has, or it has ended meanwhile
+        if decided is None:  # somebody else decided, or the login expired meanwhile
             raise DeviceLoginUnknown()
         tell(label=decided.label, role=role or "refused")
         return decided
 
     async def take(self, device_code: str) -> DeviceAnswer:
-        """Precondition: none. Effect: where somebody has allowed it, a token more of his, and the
-        code opens nothing more. Messages: none. Raises ``DeviceLoginUnknown``,
-        ``DeviceLoginRefused``, ``TooManyTokens``."""
+        """Return the token of an allowed login once, or an empty answer while nobody has decided.
+
+        Raises:
+            DeviceLoginUnknown: There is no such login.
+            DeviceLoginRefused: The login was refused, or the account is disabled.
+            TooManyTokens: The person has the maximum number of tokens.
+        """
         async with self._database.transaction() as transaction:
             connection = transaction.connection
             login = await device_logins.lock_login(connection, device_code)
@@ -141,11 +164,15 @@ class DeviceLogins:
 
 
 async def _person_of(connection: Connection, name: str, role: Role | None) -> Person:
-    """As he is now. Raises ``DeviceLoginRefused``."""
+    """Return the person with their current role and groups.
+
+    Raises:
+        DeviceLoginRefused: The login was refused, or the account is disabled.
+    """
     account = await person_called(connection, name)
     if role is None or (account is not None and account.disabled_at is not None):
         raise DeviceLoginRefused()
-    if account is None:  # the owner of the system, who needs none
+    if account is None:  # the owner of the system needs no account
         return Person(name, role)
     return Person(name, role.least(account.role), tuple(account.groups))
 

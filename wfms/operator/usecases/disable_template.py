@@ -1,4 +1,4 @@
-"""Disables a template, and enables it again."""
+"""Disabling and enabling of templates."""
 
 import structlog
 
@@ -11,9 +11,14 @@ log = structlog.get_logger(__name__)
 
 
 async def disable_template(database: Database, name: str) -> StoredTemplate:
-    """Precondition: none; repeating it is fine. Effect: no data set is matched with it, and nobody
-    can ask for it; what is published under its name meanwhile is disabled too. Chains that run go
-    on. Messages: none. Raises ``TemplateUnknown``, ``Forbidden``."""
+    """Disable a template, including versions that are published later.
+
+    A disabled template matches no data set and cannot be requested. Running chains continue.
+
+    Raises:
+        TemplateUnknown: There is no such template.
+        Forbidden: The principal may not change the template.
+    """
     async with database.transaction() as transaction:
         await _locked(transaction.connection, name)
         await templates.mark_disabled(transaction.connection, name)
@@ -23,9 +28,14 @@ async def disable_template(database: Database, name: str) -> StoredTemplate:
 
 
 async def enable_template(database: Database, name: str) -> StoredTemplate:
-    """Precondition: none; repeating it is fine. Effect: new data sets are matched with it again;
-    those that came meanwhile are when somebody has them matched again. Messages: none. Raises
-    ``TemplateUnknown``, ``Forbidden``."""
+    """Enable a template so that it matches new data sets again.
+
+    Data sets that arrived while it was disabled are matched only when somebody requests it.
+
+    Raises:
+        TemplateUnknown: There is no such template.
+        Forbidden: The principal may not change the template.
+    """
     async with database.transaction() as transaction:
         await _locked(transaction.connection, name)
         await templates.mark_enabled(transaction.connection, name)

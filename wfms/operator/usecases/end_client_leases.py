@@ -1,4 +1,4 @@
-"""Ends what clients owned that are not heard of any more."""
+"""The clean-up of what belonged to clients whose lease has expired."""
 
 from contextlib import suppress
 
@@ -15,9 +15,9 @@ from wfms.operator.usecases.read_run_templates import delete_run_template
 
 log = structlog.get_logger(__name__)
 
-#: Leases at a time.
+#: Leases that one call ends.
 BATCH = 20
-#: What the client would have given to a person: it stays, unless all of it is to go.
+#: Results that the person would have received; they stay unless the lease discards everything.
 _DONE = {ChainState.UPLOADING, ChainState.FINISHED}
 
 

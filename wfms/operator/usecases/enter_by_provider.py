@@ -1,4 +1,4 @@
-"""Lets somebody in whom an OpenID provider knows."""
+"""Sign-in of people through an OpenID provider."""
 
 from collections.abc import Mapping
 
@@ -18,8 +18,10 @@ log = structlog.get_logger(__name__)
 
 
 class EnterByProvider:
-    """A ``Provider`` whose people have accounts: made when they come for the first time, with the
-    role that their groups have then, and each time anew."""
+    """A ``Provider`` that creates and updates accounts from the claims of an OpenID provider.
+
+    An account is created at the first sign-in. Each sign-in sets its role from the current groups.
+    """
 
     def __init__(
         self, database: Database, provider: OpenIdProvider, settings: OidcSettings
@@ -29,12 +31,20 @@ class EnterByProvider:
         self._settings = settings
 
     async def begin(self, redirect: str, *, state: str, nonce: str, verifier: str) -> str:
-        """Raises ``NotAvailable``."""
+        """Return the address of the provider to which the browser is redirected.
+
+        Raises:
+            NotAvailable: The provider does not answer.
+        """
         return await self._provider.begin(redirect, state=state, nonce=nonce, verifier=verifier)
 
     async def person(self, begun: Begun, answer: Mapping[str, str]) -> Person:
-        """Precondition: none. Effect: there is an account of the person, with the role of now.
-        Messages: none. Raises ``ProviderRefused``, ``NotAvailable``."""
+        """Return the person who signed in, and create or update their account.
+
+        Raises:
+            ProviderRefused: The provider or the state of the account denies the sign-in.
+            NotAvailable: The provider does not answer.
+        """
         try:
             claims = await self._provider.claims(begun, answer)
             known = known_by(

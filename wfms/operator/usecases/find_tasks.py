@@ -1,5 +1,4 @@
-"""Finds tasks by what people call them: the name of the chain's input data set, a dot, and the
-step."""
+"""The search for tasks by name: the input data set of the chain, a dot and the step."""
 
 import asyncio
 from collections.abc import Iterator
@@ -14,9 +13,9 @@ from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.states import StepState
 from wfms.operator.usecases.context import OperatorContext
 
-#: Chains of one data set that are looked at, the newest; reruns are few.
+#: The newest chains of a data set that are searched. There are few reruns.
 _CHAINS = 100
-#: Data sets asked for at the same time.
+#: Data set names that are looked up concurrently.
 _AT_ONCE = 8
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
@@ -24,7 +23,12 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 @dataclass(frozen=True, slots=True)
 class TaskSearch:
-    """``limit``: of the tasks. ``full``: with how many jobs were killed."""
+    """What to search for.
+
+    Attributes:
+        limit: The maximum number of tasks.
+        full: Whether to include the number of jobs that were killed.
+    """
 
     name: str
     chain: UUID | None = None
@@ -34,8 +38,13 @@ class TaskSearch:
 
 
 async def find_tasks(context: OperatorContext, wanted: TaskSearch) -> ChainTaskList:
-    """Effect: none. None of them where nothing has the name; of several chains the newest first.
-    Names of data sets may have dots, and so may those of steps. Raises ``NotAvailable``."""
+    """Return the tasks that have the name.
+
+    Names of data sets and of steps may contain dots, so each dot is tried as the separator.
+
+    Raises:
+        NotAvailable: Another service does not answer.
+    """
     parts = list(_readings(wanted.name))
     found: list[ChainTask] = []
     for first in range(0, len(parts), _AT_ONCE):
@@ -48,8 +57,10 @@ async def find_tasks(context: OperatorContext, wanted: TaskSearch) -> ChainTaskL
 
 
 def _readings(name: str) -> Iterator[tuple[str, str]]:
-    """A data set's name and a step's: one pair for each dot at which a name may end; a long text
-    has no more than others."""
+    """Yield each pair of data set name and step name that the text can mean.
+
+    The loop ends where the first part is no valid name, so a long text has no more pairs.
+    """
     for place, letter in enumerate(name):
         if letter != ".":
             continue

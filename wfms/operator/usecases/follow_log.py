@@ -1,4 +1,4 @@
-"""Reads what a running job has written so far, as far as its pilot has put it beside its log."""
+"""The live output of a running job, which its pilot writes beside the log."""
 
 from pydantic import ValidationError
 
@@ -9,15 +9,21 @@ from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job
 from wfms.operator.usecases.context import OperatorContext
 
-#: Bytes of a live log that are read: more than any has.
+#: Bytes of a live log that are read. No live log is larger.
 _MOST = 1 << 20
 
 _IN_FLIGHT = frozenset({JobState.LEASED, JobState.RUNNING})
 
 
 async def follow_log(context: OperatorContext, job_id: int) -> FollowedLog:
-    """Precondition: none. Effect: none. Without streams where it does not run, has written nothing,
-    or its pilot puts nothing there. Raises ``NotFound`` (the job), ``NotAvailable``."""
+    """Return what a running job has written so far.
+
+    The answer has no streams if the job does not run, or if there is no readable live log.
+
+    Raises:
+        NotFound: There is no such job.
+        NotAvailable: Another service does not answer.
+    """
     job = await context.wms.job(job_id)
     if job.state not in _IN_FLIGHT:
         return FollowedLog(state=job.state, attempt=job.attempt)
@@ -30,13 +36,13 @@ async def follow_log(context: OperatorContext, job_id: int) -> FollowedLog:
         )
         live = LiveLog.model_validate_json(data)
     except (NotFound, NotAvailable, Unprocessable, ValidationError):
-        # Not there, not now, or nothing that a pilot has written.
+        # There is no live log, it cannot be read now, or no pilot wrote it.
         return FollowedLog(state=job.state, attempt=job.attempt)
     return FollowedLog(state=job.state, attempt=job.attempt, streams=live.streams)
 
 
 async def _log_folder(context: OperatorContext, job: Job) -> str | None:
-    """Of the job's step: where its logs are written."""
+    """Return the URL of the folder for the logs of the step, if it has one."""
     task = await context.chains.task(job.task_uid)
     chain = await context.chains.chain(task.chain_uid)
     logs = next(

@@ -1,4 +1,4 @@
-"""Forwards a request to the service that answers it, so that people need one address."""
+"""Forwarding of a request to the service that answers it, so that people need one address."""
 
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -8,14 +8,19 @@ import httpx
 from sluice.contracts.problems import NotAvailable, Unprocessable
 from sluice.visible_text import quoted
 
-#: What stands in a query as it is.
+#: Characters that stay unescaped in a query.
 _IN_QUERIES = "%/?:@!$&'()*+,;=~[]"
 
 
 @dataclass(frozen=True, slots=True)
 class ForwardedRequest:
-    """``path`` is decoded, ``query`` (of Latin-1) as it came; ``content_type`` empty where
-    there is no body."""
+    """A request to forward.
+
+    Attributes:
+        path: The decoded path.
+        query: The query as it was received, decoded as Latin-1.
+        content_type: Empty if there is no body.
+    """
 
     method: str
     path: str
@@ -26,6 +31,8 @@ class ForwardedRequest:
 
 @dataclass(frozen=True, slots=True)
 class ForwardedResponse:
+    """The response of the service."""
+
     status: int
     content: bytes
     content_type: str
@@ -34,9 +41,12 @@ class ForwardedResponse:
 async def forward_request(
     http: httpx.AsyncClient, service: str, request: ForwardedRequest
 ) -> ForwardedResponse:
-    """Precondition: the path is one of those declared. Effect: that of the service asked. Messages:
-    none of ours. Raises ``NotAvailable`` where it does not answer, ``Unprocessable`` for a path
-    that would lead elsewhere; its own errors come back as its answer."""
+    """Forward a request to a service and return its response, error responses included.
+
+    Raises:
+        NotAvailable: The service does not answer.
+        Unprocessable: The path has a part ``.`` or ``..``, which would lead elsewhere.
+    """
     headers = {"content-type": request.content_type} if request.content else {}
     try:
         answer = await http.request(
@@ -53,7 +63,7 @@ async def forward_request(
 
 
 def _url(request: ForwardedRequest) -> httpx.URL:
-    """Names in it are whatever somebody has sent, control characters and escapes among it."""
+    """Return the escaped URL; names in the path may contain control characters and escapes."""
     for part in request.path.split("/"):
         if part in {".", ".."}:
             raise Unprocessable(f"nothing can have the name {quoted(part)}")

@@ -1,4 +1,4 @@
-"""Gives people tokens, and takes them back."""
+"""Creation and revocation of tokens."""
 
 import secrets
 from dataclasses import replace
@@ -23,21 +23,26 @@ from wfms.operator.domain.people_errors import (
     TooManyTokens,
 )
 
-#: Of a person, that hold at a time.
+#: Valid tokens that a person may have.
 MOST_TOKENS = 100
 
 log = structlog.get_logger(__name__)
 
 
 async def give_token(database: Database, new: NewToken, *, by: Person) -> GivenToken:
-    """Precondition: none. Effect: a token more; it is told this once. Messages: none. Raises
-    ``BeyondRole``, ``PersonUnknown``, ``TooManyTokens``."""
+    """Create a token; its secret is returned only this once.
+
+    Raises:
+        BeyondRole: The token would permit more than its holder or the principal may do.
+        PersonUnknown: There is no such active account.
+        TooManyTokens: The person has the maximum number of tokens.
+    """
     async with database.transaction() as transaction:
         return await token_given(transaction.connection, new, by=by)
 
 
 async def token_given(connection: Connection, new: NewToken, *, by: Person) -> GivenToken:
-    """The same, within a transaction."""
+    """Create a token as ``give_token`` does, within the transaction of the caller."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     holder = by
     if new.person not in {None, by.name}:
@@ -62,9 +67,12 @@ async def token_given(connection: Connection, new: NewToken, *, by: Person) -> G
 
 
 async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
-    """Precondition: none. Effect: it opens nothing any more. Messages: none. Raises
-    ``TokenUnknown``; ``BeyondRole`` for one that may more than who asks: with a small token nobody
-    takes back a large one."""
+    """Revoke a token.
+
+    Raises:
+        TokenUnknown: There is no such token, or it belongs to somebody else.
+        BeyondRole: The token has a higher role than the principal.
+    """
     own = None if by.role is Role.ADMIN else by.name
     async with database.transaction() as transaction:
         revoked = await person_tokens.mark_revoked(transaction.connection, token, person=own)
@@ -77,8 +85,7 @@ async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
 
 
 async def revoke_found_token(database: Database, secret: str) -> None:
-    """Precondition: none. Effect: the token opens nothing any more, whosever it is. Messages:
-    none."""
+    """Revoke the token that has this secret, whoever holds it."""
     async with database.transaction() as transaction:
         person = await person_tokens.revoke_itself(transaction.connection, secret)
         if person is not None:
@@ -87,7 +94,12 @@ async def revoke_found_token(database: Database, secret: str) -> None:
 
 
 async def _other(connection: Connection, name: str, *, by: Person) -> Person:
-    """Raises ``BeyondRole``, ``PersonUnknown``."""
+    """Return the holder of a token that an administrator creates for somebody else.
+
+    Raises:
+        BeyondRole: The principal is no administrator.
+        PersonUnknown: There is no such account, or it is disabled.
+    """
     if by.role is not Role.ADMIN:
         raise BeyondRole(f"tokens of others are made by an {Role.ADMIN}", f"you are {by.role}")
     account = await person_called(connection, name)

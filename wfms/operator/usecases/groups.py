@@ -1,4 +1,4 @@
-"""Groups, as all services know them: members, shares of the nodes, quotas."""
+"""Groups as all services know them: members, fair shares and quotas."""
 
 import asyncio
 from collections.abc import Iterable
@@ -19,8 +19,11 @@ log = structlog.get_logger(__name__)
 
 
 async def read_groups(context: OperatorContext) -> GroupList:
-    """Those that somebody is in, and that have anything, as far as whoever asks is in them. Effect:
-    none. Raises ``NotAvailable``."""
+    """Return the visible groups that have members, a share or quotas.
+
+    Raises:
+        NotAvailable: Another service does not answer.
+    """
     async with context.database.connection() as connection:
         people = await all_people(connection)
     shares, holdings = await asyncio.gather(
@@ -41,9 +44,14 @@ async def read_groups(context: OperatorContext) -> GroupList:
 
 
 async def set_group(context: OperatorContext, name: str, new: SetGroup) -> Group:
-    """Precondition: none; repeating it is fine. Effect: the services that go by them have the new
-    weight and quotas, each its own; where one does not answer the others may have them already.
-    Messages: none. Raises ``Unprocessable`` where nothing is to change, ``NotAvailable``."""
+    """Set the weight and the quotas of a group in the services that enforce them.
+
+    If a service does not answer, other services may already have the new values.
+
+    Raises:
+        Unprocessable: The request changes nothing.
+        NotAvailable: Another service does not answer.
+    """
     if new == SetGroup():
         raise Unprocessable("nothing is changed: give weight, chains, bytes, files or waiting")
     said = new.model_dump(exclude_none=True)

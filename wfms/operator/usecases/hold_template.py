@@ -1,4 +1,4 @@
-"""Keeps a template that somebody is about to publish, while they look at what it changes."""
+"""Drafts: templates that are stored while somebody reviews what publishing them would change."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -28,11 +28,19 @@ async def hold_template(
     template_id: UUID,
     group: str | None = None,
 ) -> StoreOutcome:
-    """``group``: whose it is to be. Precondition: none. Effect: the template is there by its id for
-    some days, listed nowhere (``new``); none where the latest version has these very files, which
-    is given then. Messages: none. Raises ``Unprocessable`` (files that cannot be taken) and
-    ``TemplateRefused`` with every finding, ``TemplateNameTaken``, ``Forbidden``; nothing is stored
-    then."""
+    """Store a draft, or return the latest version if it has exactly these files.
+
+    A draft can be read by its id, is not listed and is deleted after some days.
+
+    Args:
+        group: The group that is to own the template.
+
+    Raises:
+        Unprocessable: The files are not acceptable.
+        TemplateRefused: The template has errors; the exception lists all findings.
+        TemplateNameTaken: The name is taken.
+        Forbidden: The principal may not publish under the name.
+    """
     database = context.database
     upload = await context.compiler.take(sent)
     whose = ownership(person_asking(), owner=None, group=group)
@@ -55,10 +63,18 @@ async def hold_template(
 async def publish_held(
     context: OperatorContext, held: UUID, *, replaces: int, template_id: UUID
 ) -> StoreOutcome:
-    """Precondition: the template is there, held or of a run, and ``replaces`` is the latest version
-    of its name (0: there is none). Effect: it is the next version, unless the latest has these very
-    files; it is held no longer. Messages: none. Raises ``RunTemplateUnknown``,
-    ``OvertakenVersion``; ``TemplateRefused`` where today's checks refuse it."""
+    """Publish a draft, or the template of a run, as the next version of its name, and delete the draft.
+
+    If the latest version has exactly these files, no version is created.
+
+    Args:
+        replaces: The latest version of the name; 0 if there is none.
+
+    Raises:
+        RunTemplateUnknown: There is no such draft.
+        OvertakenVersion: ``replaces`` is not the latest version.
+        TemplateRefused: The current checks find errors.
+    """
     found: StoredTemplate = await read_run_template(context.database, held)
     sent = SubmittedFiles(found.files, found.main)
     stored = await store_template(

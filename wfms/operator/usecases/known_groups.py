@@ -1,4 +1,4 @@
-"""Which groups there are: those that somebody is in."""
+"""The groups that exist: those with at least one member."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from wfms.operator.db.people import all_people
 
 
 class UnknownGroup(Unprocessable):
-    """Nobody would see it, and whoever was to see it does not."""
+    """A group that has no members, so nobody could see the object."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -21,12 +21,16 @@ class UnknownGroup(Unprocessable):
 
 
 async def are_there_any(connection: Connection) -> bool:
-    """Beside the one that everybody is in."""
+    """Return whether there is a group besides the one that contains everybody."""
     return any(person.groups for person in await all_people(connection))
 
 
 async def require_known(connection: Connection, groups: Iterable[str]) -> None:
-    """Raises ``UnknownGroup``."""
+    """Check that each group has members.
+
+    Raises:
+        UnknownGroup: A group has no members.
+    """
     known = {EVERYONE}.union(*(person.groups for person in await all_people(connection)))
     for name in groups:
         if name not in known:

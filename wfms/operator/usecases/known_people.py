@@ -1,4 +1,4 @@
-"""People as the entrance of every service knows them: by tokens, passwords and sessions."""
+"""Authentication of people by tokens, passwords and sessions, for every service."""
 
 import math
 import secrets
@@ -18,12 +18,15 @@ from wfms.operator.db import person_tokens
 from wfms.operator.domain.people_errors import TooManySignIns
 from wfms.operator.usecases.sign_in import SignInDesk
 
-#: Sessions that a person may begin, in five minutes and in a day.
+#: Sessions that a person may begin in five minutes and in a day.
 OF_A_PERSON = (RateLimitItemPerMinute(300, 5), RateLimitItemPerDay(2000))
 
 
 class KnownPeople:
-    """``fixed``: tokens that settings give."""
+    """People who authenticate by tokens, passwords and sessions.
+
+    Tokens from the settings are accepted besides those in the database.
+    """
 
     def __init__(self, database: Database, desk: SignInDesk, fixed: FixedTokens) -> None:
         self._database = database
@@ -32,21 +35,23 @@ class KnownPeople:
         self._counts = FixedWindowRateLimiter(MemoryStorage())
 
     async def principal(self, token: str) -> Principal | None:
+        """Return the principal that holds the token, or None."""
         if not token.startswith(TOKEN_PREFIX):
             return None
         return await self._fixed.principal(token) or await self._holder(token)
 
     async def session_with_password(self, name: str, password: str) -> str:
-        """Begin a session of whoever has the password.
+        """Begin a session of the person who has the password, and return its secret.
 
         Raises:
-            WrongPassword: It is not the person's.
-            TooManyTries: Too many were wrong.
+            WrongPassword: The name or the password is wrong.
+            TooManyTries: There were too many wrong attempts.
             TooManySignIns: The person has begun too many sessions.
         """
         return await self._desk.sign_in(name, password, self._begin)
 
     async def begin_session(self, person: Person, *, token: str = "") -> str:
+        """Begin a session of an authenticated person and return its secret."""
         await self._count(person)
         async with self._database.transaction() as transaction:
             how = "signs in by a token" if token else "signs in by the provider"
@@ -54,10 +59,12 @@ class KnownPeople:
             return await _begun(transaction.connection, person, token=token)
 
     async def in_session(self, secret: str) -> Person | None:
+        """Return the person of the session, or None."""
         async with self._database.connection() as connection:
             return await person_tokens.person_in_session(connection, secret)
 
     async def end_session(self, secret: str) -> None:
+        """End the session."""
         async with self._database.transaction() as transaction:
             person = await person_tokens.end_session(transaction.connection, secret)
             if person is not None:
@@ -68,7 +75,11 @@ class KnownPeople:
         return await _begun(connection, person)
 
     async def _count(self, person: Person) -> None:
-        """Raise ``TooManySignIns``. Each session has rows that stay for long."""
+        """Count a session of the person, because each session has rows that are kept for long.
+
+        Raises:
+            TooManySignIns: The person has begun too many sessions.
+        """
         for limit in OF_A_PERSON:
             if not await self._counts.hit(limit, person.name):
                 window = await self._counts.get_window_stats(limit, person.name)
@@ -80,7 +91,7 @@ class KnownPeople:
 
 
 async def _begun(connection: Connection, person: Person, *, token: str = "") -> str:
-    """``token``: by which it begins, and with which it ends."""
+    """Begin a session, which ends with ``token`` if it was begun by one."""
     secret = secrets.token_urlsafe(32)
     await person_tokens.forget_ended_sessions(connection)
     await person_tokens.begin_session(connection, person, secret=secret, life=LIFE, token=token)

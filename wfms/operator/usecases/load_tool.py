@@ -1,4 +1,4 @@
-"""Switches a pilot to the tool of a step, where there is such a step."""
+"""The assignment of a pilot to the tool of a step."""
 
 from uuid import UUID
 
@@ -9,9 +9,14 @@ from wfms.operator.usecases.read_steps import read_steps
 
 
 async def load_tool(context: OperatorContext, pilot: UUID, asked: LoadTool) -> None:
-    """Precondition: a published template has a step that is called so, or there are tasks of one.
-    Effect: that of the WMS; no step: jobs go to the pilot by their rank again. Messages: none.
-    Raises ``StepUnknown``; ``NotFound`` and ``Conflict`` of the WMS; ``NotAvailable``."""
+    """Assign a pilot to the tool of a step, or, without a step, let it take jobs by rank again.
+
+    Raises:
+        StepUnknown: No published template has the step, and there are no tasks of it.
+        NotFound: The WMS does not know the pilot.
+        Conflict: The WMS rejects the assignment.
+        NotAvailable: The WMS does not answer.
+    """
     if asked.step is not None:
         names = {load.step for load in (await read_steps(context, idle_runs=True)).steps}
         if asked.step not in names:

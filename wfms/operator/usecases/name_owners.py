@@ -1,4 +1,4 @@
-"""Decides who may store versions of assets and tools, and take them back: whoever owns the name."""
+"""Permission to store and remove versions of assets and tools: the owner of the name has it."""
 
 from sluice.contracts.access import Role
 from sluice.contracts.owners import EVERYONE
@@ -12,6 +12,8 @@ from wfms.operator.usecases.known_groups import are_there_any
 
 
 class NameOfOthers(Forbidden):
+    """The name belongs to somebody else."""
+
     def __init__(self, kind: NamedKind, name: str, whose: Ownership) -> None:
         everyone = whose.group == EVERYONE
         owner = f"{whose.owner} of" if whose.owner else "the group"
@@ -24,13 +26,13 @@ class NameOfOthers(Forbidden):
 
 
 async def require_name(connection: Connection, kind: NamedKind, name: str) -> Ownership:
-    """Return who owns the name, for a person who may change what is stored under it.
+    """Return the owner of the name if the principal may change what is stored under it.
 
-    Names of the group ``everyone`` are changed by their owner, and by people of role shift, where
-    there are groups: what one group stores there, others use.
+    If groups exist, names of the group ``everyone`` may be changed only by their owner and by the
+    role shift, because other groups use what one group stores there.
 
     Raises:
-        NameOfOthers: The person who asks may not.
+        NameOfOthers: The principal may not change it.
     """
     whose = await owner_of_name(connection, kind, name) or Ownership()
     person = person_asking()
@@ -47,18 +49,18 @@ async def require_name(connection: Connection, kind: NamedKind, name: str) -> Ow
 async def take_or_require_name(
     connection: Connection, kind: NamedKind, name: str, *, new: bool, group: str | None
 ) -> None:
-    """Give a new name to the person who asks, and hold others to ``require_name``.
+    """Assign a new name to the principal, or check their permission for an existing name.
 
     Args:
-        connection: Of a transaction that has the lock of the name.
-        kind: What is stored under it.
+        connection: A connection in a transaction that has the lock of the name.
+        kind: The kind of object that the name is for.
         name: The name.
-        new: Nothing has been stored under it.
-        group: Whose it is to be; None: a group of the person.
+        new: Whether nothing has been stored under the name.
+        group: The group that is to own the name; None for a group of the principal.
 
     Raises:
-        NameOfOthers: The person who asks may not.
-        Forbidden: The person is not in the group, or the name belongs to another group.
+        NameOfOthers: The principal may not change it.
+        Forbidden: The principal is not in the group, or the name belongs to another group.
     """
     if new:
         await take_name(connection, kind, name, ownership(person_asking(), owner=None, group=group))

@@ -1,4 +1,4 @@
-"""Notify people, by mail or webhook, of what needs them: each thing once."""
+"""Notification of people by mail or webhook about what needs them, once for each subject."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from wfms.operator.usecases.read_attention import read_attention
 
 log = structlog.get_logger(__name__)
 
-#: Things that one look considers, and lines of one message.
+#: Subjects that one call considers, and lines of one message.
 MAX_CONSIDERED, MAX_LINES = 200, 20
 _NUMBER = re.compile(r"\d[\d\u202f.]*")
 
@@ -39,7 +39,7 @@ class Notifier(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What needs a person. ``key``: the same for as long as it is the same thing."""
+    """A subject that needs a person; ``key`` identifies it over time."""
 
     key: str
     text: str
@@ -51,16 +51,16 @@ async def notify_people(
 ) -> int:
     """Send one message about everything that needs a person and was not sent before.
 
-    What could not be delivered is sent again with the next look. A message may come twice if this
-    process is killed between its delivery and the note of it.
+    A message that could not be delivered is sent again by the next call. A message may be sent
+    twice if this process is killed after the delivery and before it is recorded.
 
     Args:
-        context: What the operator service works with.
+        context: The context of the operator service.
         notifier: Delivers the message.
-        public_url: Address of the web page, for links in the message; empty: no links.
+        public_url: The address of the web page, for links in the message; empty for no links.
 
     Returns:
-        The number of things in the message.
+        The number of subjects in the message.
     """
     news = {each.key: each for each in await _current_news(context)}
     async with context.database.connection() as connection:
@@ -85,7 +85,7 @@ async def _current_news(context: OperatorContext) -> list[News]:
     ]
     try:
         unmatched = (await context.intake.unmatched(limit=MAX_CONSIDERED)).datasets
-    except ServiceError:  # a notice says so
+    except ServiceError:  # a notice of read_attention reports it
         unmatched = []
     return [*(of_unmatched(each) for each in unmatched), *found]
 
@@ -100,7 +100,7 @@ def of_unmatched(dataset: Unmatched) -> News:
 
 
 def of_notice(notice: Notice) -> News | None:
-    """Return the news of a notice; None for one that counts what is told one by one."""
+    """Return the news of a notice, or None if its subjects are reported one by one."""
     if UNMATCHED in notice.text:
         return None
     if notice.chain_uid is not None:

@@ -1,4 +1,4 @@
-"""How an OpenID provider is known: part of the settings of the operator service."""
+"""The settings of an OpenID provider, part of the settings of the operator service."""
 
 from pydantic import Field, SecretStr
 
@@ -8,26 +8,25 @@ from sluice.contracts.owners import GroupName
 
 
 class OidcSettings(Contract):
-    """``SLUICE_OPERATOR_OIDC__…``."""
+    """The variables ``SLUICE_OPERATOR_OIDC__…``."""
 
-    #: The provider's address, as it calls itself: `https://login.example.org/realms/lab`. Empty:
-    #: there is none.
+    #: The issuer URL of the provider: `https://login.example.org/realms/lab`. Empty: no provider.
     issuer: str = ""
-    #: How the provider calls this system.
+    #: The client id of this system at the provider.
     client_id: str = "sluice"
-    #: None: a public client, which has none.
+    #: None for a public client, which has no secret.
     client_secret: SecretStr | None = None
-    #: What is asked for: more, where the groups are told only then.
+    #: The requested scopes. Some providers send groups only with another scope.
     scope: str = "openid profile"
-    #: Role by group, as JSON: `{"shift-crew": "shift", "*": "viewer"}`; `*` is everybody whom the
-    #: provider knows. Whoever is in none is not let in.
+    #: Role by group, as JSON: `{"shift-crew": "shift", "*": "viewer"}`. `*` is everybody whom the
+    #: provider knows. People without a matching group cannot sign in.
     roles: dict[str, Role] = Field(default_factory=dict)
-    #: Group of this system by group of the provider, as JSON: `{"ocr-readers": "ocr"}`. Empty:
-    #: administrators say who is in which group.
+    #: Group of this system by group of the provider, as JSON: `{"ocr-readers": "ocr"}`. If it is
+    #: empty, administrators assign people to groups.
     groups: dict[str, GroupName] = Field(default_factory=dict)
-    #: Claim of the ID token with a person's name.
+    #: The claim of the ID token that has the name of the person.
     name_claim: str = "preferred_username"
-    #: Claim with the groups that he is in.
+    #: The claim that has the groups of the person.
     groups_claim: str = "groups"
-    #: How people call it: the button says "Sign in with …".
+    #: The name of the provider on the button "Sign in with …".
     label: str = "your account"

@@ -1,4 +1,4 @@
-"""Gives values of secrets to the WMS, for a job that a pilot has."""
+"""Delivery of secret values to the WMS for a job that a pilot has leased."""
 
 import structlog
 from pydantic import SecretStr
@@ -16,9 +16,15 @@ log = structlog.get_logger(__name__)
 
 
 async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
-    """Precondition: who asks has the key, and has sealed a ``SecretsAsked`` with it within the last
-    minute. Effect: none. Messages: none. Gives ``SecretValues``, sealed. Raises ``NoKey``,
-    ``Unsealable``, ``SecretRefused``."""
+    """Decrypt the secrets that a sealed ``SecretsAsked`` names, and return sealed ``SecretValues``.
+
+    The request must be sealed with the shared key within the last minute.
+
+    Raises:
+        NoKey: No key is configured.
+        Unsealable: The request was sealed with another key or is too old.
+        SecretRefused: A secret does not exist, or the template may not use it.
+    """
     asked = SecretsAsked.model_validate_json(
         context.sealer.open(sealed.text.encode(), what=REQUEST, seconds=IN_TIME)
     )

@@ -1,5 +1,7 @@
-"""Signing in by an OpenID provider: the authorization code flow with PKCE (OpenID Connect Core 1.0,
-section 3.1; RFC 7636)."""
+"""Sign-in through an OpenID provider: the authorization code flow with PKCE.
+
+Sources: OpenID Connect Core 1.0, section 3.1; RFC 7636.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,22 +21,27 @@ from sluice.servicekit.access.provider_sign_in import Begun
 from wfms.operator.domain.people_errors import ProviderRefused
 from wfms.operator.usecases.oidc_settings import OidcSettings
 
-#: Of signatures: none that whoever has the client's secret, or nothing, could make.
+#: Accepted signature algorithms: neither ``none`` nor those that use the client secret as the key.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
-#: Seconds by which the clocks may differ, and for an answer.
+#: Accepted clock skew and the timeout of a request, in seconds.
 _SKEW, _TIMEOUT = 60, 15.0
-#: What comes of an answer that is not what it should be.
+#: Exceptions that an unexpected response can cause.
 _ODD = (ValueError, TypeError, KeyError, AttributeError)
 _DISCOVERY = "/.well-known/openid-configuration"
 
 
 class OpenIdProvider:
+    """A client of an OpenID provider."""
+
     def __init__(self, settings: OidcSettings) -> None:
         self._settings = settings
 
     async def begin(self, redirect: str, *, state: str, nonce: str, verifier: str) -> str:
-        """Where the browser is sent to, and comes back to ``redirect`` from. Raises
-        ``NotAvailable``."""
+        """Return the address of the provider from which the browser comes back to ``redirect``.
+
+        Raises:
+            NotAvailable: The provider does not answer.
+        """
         async with self._client(redirect) as client:
             metadata = await self._metadata(client)
             address, _ = client.create_authorization_url(
@@ -46,8 +53,12 @@ class OpenIdProvider:
         return str(address)
 
     async def claims(self, begun: Begun, answer: Mapping[str, str]) -> Mapping[str, Any]:
-        """What the provider says of who came back with its ``answer``. Raises ``ProviderRefused``,
-        ``NotAvailable``."""
+        """Exchange the code in the answer for an ID token and return its verified claims.
+
+        Raises:
+            ProviderRefused: The provider denied the sign-in, or its token is not valid.
+            NotAvailable: The provider does not answer as it should.
+        """
         if (error := answer.get("error")) is not None:
             raise ProviderRefused(f"it says {answer.get('error_description') or error}"[:300])
         code = answer.get("code")
@@ -71,7 +82,11 @@ class OpenIdProvider:
     def _checked(
         self, token: str, keys: KeySet, metadata: Mapping[str, Any], *, nonce: str
     ) -> Mapping[str, Any]:
-        """Section 3.1.3.7. Raises ``ProviderRefused``."""
+        """Validate the ID token (OpenID Connect Core 1.0, section 3.1.3.7).
+
+        Raises:
+            ProviderRefused: The token is not valid.
+        """
         rules = jwt.JWTClaimsRegistry(
             leeway=_SKEW,
             iss={"essential": True, "value": metadata["issuer"]},
@@ -91,7 +106,11 @@ class OpenIdProvider:
         return claims
 
     def _client(self, redirect: str) -> AsyncOAuth2Client:
-        """Raises ``NotAvailable``."""
+        """Return an HTTP client for the provider.
+
+        Raises:
+            NotAvailable: The proxy settings are not usable.
+        """
         secret = self._settings.client_secret
         try:
             connection = connection_options(self._settings.issuer)
@@ -100,7 +119,7 @@ class OpenIdProvider:
         return AsyncOAuth2Client(
             client_id=self._settings.client_id,
             client_secret=None if secret is None else secret.get_secret_value(),
-            # A public client shows by PKCE alone that it is who asked.
+            # A public client proves its identity by PKCE alone.
             token_endpoint_auth_method="none" if secret is None else "client_secret_basic",
             scope=self._settings.scope,
             redirect_uri=redirect,
@@ -110,7 +129,11 @@ class OpenIdProvider:
         )
 
     async def _metadata(self, client: AsyncOAuth2Client) -> Mapping[str, Any]:
-        """Raises ``NotAvailable``."""
+        """Fetch the discovery document of the provider.
+
+        Raises:
+            NotAvailable: The provider does not answer, or its document is not valid.
+        """
         issuer = self._settings.issuer.rstrip("/")
         try:
             found = await _json(client, f"{issuer}{_DISCOVERY}")
@@ -125,7 +148,12 @@ class OpenIdProvider:
 
 
 async def _json(client: AsyncOAuth2Client, address: str) -> dict[str, Any]:
-    """Raises ``httpx.HTTPError``, ``ValueError``."""
+    """Fetch a JSON object.
+
+    Raises:
+        httpx.HTTPError: The request failed.
+        ValueError: The response is no JSON object.
+    """
     answer = await client.request("GET", address, withhold_token=True)
     found = answer.raise_for_status().json()
     if not isinstance(found, dict):

@@ -1,4 +1,4 @@
-"""Who has made what an address names."""
+"""The owners of the objects that an address names."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,8 +8,18 @@ from wfms.operator.usecases.read_templates import read_template
 
 
 async def owner_of(context: OperatorContext, rule: str, path: Mapping[str, Any]) -> str | None:
-    """``rule``: of the address, ``path``: its parts. None: nobody that is known. Effect: none.
-    Raises ``NotFound``, ``NotAvailable``; ``KeyError`` for what is nobody's: a program error."""
+    """Return the owner of the object that the address names, or None if it is not known.
+
+    Args:
+        context: The services to ask.
+        rule: The route of the address.
+        path: The parameters in the path.
+
+    Raises:
+        NotFound: There is no such object.
+        NotAvailable: Another service does not answer.
+        KeyError: Objects of this kind have no owner, which is a programming error.
+    """
     kind = rule.removeprefix("/api/v1").split("/")[1]
     return await _OWNERS[kind](context, path)
 

@@ -1,4 +1,4 @@
-"""Passwords: hashed by Argon2id (RFC 9106), and compared in a time that tells nothing."""
+"""Password hashing with Argon2id (RFC 9106) and a constant-time check."""
 
 import asyncio
 import secrets
@@ -6,22 +6,29 @@ import secrets
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
 
-#: Passwords that are worked on at a time: each takes 64 MiB, and a core for a while.
+#: Concurrent hash computations. Each takes 64 MiB and one core for a while.
 _AT_A_TIME = 2
 
 
 class Passwords:
+    """A password hasher with bounded concurrency."""
+
     def __init__(self) -> None:
         self._hasher = PasswordHasher()
         self._room = asyncio.Semaphore(_AT_A_TIME)
         self._nobodys: str | None = None
 
     async def hashed(self, password: str) -> str:
+        """Return the hash of the password."""
         async with self._room:
             return await asyncio.to_thread(self._hasher.hash, password)
 
     async def is_right(self, password: str, kept: str | None) -> bool:
-        """``kept``: as it was hashed; None: nobody's, which takes as long."""
+        """Return whether the password matches the stored hash.
+
+        Without a hash the check fails after the same time, so the time does not reveal that there is
+        no such account.
+        """
         if kept is None:
             self._nobodys = self._nobodys or await self.hashed(secrets.token_urlsafe())
         async with self._room:
@@ -30,7 +37,7 @@ class Passwords:
 
     def _verified(self, kept: str, password: str) -> bool:
         try:
-            # Whatever is sent: what is no text is nobody's password.
+            # The input may contain surrogates, which match no password.
             return self._hasher.verify(kept, password.encode(errors="surrogatepass"))
         except (Argon2Error, InvalidHashError):
             return False

@@ -1,5 +1,4 @@
-"""Reads what somebody who starts a chain chooses from, and what is known of what they have
-chosen."""
+"""The choices for somebody who starts a chain, and what is known about the current choice."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_templates import read_templates
 
-#: Data sets offered; another one is named by its name or uid.
+#: Data sets that are offered. Others are selected by name or uid.
 OFFERED = 200
 
 _WORKABLE = [state for state in DatasetState if state.readable or state is DatasetState.OPEN]
@@ -29,10 +28,16 @@ _WORKABLE = [state for state in DatasetState if state.readable or state is Datas
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """``dataset`` and ``template``: None where none was chosen, or there is none such; ``trouble``
-    says so then. ``called``: the data sets that have the name, where there are several.
-    ``present``: the newest chain that there is already for both. ``objection``: why the template
-    would not take the data set by itself."""
+    """The choices and the current selection.
+
+    Attributes:
+        dataset: None if no data set is selected or the selected one does not exist.
+        template: None if no template is selected or the selected one does not exist.
+        trouble: Why the selection is not usable.
+        called: The data sets that share the name, if there are several.
+        present: The newest chain of this data set and template version.
+        objection: Why the template would not take the data set by itself.
+    """
 
     datasets: list[Dataset]
     templates: list[StoredTemplate]
@@ -42,23 +47,32 @@ class Prepared:
     bound: Mapping[str, Any]
     present: Chain | None
     objection: str
-    #: What the template requires of the data set and is not so, in words.
+    #: The requirement of the template that the data set does not meet, in words.
     unmet: str
     called: Sequence[Dataset] = ()
 
     @property
     def ready(self) -> bool:
-        """Is everything chosen? A template that takes no data set is enough by itself."""
+        """Whether the selection is complete; a template that takes no data set is enough by itself."""
         return self.template is not None and (self.dataset is not None or self.of_values)
 
     @property
     def of_values(self) -> bool:
+        """Whether a template is selected that takes no data set."""
         return self.template is not None and not self.template.plan.takes_dataset
 
 
 async def prepare_chain(context: OperatorContext, *, dataset: str, template: str) -> Prepared:
-    """``dataset``: name or uid, ``template``: name; empty: not chosen yet. Effect: none. Raises
-    ``NotAvailable``."""
+    """Return the choices, and what is known about the selection.
+
+    Args:
+        context: The services to ask.
+        dataset: The name or uid of the data set; empty if none is selected.
+        template: The name of the template; empty if none is selected.
+
+    Raises:
+        NotAvailable: Another service does not answer.
+    """
     offered, templates, called = await asyncio.gather(
         context.dms.datasets(_WORKABLE, limit=OFFERED, newest=True),
         read_templates(context.database, disabled=True),
@@ -109,7 +123,7 @@ def _same_version(chain: Chain, template: StoredTemplate) -> bool:
 
 
 async def _datasets(dms: DmsClient, named: str) -> list[Dataset]:
-    """None where there is none such, or none is named."""
+    """Return the data sets with this name or uid."""
     if not named:
         return []
     try:

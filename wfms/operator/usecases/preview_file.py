@@ -1,5 +1,7 @@
-"""Makes the preview of a file: judged by its beginning, never by what it says of itself, and never
-run by a browser."""
+"""The preview of a file.
+
+The kind is determined from the content and not from its declared type. Browsers never run it.
+"""
 
 import csv
 import io
@@ -10,28 +12,30 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NoReturn
 
-#: Rows and columns of a table, and letters of a cell, that are shown.
+#: Rows and columns of a table, and characters of a cell, that are shown.
 MOST_ROWS, MOST_COLUMNS, MOST_LETTERS = 100, 30, 200
-#: Bytes of a file that is no text that are shown, and how many in a line.
+#: Bytes of a binary file that are shown, and bytes in a line.
 DUMPED, IN_A_LINE = 256, 16
-#: Characters of JSON set out in lines, or so many times its own where that is more: each level of
-#: lists widens every line.
+#: Limit of the indented JSON in characters: the larger of a constant and a multiple of its size.
+#: Each nesting level widens every line.
 MOST_SET_OUT, TIMES_ITS_OWN = 1024 * 1024, 4
 
-#: How pictures begin that browsers show and that cannot do anything.
+#: Signatures of picture formats that browsers show and that cannot contain scripts.
 _IMAGES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-#: What JSON consists of; a string is one.
+#: A token of JSON; a string is one token.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+')
 _OPENING, _CLOSING, _INDENT = ("[", "{"), ("]", "}"), "  "
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 
 
 class PreviewKind(StrEnum):
+    """The kind of a preview."""
+
     EMPTY = "empty"
     IMAGE = "image"
     JSON = "json"
@@ -42,8 +46,14 @@ class PreviewKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """``text``: of a text, of JSON, or of a dump. ``rows``: of a table, its heading first.
-    ``shown``: bytes of the file it was made from; ``cut``: that there is more than is shown."""
+    """The part of a file that is shown.
+
+    Attributes:
+        shown: Bytes of the file that the preview was made from.
+        cut: Whether there is more than is shown.
+        text: The text, indented JSON or dump.
+        rows: The rows of a table, with the heading first.
+    """
 
     kind: PreviewKind
     shown: int
@@ -53,14 +63,14 @@ class Preview:
 
 
 def image_type(head: bytes) -> str | None:
-    """The media type of a picture that begins so; None: it is none that is shown."""
+    """Return the media type of the picture that begins with ``head``, or None if it is not shown."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "image/webp"
     return next((media for start, media in _IMAGES if head.startswith(start)), None)
 
 
 def preview_of(name: str, head: bytes, size: int) -> Preview:
-    """``head``: the beginning of the file, or all of it."""
+    """Return the preview of a file from its beginning."""
     cut = size > len(head)
     if not head:
         return Preview(PreviewKind.EMPTY, 0, cut)
@@ -86,7 +96,7 @@ def preview_of(name: str, head: bytes, size: int) -> Preview:
 
 
 def _text_of(head: bytes, *, cut: bool) -> str | None:
-    """None where it is not valid UTF-8 text. A letter that the cut went through is left out."""
+    """Return the beginning as text, or None if it is not valid UTF-8; a truncated character is dropped."""
     if b"\0" in head:
         return None
     for left_out in range(4 if cut else 1):
@@ -98,9 +108,10 @@ def _text_of(head: bytes, *, cut: bool) -> str | None:
 
 
 def _pretty(text: str) -> str | None:
-    """The very text, with other white space: a number's digits, a key that is there twice and the
-    way a letter is written stay. None where it is no JSON, or too deep or too large once it is set
-    out."""
+    """Return indented JSON, or None if the text is no JSON, too deep or too large.
+
+    Only white space changes: digits of numbers, duplicate keys and escapes stay as they are.
+    """
     try:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -116,13 +127,12 @@ def _pretty(text: str) -> str | None:
 
 
 def _no_number(name: str) -> NoReturn:
-    """NaN and Infinity, which are no JSON."""
+    """Reject NaN and Infinity, which are not valid JSON."""
     raise ValueError(name)
 
 
 def _set_out(text: str) -> Iterator[str]:
-    """Precondition: it is JSON. Its parts, each list and object over several lines unless it is
-    empty."""
+    """Yield the parts of valid JSON, with lists and objects that are not empty on several lines."""
     depth, before = 0, ""
     for found in _TOKEN.finditer(text):
         part = found[0]
@@ -137,7 +147,7 @@ def _set_out(text: str) -> Iterator[str]:
 
 
 def _table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:
-    """None where it is no table of at least two columns."""
+    """Return the rows of a table, or None if the text has fewer than two columns."""
     if cut:
         text = text.rpartition("\n")[0]
     first = text.partition("\n")[0]

@@ -1,4 +1,4 @@
-"""What groups and people have, and may have, as the services know it that count it."""
+"""Usage and quotas of groups and people, from the services that count them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,11 +25,13 @@ from wfms.operator.usecases.context import OperatorContext
 
 log = structlog.get_logger(__name__)
 
-#: By quantity.
+#: Usage by quantity.
 Has = Mapping[Quantity, Quota]
 
 
 class OthersQuotas(Forbidden):
+    """The quotas of a person, requested by somebody who is not an administrator."""
+
     def __init__(self, by: Person) -> None:
         super().__init__(
             f"what a person has is shown to him and to an {Role.ADMIN}, and you are {by.name}"
@@ -37,7 +39,7 @@ class OthersQuotas(Forbidden):
 
 
 def _counting(context: OperatorContext) -> Mapping[Quantity, QuotaCalls]:
-    """Which service counts what."""
+    """Return the service that counts each quantity."""
     return {
         Quantity.CHAINS: context.chains,
         Quantity.BYTES: context.dms,
@@ -49,8 +51,11 @@ def _counting(context: OperatorContext) -> Mapping[Quantity, QuotaCalls]:
 async def read_holdings(
     context: OperatorContext, kind: HolderKind, name: str | None = None
 ) -> Mapping[str, Has]:
-    """By name, of who has anything, or a quota, as far as whoever asks sees them. Effect: none.
-    Raises ``NotAvailable``."""
+    """Return, by name, the usage and quotas that the principal may see.
+
+    Raises:
+        NotAvailable: A service does not answer.
+    """
     services = dict.fromkeys(_counting(context).values())
     answers = await asyncio.gather(*(service.holdings(kind, name) for service in services))
     found: dict[str, dict[Quantity, Quota]] = {}
@@ -61,8 +66,13 @@ async def read_holdings(
 
 
 async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuotas) -> None:
-    """Repeating it is fine. Effect: the services that count it go by it, each its own; where one
-    does not answer the others may do so already. Messages: none. Raises ``NotAvailable``."""
+    """Set the quotas of a holder in the services that count them.
+
+    If a service does not answer, other services may already have the new values.
+
+    Raises:
+        NotAvailable: A service does not answer.
+    """
     said, counting = new.said(), _counting(context)
     by_service: dict[QuotaCalls, dict[Quantity, int | None]] = {}
     for quantity, number in said.items():
@@ -73,8 +83,13 @@ async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuot
 
 
 async def read_person_quotas(context: OperatorContext, name: str, *, by: Person) -> PersonQuotas:
-    """Of what he made himself. Effect: none. Raises ``OthersQuotas``, ``NotAvailable``;
-    ``NotFound`` where nobody has such an account."""
+    """Return the usage and quotas of what a person created.
+
+    Raises:
+        OthersQuotas: The principal is neither the person nor an administrator.
+        NotFound: There is no such account.
+        NotAvailable: A service does not answer.
+    """
     if name != by.name:
         if by.role is not Role.ADMIN:
             raise OthersQuotas(by)
@@ -83,8 +98,13 @@ async def read_person_quotas(context: OperatorContext, name: str, *, by: Person)
 
 
 async def set_person_quotas(context: OperatorContext, name: str, new: SetQuotas) -> PersonQuotas:
-    """As ``set_quotas``. Raises ``Unprocessable`` where nothing is to change, too, and ``NotFound``
-    where nobody has such an account."""
+    """Set the quotas of a person, as ``set_quotas`` does.
+
+    Raises:
+        Unprocessable: The request changes nothing.
+        NotFound: There is no such account.
+        NotAvailable: A service does not answer.
+    """
     if not new.said():
         raise Unprocessable("nothing is changed: give chains, bytes, files or waiting")
     await _require_known(context, name)

@@ -1,4 +1,4 @@
-"""Reads what assets there are, their histories, and who was given which version."""
+"""Assets, their histories and the chains that use each version."""
 
 import asyncio
 from itertools import groupby
@@ -9,12 +9,12 @@ from wfms.operator.db import assets
 from wfms.operator.domain.errors import AssetUnknown
 from wfms.operator.usecases.context import OperatorContext
 
-#: Chains named of each version.
+#: Chains that are listed for each version.
 MOST_NAMED = 20
 
 
 async def read_assets(database: Database) -> list[Asset]:
-    """By name; those of which all versions were taken back are among them."""
+    """Return the assets by name, including those whose versions were all removed."""
     async with database.connection() as connection:
         found = await assets.all_versions(connection)
     return [
@@ -24,7 +24,11 @@ async def read_assets(database: Database) -> list[Asset]:
 
 
 async def read_asset(database: Database, name: str) -> Asset:
-    """Raises ``AssetUnknown``."""
+    """Return an asset.
+
+    Raises:
+        AssetUnknown: There is no such asset.
+    """
     async with database.connection() as connection:
         found = await assets.versions_of(connection, name)
     if not found:
@@ -33,14 +37,22 @@ async def read_asset(database: Database, name: str) -> Asset:
 
 
 async def read_uses(context: OperatorContext, name: str) -> AssetUses:
-    """The versions, each with the chains that were given it. Raises ``AssetUnknown``,
-    ``NotAvailable``."""
+    """Return the versions of an asset, each with the chains that use it.
+
+    Raises:
+        AssetUnknown: There is no such asset.
+        NotAvailable: The chain service does not answer.
+    """
     asset = await read_asset(context.database, name)
     uses = await asyncio.gather(*(use_of(context, version) for version in asset.versions))
     return AssetUses(name=name, versions=list(uses))
 
 
 async def use_of(context: OperatorContext, version: AssetVersion) -> AssetUse:
-    """Raises ``NotAvailable``."""
+    """Return a version with the chains that use it.
+
+    Raises:
+        NotAvailable: The chain service does not answer.
+    """
     page = await context.chains.chains_that_use(version.dataset_uid, limit=MOST_NAMED)
     return AssetUse(version=version, chains=page.chains, more=page.after is not None)

@@ -1,4 +1,4 @@
-"""Gathers from the services what needs a person; and acknowledges that somebody has seen it."""
+"""What needs a person, gathered from the services; and its acknowledgement."""
 
 import asyncio
 from collections.abc import Awaitable, Sequence
@@ -30,14 +30,13 @@ from wfms.operator.usecases.review_unmatched import current_ties
 
 AnswerT = TypeVar("AnswerT")
 
-#: Chains looked up at once, for the names of their data sets.
+#: Chains that are looked up at once for the names of their data sets.
 _LOOKED_UP = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """``chains``, ``work``, ``pilots``: as far as the services tell; of pilots those that matter
-    most."""
+    """What needs a person; a count is None if its service does not answer."""
 
     notices: NoticeList
     chains: ChainCounts | None
@@ -52,9 +51,10 @@ class _Part:
 
 
 async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
-    """At most ``limit`` notices, as ``notices.select_notices`` chooses, of each kind the newest.
-    Effect: none. What a service that does not answer would have said is missing, and a notice says
-    so."""
+    """Return at most ``limit`` notices, as ``notices.select_notices`` chooses them.
+
+    If a service does not answer, its notices are missing and one notice says so.
+    """
     (of_chains, counted), (of_wms, work, pilots), of_dms, of_intake, full = await asyncio.gather(
         _chains(context, limit),
         _wms(context, limit),
@@ -78,9 +78,15 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
 async def acknowledge_notices(
     context: OperatorContext, ids: Sequence[str], asked: Acknowledge
 ) -> list[NotFound | Conflict | None]:
-    """Precondition: ``ids`` are those of notices. Effect: their subjects say who has seen them; one
-    that needs nobody any more is passed over. Messages: none. Gives for each None, or why it was.
-    Raises ``NoSuchNotice`` before anything, ``NotAvailable``."""
+    """Record on the subjects of the notices that somebody has seen them.
+
+    Returns:
+        For each notice None, or the error because its subject needs nobody any more.
+
+    Raises:
+        NoSuchNotice: An id is not valid; nothing is acknowledged then.
+        NotAvailable: A service does not answer.
+    """
     subjects = [_subject(notice_id) for notice_id in ids]
     return await acknowledge_each(
         subjects,
@@ -98,8 +104,11 @@ def _subject(notice: str) -> tuple[Subject, UUID]:
 
 
 async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCounts | None]:
-    """Return as many as may be shown of those that failed, of those that finished with failed jobs,
-    and of those that cannot go on: none hide the others."""
+    """Return the notices of chains.
+
+    Chains that failed, that finished with failed jobs and that are stuck are requested separately,
+    so that no kind hides another.
+    """
     chains = context.chains
     try:
         failed, finished, stuck, counted = await asyncio.gather(
@@ -123,7 +132,7 @@ async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCou
 
 
 async def _kept_datasets(dms: DmsClient, chains: Sequence[Chain]) -> dict[UUID, Dataset]:
-    """Return data sets that the chains have not given up, as far as the DMS tells."""
+    """Return the data sets that the chains have not released, or none if the DMS does not answer."""
     uids = {
         dataset.uid
         for chain in chains
@@ -182,7 +191,7 @@ async def _dms(dms: DmsClient, limit: int) -> _Part:
 
 
 async def _full_storages(context: OperatorContext) -> list[Notice]:
-    """Tell of storages without room, as far as the services say; others say who does not answer."""
+    """Return notices of full storages; other notices report services that do not answer."""
     storages, waits = await asyncio.gather(
         context.dms.storages(everything=True), context.wms.room_waits(), return_exceptions=True
     )
@@ -198,7 +207,7 @@ async def _full_storages(context: OperatorContext) -> list[Notice]:
 async def _datasets(
     chains: ChainsClient, tasks: Sequence[TaskStatus | UnschedulableTask]
 ) -> dict[UUID, str]:
-    """Names of the inputs of the tasks' chains, as far as they can be had."""
+    """Return the names of the input data sets by chain, as far as they are known."""
     uids = list(dict.fromkeys(task.chain_uid for task in tasks))[:_LOOKED_UP]
     try:
         return {chain.uid: chain.dataset_name for chain in await chains.known_chains(uids)}
@@ -207,7 +216,7 @@ async def _datasets(
 
 
 async def _known(answer: Awaitable[AnswerT]) -> AnswerT | None:
-    """None where a release before this one answers."""
+    """Return the answer, or None if the service is an older release without this endpoint."""
     try:
         return await answer
     except NotFound:

@@ -1,4 +1,4 @@
-"""Reads who did what, in all services."""
+"""The audit log of all services."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,20 +19,23 @@ from sluice.servicekit.audit.chain import verdict
 from sluice.servicekit.audit.rows import first_rows, rows_of
 from wfms.operator.usecases.context import OperatorContext
 
-#: This service's own name.
+#: The name of this service.
 _OWN = "wfms.operator"
-#: Requests whose rows are asked for at once.
+#: Requests whose rows are fetched at once.
 _CHUNK = 50
 
 
 async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
-    """The newest first. Effect: none. Raises ``Unprocessable`` for an ``after`` that is none,
-    ``NotAvailable`` where a service does not tell: what it has noted would be missing without a
-    word."""
+    """Return a page of audit events, newest first.
+
+    Raises:
+        Unprocessable: ``after`` is not valid.
+        NotAvailable: A service does not answer, so its events would be missing silently.
+    """
     search = AuditSearch(**query.model_dump(), also=await _also(context, query.object))
     async with context.database.connection() as connection:
         own = await first_rows(connection, search)
-    # People ask the DMS, too; the others are asked for them alone.
+    # People call the DMS directly, too; other services are asked only for the rows of these requests.
     asked = await context.audits["dms"].first_rows(search)
     firsts = sorted([*own, *asked.rows], key=_order, reverse=True)
     shown = firsts[: query.limit]
@@ -44,8 +47,10 @@ async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
 
 
 async def _also(context: OperatorContext, name: str | None) -> list[str]:
-    """The uids of data sets that are called so: most requests name these by their uids, and a name
-    is never given twice. A uid as actions have it."""
+    """Return the uids of data sets with this name, because most requests name data sets by uid.
+
+    A uid is returned in the form that audit events have.
+    """
     if name is None:
         return []
     with suppress(ValueError):
@@ -54,7 +59,11 @@ async def _also(context: OperatorContext, name: str | None) -> list[str]:
 
 
 async def check_audit(context: OperatorContext) -> AuditVerdicts:
-    """Effect: none. Raises ``NotAvailable``."""
+    """Return the verdict of each service on the integrity of its audit log.
+
+    Raises:
+        NotAvailable: A service does not answer.
+    """
     own = await verdict(context.database, _OWN)
     others = await asyncio.gather(*(client.verdict() for client in context.audits.values()))
     return AuditVerdicts(services=[own, *others])
@@ -63,7 +72,7 @@ async def check_audit(context: OperatorContext) -> AuditVerdicts:
 async def _rows_of(
     context: OperatorContext, requests: Sequence[UUID]
 ) -> Mapping[str, Sequence[AuditRow]]:
-    """By service."""
+    """Return the rows of the requests by service."""
     found: dict[str, list[AuditRow]] = {_OWN: []}
     if not requests:
         return found

@@ -53,7 +53,8 @@ class OutputPreview:
 @dataclass(frozen=True, slots=True)
 class ChainDetail:
     """``template`` None: it was never stored here. ``results``: of a chain that has finished.
-    ``partial``: what there is of one that is over and has not."""
+    ``partial``: what there is of one that is over and has not.
+    """
 
     progress: ChainProgress
     template: StoredTemplate | None
@@ -73,7 +74,8 @@ class ChainDetail:
 
 async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
-    service; what the DMS or the WMS does not say is left out."""
+    service; what the DMS or the WMS does not say is left out.
+    """
     dms = context.dms
     chain = await with_upload_waits(dms, await context.chains.chain(uid))
     progress, template, datasets = await asyncio.gather(

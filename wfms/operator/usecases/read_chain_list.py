@@ -68,7 +68,8 @@ async def read_chain_list(
 
 async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
     """Chains of any version of the template that have not ended, newest first; those of runs are no
-    versions of it. Raises ``NotAvailable``."""
+    versions of it. Raises ``NotAvailable``.
+    """
     found: list[Chain] = []
     for state in RUNNING:
         after = None

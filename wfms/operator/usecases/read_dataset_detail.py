@@ -33,7 +33,8 @@ class DatasetDetail:
     chain service does not answer. ``unmatched``: where it fitted no template and waits. ``status``
     None: not known now. ``namesakes``: others that people call so, the newest first. ``standing``:
     of one that grows, unless that is not known now. ``made_by``: the chain that wrote it; None
-    where no chain did, or the chain service does not tell."""
+    where no chain did, or the chain service does not tell.
+    """
 
     dataset: Dataset
     files: list[File]
@@ -50,7 +51,8 @@ async def read_dataset_detail(
     context: OperatorContext, uid: UUID, *, after: str | None = None
 ) -> DatasetDetail:
     """Effect: none. ``after``: the page of files behind this place.
-    Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out."""
+    Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out.
+    """
     dms = context.dms
     dataset, files, made, waiting, status = await asyncio.gather(
         dms.dataset(uid),
@@ -103,7 +105,8 @@ async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
 
 async def read_dataset_status(context: OperatorContext, uid: UUID) -> DatasetStatus:
     """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS; why a chain waits is left
-    out where the intake does not say."""
+    out where the intake does not say.
+    """
     status = await context.dms.dataset_status(uid)
     try:
         waits = await context.intake.why_chain_waits(uid)

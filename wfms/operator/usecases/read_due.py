@@ -22,7 +22,8 @@ from wfms.operator.usecases.context import OperatorContext
 
 async def read_due(context: OperatorContext, template: StoredTemplate) -> TemplateDue | None:
     """None: it takes data sets as they close, or is asked for. Effect: none. What others do not say
-    is left out."""
+    is left out.
+    """
     plan = template.plan
     if plan.due is None:
         return None
@@ -80,7 +81,8 @@ async def _held(
     context: OperatorContext, template: StoredTemplate, sets: Sequence[Standing]
 ) -> dict[UUID, str | None]:
     """Why what is new in them is not given to it by itself, as the intake sees it. All templates
-    count, also those that whoever asks does not see, which are not named."""
+    count, also those that whoever asks does not see, which are not named.
+    """
     try:
         most = await context.intake.generations() if sets else 0
     except ServiceError:

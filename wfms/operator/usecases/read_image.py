@@ -21,7 +21,8 @@ class Image:
 
 async def read_image(files: httpx.AsyncClient, dataset: UUID, file: int) -> Image:
     """Effect: none. What it is is told by its beginning. Raises ``NotFound`` where the file is no
-    picture that is shown, cannot be read, or is larger than ``LARGEST``; ``NotAvailable``."""
+    picture that is shown, cannot be read, or is larger than ``LARGEST``; ``NotAvailable``.
+    """
     content = await stream_content(files, f"/api/v1/datasets/{dataset}/files/{file}/content")
     head = b""
     if (

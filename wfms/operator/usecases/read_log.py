@@ -1,5 +1,6 @@
 """Reads the log of a job: its beginning and its end, as the DMS gives them, from storages for logs
-alone."""
+alone.
+"""
 
 from dataclasses import dataclass
 
@@ -29,14 +30,16 @@ class LogPlace:
 
 async def find_log(wms: WmsClient, job_id: int, *, attempt: int | None = None) -> LogPlace:
     """The log of ``attempt``, or of the last one that has a log. Raises ``NotFound`` (the job),
-    ``LogUnknown``, ``NotAvailable``."""
+    ``LogUnknown``, ``NotAvailable``.
+    """
     return _place(await wms.job(job_id), attempt)
 
 
 async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None = None) -> LogText:
     """Precondition: none. Effect: none. Of the bytes shown half are from its beginning, half from
     its end. Which log: as in ``find_log``. Raises ``NotFound`` (the job), ``LogUnknown``,
-    ``NotAvailable`` (WMS)."""
+    ``NotAvailable`` (WMS).
+    """
     dms = context.dms
     most = context.log_preview
     place = await find_log(context.wms, job_id, attempt=attempt)

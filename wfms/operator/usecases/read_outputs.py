@@ -18,7 +18,8 @@ from wfms.operator.usecases.read_templates import read_template_by_id
 async def read_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list[ChainOutput]]:
     """Precondition: none. Effect: none. In the workflow's order; those of which no data set was
     made (yet) are left out. Raises ``NotFound`` and ``NotAvailable`` of the chain service and of
-    the DMS."""
+    the DMS.
+    """
     chain = await context.chains.chain(uid)
     template = await read_template_by_id(context.database, chain.template_id)
     return chain, await outputs_of(context.dms, chain, template)
@@ -28,7 +29,8 @@ async def outputs_of(
     dms: DmsClient, chain: Chain, template: StoredTemplate | None
 ) -> list[ChainOutput]:
     """As ``read_outputs``. ``template`` None: it was never stored here, and what its outputs are is
-    not known."""
+    not known.
+    """
     written = {
         (dataset.step, dataset.port): dataset.uid
         for dataset in chain.datasets

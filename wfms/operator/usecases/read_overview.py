@@ -19,7 +19,8 @@ _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
 
 async def read_overview(context: OperatorContext) -> Overview:
     """Effect: none. What a service that does not answer would have said is missing, and the
-    overview says so. Numbers are those of the services' databases, not of what is listed."""
+    overview says so. Numbers are those of the services' databases, not of what is listed.
+    """
     (running, ended), attention, templates, limits = await asyncio.gather(
         _chains(context.chains),
         read_attention(context, limit=_MOST_NOTICES),
@@ -49,7 +50,8 @@ async def _limits(wms: WmsClient) -> list[ResourceLimit]:
 
 async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
     """Those that run and those that ended last; none where the chain service does not answer, as a
-    notice says."""
+    notice says.
+    """
     try:
         return await asyncio.gather(
             newest_running(chains, limit=_MOST_RUNNING), chains.last_ended(limit=_MOST_ENDED)

@@ -1,5 +1,6 @@
 """Reads what there is of a chain: what its steps wrote, as far as it is still there, and their
-logs."""
+logs.
+"""
 
 from uuid import UUID
 
@@ -12,7 +13,8 @@ from wfms.operator.usecases.read_templates import read_template_by_id
 
 async def read_partial(context: OperatorContext, uid: UUID) -> PartialOutputs:
     """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
-    service and of the DMS."""
+    service and of the DMS.
+    """
     chain = await context.chains.chain(uid)
     template = await read_template_by_id(context.database, chain.template_id)
     written = [entry.uid for entry in chain.datasets if entry.step is not None]
@@ -23,7 +25,8 @@ async def read_partial(context: OperatorContext, uid: UUID) -> PartialOutputs:
 
 async def read_what_is_left(context: OperatorContext, uid: UUID) -> PartialOutputs:
     """As ``read_partial``, of a chain that is over, and only what can be read of it. Raises
-    ``StillRuns``, ``NothingLeft`` as well."""
+    ``StillRuns``, ``NothingLeft`` as well.
+    """
     found = await read_partial(context, uid)
     if not found.chain.state.final:
         raise StillRuns(found.chain)

@@ -1,4 +1,4 @@
-"""Reads what accounts and tokens there are."""
+"""Accounts and tokens."""
 
 from sluice.contracts.people import Account, Me, Token
 from sluice.servicekit.access.principal import Person
@@ -8,18 +8,19 @@ from wfms.operator.db.person_tokens import tokens_of
 
 
 async def read_accounts(database: Database) -> list[Account]:
-    """By name."""
+    """Return the accounts by name."""
     async with database.connection() as connection:
         return await all_people(connection)
 
 
 async def read_me(database: Database, person: Person) -> Me:
+    """Return the person with their account, role and groups."""
     async with database.connection() as connection:
         account = await person_called(connection, person.name)
     return Me(name=person.name, role=person.role, account=account, groups=list(person.groups))
 
 
 async def read_tokens(database: Database, person: str | None) -> list[Token]:
-    """The newest first; ``person`` None: of all."""
+    """Return the tokens of a person, or of all people for None, newest first."""
     async with database.connection() as connection:
         return await tokens_of(connection, person)

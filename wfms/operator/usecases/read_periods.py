@@ -19,7 +19,8 @@ class PeriodWithRuns:
 @dataclass(frozen=True, slots=True)
 class RunWithFrames:
     """A run, and a page of its frames. ``next``: the number after which the next page begins;
-    None on the last page."""
+    None on the last page.
+    """
 
     run: Run
     frames: list[Frame]

@@ -1,5 +1,6 @@
 """Reads templates that came with runs, and takes them off the list: those that whoever asks
-sees."""
+sees.
+"""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -27,7 +28,8 @@ async def list_run_templates(
     database: Database, *, limit: int, after: UUID | None = None
 ) -> RunTemplates:
     """One page, the last one run first, without their files. Raises ``RunTemplateUnknown`` where
-    there never was ``after``."""
+    there never was ``after``.
+    """
     sight = sight_now()
     async with database.connection() as connection:
         before = after and await run_templates.run_template_by_id(connection, after, sight)
@@ -48,7 +50,8 @@ async def read_run_template(database: Database, template_id: UUID) -> StoredTemp
 
 async def delete_run_template(database: Database, template_id: UUID) -> None:
     """Precondition: none. Effect: it is not listed any more; chains of it go on, and show it.
-    Messages: none. Raises ``RunTemplateUnknown``."""
+    Messages: none. Raises ``RunTemplateUnknown``.
+    """
     async with database.transaction() as transaction:
         connection = transaction.connection
         if not await run_templates.mark_unlisted(connection, template_id, sight_now()):

@@ -16,7 +16,8 @@ _MOST = 10
 
 async def with_step_waits(wms: WmsClient, found: Sequence[ChainProgress]) -> list[ChainProgress]:
     """The chains, with what the WMS says of their steps that wait; without, where it does not
-    answer. Effect: none."""
+    answer. Effect: none.
+    """
     waiting = (
         progress.step.task_uid
         for chain in found

@@ -38,7 +38,8 @@ async def read_steps(context: OperatorContext, *, idle_runs: bool = False) -> St
 
 async def set_step_priority(context: OperatorContext, step: str, new: SetStepPriority) -> StepList:
     """Precondition: a published template has such a step, or there are tasks of it, or a priority
-    is set for it. Effect: that of the WMS. Raises ``StepUnknown``, ``NotAvailable``."""
+    is set for it. Effect: that of the WMS. Raises ``StepUnknown``, ``NotAvailable``.
+    """
     known = await read_steps(context, idle_runs=True)
     names = {load.step for load in known.steps if new.template in {None, load.template}}
     names |= {found.step for found in known.priorities if found.template == new.template}

@@ -19,7 +19,8 @@ PAGE = 50
 @dataclass(frozen=True, slots=True)
 class JobFilter:
     """Which jobs, and in which order: ``state`` None is all of them, by time or memory all that
-    have ended."""
+    have ended.
+    """
 
     state: JobState | None = None
     order: JobOrder = JobOrder.SEQ
@@ -29,7 +30,8 @@ class JobFilter:
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
     """``jobs``: those that ``shown`` names; ``next``: where their next page begins. None: the WMS
-    does not tell."""
+    does not tell.
+    """
 
     row: ChainTask
     explanation: str

@@ -27,7 +27,8 @@ async def read_template(
     database: Database, name: str, *, version: int | None = None, deleted: bool = False
 ) -> StoredTemplate:
     """The latest version that is not deleted, or exactly ``version`` (with ``deleted`` also a
-    deleted one). Raises ``TemplateUnknown``."""
+    deleted one). Raises ``TemplateUnknown``.
+    """
     async with database.connection() as connection:
         if version is None:
             found = await templates.latest(connection, name, sight_now())
@@ -40,7 +41,8 @@ async def read_template(
 
 async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
     """All versions that are not deleted, newest first, without their files; empty when there is
-    none."""
+    none.
+    """
     async with database.connection() as connection:
         return await templates.all_versions(connection, sight_now(), name)
 

@@ -21,7 +21,8 @@ async def read_template_times(
     context: OperatorContext, template: str | None, *, since: datetime | None = None
 ) -> WorkTimes:
     """Of all that it did since then, by default in a day; None: of all templates. Effect: none.
-    Raises ``NotAvailable``."""
+    Raises ``NotAvailable``.
+    """
     begin = since or datetime.now(UTC) - timedelta(seconds=LATELY)
     return await context.wms.times(template=template, since=begin)
 

@@ -16,7 +16,8 @@ log = structlog.get_logger(__name__)
 
 async def with_upload_waits(dms: DmsClient, chain: Chain) -> Chain:
     """The chain; where its steps are done and its output does not get to the output storage, with
-    that as its reason. Effect: none. Where the DMS does not answer nothing is said."""
+    that as its reason. Effect: none. Where the DMS does not answer nothing is said.
+    """
     if chain.state is not ChainState.UPLOADING or chain.reason:
         return chain
     written = [

@@ -35,7 +35,8 @@ async def receive_piece(
 ) -> None:
     """Precondition: a draft with such a file. Effect: the piece lies on the storage. Messages:
     none. Raises ``AssetDraftUnknown``, ``Conflict``, ``Unprocessable`` and ``NotAvailable`` of the
-    DMS."""
+    DMS.
+    """
     file = await _wanted(context, name, uid, number)
     try:
         await context.dms.send_piece(uid, data, file=file_name_of(file.path), offset=offset)
@@ -52,7 +53,8 @@ async def complete_file(
 ) -> AssetFile:
     """Precondition: all of the file has been received. Effect: it is verified, and part of the
     draft. Repeating it is fine. Messages: none. Raises ``AssetDraftUnknown``; ``Conflict`` where
-    some is missing, ``Unprocessable`` where it is not what was announced, ``NotAvailable``."""
+    some is missing, ``Unprocessable`` where it is not what was announced, ``NotAvailable``.
+    """
     file = await _wanted(context, name, uid, number)
     wanted = JoinPieces(
         seq=number,
@@ -74,7 +76,8 @@ async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> Stor
     """Precondition: all files of the draft are complete. Effect: the next version of the asset,
     which chains that are made from now on get, as a whole; where a version has this content
     already, that is it, and the draft goes. Repeating it gives the same answer. Messages: none.
-    Raises ``AssetDraftUnknown``, ``AssetFilesMissing``, ``AssetMoved``, ``NotAvailable``."""
+    Raises ``AssetDraftUnknown``, ``AssetFilesMissing``, ``AssetMoved``, ``NotAvailable``.
+    """
     draft, stored = await _begun(context, name, uid)
     if draft is None:
         assert stored is not None  # noqa: S101 - one of both
@@ -137,7 +140,8 @@ async def _store(
 
 async def give_up(context: OperatorContext, uid: UUID) -> None:
     """Precondition: the draft was given up. Effect: its data set is being deleted; where that
-    cannot be asked for now, the loop does it. Messages: none."""
+    cannot be asked for now, the loop does it. Messages: none.
+    """
     try:
         await context.chains.delete_asset(uid)
     except ServiceError as error:

@@ -28,7 +28,8 @@ async def remove_asset(
     """``version`` None: all. Precondition: none. Effect: no chain that is made from now on gets
     them. The files of those that no chain needs which has not ended are being deleted; the others
     stay until then. Messages: none. Raises ``AssetUnknown``,
-    ``NameOfOthers``."""
+    ``NameOfOthers``.
+    """
     async with context.database.transaction() as transaction:
         await assets.lock_asset(transaction.connection, name)
         await require_name(transaction.connection, NamedKind.ASSET, name)
@@ -55,7 +56,8 @@ async def remove_asset(
 
 async def delete_removed(context: OperatorContext) -> bool:
     """Effect: files of versions that were taken back go whose chains have ended, and drafts that
-    nobody goes on with. Messages: none. Raises ``NotAvailable``. True when there may be more."""
+    nobody goes on with. Messages: none. Raises ``NotAvailable``. True when there may be more.
+    """
     async with context.database.connection() as connection:
         versions = await assets.versions_to_delete(connection, limit=BATCH)
         drafts = await assets.give_up_stale(connection, after=PATIENCE, limit=BATCH)
@@ -67,7 +69,8 @@ async def delete_removed(context: OperatorContext) -> bool:
 
 async def _delete(context: OperatorContext, version: AssetVersion) -> bool:
     """False while chains need it. The chain service decides: it makes none on a data set that it
-    has let go."""
+    has let go.
+    """
     try:
         await context.chains.delete_asset(version.dataset_uid)
     except Conflict as conflict:

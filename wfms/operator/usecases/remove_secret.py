@@ -12,7 +12,8 @@ log = structlog.get_logger(__name__)
 async def remove_secret(database: Database, name: str, *, version: int | None = None) -> None:
     """``version`` None: all of them. Precondition: none. Effect: what was kept is gone; jobs that
     start from now on and need it fail, those that run have it. Messages: none. Raises
-    ``SecretUnknown``."""
+    ``SecretUnknown``.
+    """
     async with database.transaction() as transaction:
         await secrets.lock_secret(transaction.connection, name)
         removed = await secrets.mark_removed(transaction.connection, name, version=version)

@@ -39,7 +39,8 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
     version and the parameters given (False); the data set is not listed as unmatched any more.
     Messages: none of ours. Raises ``TemplateUnknown``, ``RunTemplateUnknown``,
     ``TemplateDisabled``, ``NotFound`` (the data set), ``DatasetUnusable``, ``Unprocessable``
-    (parameters, a data set that is missing), ``NotAvailable``."""
+    (parameters, a data set that is missing), ``NotAvailable``.
+    """
     template = await _wanted(context.database, request)
     dataset = await _dataset(context, request, template)
     if dataset.state in _GONE:

@@ -13,7 +13,8 @@ from wfms.operator.usecases.read_templates import read_template_by_id
 async def request_rerun_plan(context: OperatorContext, uid: UUID, asked: RerunChain) -> RerunPlan:
     """What ``request_rerun`` would do; that the template is disabled is among what is missing.
     Effect: none. Raises ``NotFound``, ``Conflict``, ``Unprocessable`` and ``NotAvailable`` of the
-    chain service."""
+    chain service.
+    """
     plan = await context.chains.plan_rerun(uid, asked)
     disabled = await _disabled(context.database, await context.chains.chain(uid))
     return (
@@ -28,7 +29,8 @@ async def request_rerun(
 ) -> tuple[Chain, bool]:
     """Precondition: the chain is over, and data sets may go through its template. Effect: the chain
     service's; whether the chain is new. Messages: none of ours. Raises ``TemplateDisabled``, and as
-    ``request_rerun_plan``."""
+    ``request_rerun_plan``.
+    """
     disabled = await _disabled(context.database, await context.chains.chain(uid))
     if disabled is not None:
         raise disabled

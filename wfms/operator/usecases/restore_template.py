@@ -13,7 +13,8 @@ async def restore_template(
 ) -> StoreOutcome:
     """Precondition: there is this version, not deleted. Effect: a new version with its files,
     compiled anew; none where the latest has these files already. Messages: none. Raises
-    ``TemplateUnknown``; ``TemplateRefused`` where today's checks refuse it."""
+    ``TemplateUnknown``; ``TemplateRefused`` where today's checks refuse it.
+    """
     old = await read_template(context.database, name, version=version)
     return await store_template(
         context, SubmittedFiles(old.files, old.main), name=name, template_id=template_id

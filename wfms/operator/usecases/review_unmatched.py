@@ -1,5 +1,6 @@
 """Reads data sets that fit no template, with what today's templates make of them; and templates
-that compete for data sets."""
+that compete for data sets.
+"""
 
 import asyncio
 from collections.abc import Iterable
@@ -26,7 +27,8 @@ async def review_unmatched(
     context: OperatorContext, *, limit: int, template: str | None = None
 ) -> UnmatchedList:
     """Newest first; ``template``: only those that it would take now. Effect: none. Raises
-    ``NotAvailable`` (intake)."""
+    ``NotAvailable`` (intake).
+    """
     found, templates = await asyncio.gather(
         context.intake.unmatched(limit=limit if template is None else _MOST),
         read_templates(context.database, disabled=True),
@@ -45,7 +47,8 @@ def takers(unmatched: Unmatched) -> list[str]:
 
 async def count_waiting(context: OperatorContext, template: StoredTemplate) -> int:
     """How many unmatched data sets the template would take now; 0 where the intake does not
-    answer."""
+    answer.
+    """
     if not template.plan.match or template.disabled_at is not None:
         return 0
     try:

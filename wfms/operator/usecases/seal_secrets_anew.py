@@ -13,7 +13,8 @@ log = structlog.get_logger(__name__)
 async def seal_secrets_anew(context: OperatorContext) -> None:
     """Precondition: none. Effect: the first key alone opens all that any of the keys opens; what
     none of them does is left as it is, and told. Messages: none. Raises ``NoKey`` where there is
-    something to be encrypted, and no key."""
+    something to be encrypted, and no key.
+    """
     async with context.database.connection() as connection:
         found = await secrets.all_secrets(connection)
         old = [secret for secret in found if not context.sealer.is_current(secret.sealed)]

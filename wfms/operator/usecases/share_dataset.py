@@ -10,7 +10,8 @@ from wfms.operator.usecases.known_groups import require_known
 
 async def share_dataset(context: OperatorContext, uid: UUID, request: Share) -> Dataset:
     """Precondition: none; repeating it is fine. Effect: as the DMS has it. Messages: none. Raises
-    ``UnknownGroup``, and what the DMS answers."""
+    ``UnknownGroup``, and what the DMS answers.
+    """
     async with context.database.connection() as connection:
         await require_known(connection, request.shared_with)
     return await context.dms.share_dataset(uid, request)

@@ -60,7 +60,8 @@ class SignInDesk:
     ) -> BegunT:
         """``does``: as it is noted. Precondition: none. Effect: what ``begin`` does, while nobody
         gives the person another password or disables him; a wrong password counts. Messages: none.
-        Raises ``WrongPassword``, ``TooManyTries``."""
+        Raises ``WrongPassword``, ``TooManyTries``.
+        """
         name = name.strip().lower()
         if not is_name(name):
             raise WrongPassword()

@@ -23,7 +23,8 @@ async def stand_in_dataset(
     """``group``: whose it is. Effect: a closed data set on demand, without files, called after the
     template, its version, the values and the group; the same ones again give the one that there is,
     unless somebody has deleted it. So there is one chain of them, too. Messages: those of the DMS.
-    Raises ``NotAvailable``."""
+    Raises ``NotAvailable``.
+    """
     written = json.dumps(params, sort_keys=True, separators=(",", ":"))
     of_group = "" if group == EVERYONE else f"/{group}"
     digest = sha256(f"{template.id}/{written}{of_group}".encode()).hexdigest()[:_DIGEST]

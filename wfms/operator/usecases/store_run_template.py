@@ -1,5 +1,6 @@
 """Stores the template that a run of files brings along: the run's own, apart from all that is
-published."""
+published.
+"""
 
 import hashlib
 import json
@@ -35,7 +36,8 @@ async def store_run_template(
     """``group``: whose it is. Precondition: none. Effect: a template that no data set is matched
     with, unless there is one of this name and these very files, which is given then; published
     templates and their versions stay as they are. Messages: none. Raises ``Unprocessable`` (files
-    that cannot be taken) and ``TemplateRefused`` with every finding; nothing is stored then."""
+    that cannot be taken) and ``TemplateRefused`` with every finding; nothing is stored then.
+    """
     database = context.database
     upload = await context.compiler.take(sent)
     whose = ownership(person_asking(), owner=None, group=group)
@@ -55,7 +57,8 @@ async def store_run_template(
 
 def digest_of(name: str, upload: "Upload", group: str) -> bytes:
     """Of all that decides what it becomes, and whose it is: another release may make another plan
-    of the same files."""
+    of the same files.
+    """
     content = [version("sluice"), name, upload.main, sorted(upload.texts.items())]
     content += [] if group == EVERYONE else [group]
     return hashlib.sha256(json.dumps(content).encode()).digest()

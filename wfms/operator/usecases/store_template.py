@@ -50,7 +50,8 @@ async def store_template(
     latest version has these very files; a ring that it forms is warned of in the answer, and not
     kept. Messages: none. Raises ``Unprocessable`` (files that cannot
     be taken), ``TemplateRefused`` with every finding, ``OvertakenVersion``, ``TemplateNameTaken``,
-    ``Forbidden``, ``TakesFromAll``; nothing is stored then."""
+    ``Forbidden``, ``TakesFromAll``; nothing is stored then.
+    """
     database = context.database
     upload = await context.compiler.take(sent)
     async with database.connection() as connection:
@@ -81,7 +82,8 @@ async def latest_if_same(
     connection: Connection, name: str, upload: "Upload"
 ) -> StoredTemplate | None:
     """The latest version, where it has these files. A template of one file is its text, whatever
-    the file is called."""
+    the file is called.
+    """
     present = await templates.latest(connection, name, sight_now())
     if present is None:
         return None

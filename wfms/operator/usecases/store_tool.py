@@ -20,7 +20,8 @@ log = structlog.get_logger(__name__)
 async def store_tool(context: OperatorContext, new: NewTool) -> StoredTool:
     """Precondition: none. Effect: a new version, unless the newest has this very text. What is
     wrong with it is found by compiling a workflow of it alone. Messages: none. Raises
-    ``ToolRefused`` with every finding, ``NameOfOthers``; nothing is stored then."""
+    ``ToolRefused`` with every finding, ``NameOfOthers``; nothing is stored then.
+    """
     async with context.database.connection() as connection:
         present = _same(await tools.versions_of(connection, new.name), new.cwl)
     if present is not None:
@@ -49,7 +50,8 @@ async def store_tool(context: OperatorContext, new: NewTool) -> StoredTool:
 async def remove_tool(database: Database, name: str, *, version: int | None = None) -> None:
     """``version`` None: all. Precondition: none. Effect: nothing is composed of it any more;
     templates that were composed of it have their own text of it. Messages: none. Raises
-    ``ToolUnknown``, ``NameOfOthers``."""
+    ``ToolUnknown``, ``NameOfOthers``.
+    """
     async with database.transaction() as transaction:
         await tools.lock_tool(transaction.connection, name)
         await require_name(transaction.connection, NamedKind.TOOL, name)
@@ -66,7 +68,8 @@ def _same(versions: Sequence[Tool], text: str) -> Tool | None:
 
 async def _checked(context: OperatorContext, new: NewTool) -> list[Finding]:
     """Warnings about the tool. A tool that cannot stand alone (it takes what only another one
-    gives) is compiled with what it lacks as files. Raises ``ToolRefused``."""
+    gives) is compiled with what it lacks as files. Raises ``ToolRefused``.
+    """
     findings = await checked_text(context.compiler, new.name, new.cwl)
     if any(finding.severity == "error" for finding in findings):
         raise ToolRefused(new.name, findings)

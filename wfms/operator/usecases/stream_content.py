@@ -1,5 +1,6 @@
 """Streams what is in files from the DMS, or what another service has, to whoever asks: never whole
-in memory."""
+in memory.
+"""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ Query = Mapping[str, str | Sequence[str]]
 @dataclass(frozen=True, slots=True)
 class StreamedBody:
     """What comes behind ``begin``, which was read already. To be closed, whether or not it was
-    read."""
+    read.
+    """
 
     answer: httpx.Response
     rest: AsyncIterator[bytes]
@@ -60,7 +62,8 @@ async def stream_content(
 ) -> StreamedContent:
     """Precondition: ``http`` leads to the ``service`` and reads answers as they come. Effect: none.
     ``asked``: headers of the request. Its errors come back as its answer. Raises ``NotAvailable``
-    where it does not answer."""
+    where it does not answer.
+    """
     kept = {name: value for name in ASKED if (value := (asked or {}).get(name)) is not None}
     request = http.build_request(
         method, path, params=dict(query or {}), headers={**kept, "Accept-Encoding": "identity"}

@@ -41,7 +41,8 @@ class TakesFromAll(Forbidden):
 
 async def require_may_take(connection: Connection, name: str, plan: Plan, *, group: str) -> None:
     """``group``: whose the template is. Where there are no groups, everything is everyone's
-    anyway. Raises ``TakesFromAll``, ``SecretOfEveryone``."""
+    anyway. Raises ``TakesFromAll``, ``SecretOfEveryone``.
+    """
     require_may_publish(name, plan, group=group)
     person = person_asking()
     if group != EVERYONE or not plan.match or person is None or person.role.includes(Role.SHIFT):
@@ -52,7 +53,8 @@ async def require_may_take(connection: Connection, name: str, plan: Plan, *, gro
 
 async def require_free(connection: Connection, name: str, *, group: str | None = None) -> None:
     """The name is nobody's, or the group's of who asks. Raises ``TemplateNameTaken``,
-    ``Forbidden``; ``Conflict`` where it is to be another ``group``'s."""
+    ``Forbidden``; ``Conflict`` where it is to be another ``group``'s.
+    """
     known = await owned_name(connection, name)
     if known is None:
         return
@@ -75,7 +77,8 @@ async def take_for_asker(
     connection: Connection, name: str, plan: Plan, *, group: str | None
 ) -> None:
     """Precondition: the lock of the name is had. Effect: it is the asker's, where it is new.
-    Raises as ``require_free``, and ``TakesFromAll``."""
+    Raises as ``require_free``, and ``TakesFromAll``.
+    """
     await require_free(connection, name, group=group)
     if await templates.next_version(connection, name) == 1:
         whose = ownership(person_asking(), owner=None, group=group)
@@ -87,7 +90,8 @@ async def take_for_asker(
 
 async def require_changeable(connection: Connection, name: str) -> StoredTemplate:
     """The latest version. Precondition: the lock of the name is had, so that whoever deletes it
-    comes before or after. Raises ``TemplateUnknown``, ``Forbidden``."""
+    comes before or after. Raises ``TemplateUnknown``, ``Forbidden``.
+    """
     found = await templates.latest(connection, name, sight_now())
     if found is None:
         raise TemplateUnknown(name)
@@ -100,7 +104,8 @@ async def share_template(database: Database, name: str, request: Share) -> Store
     """Precondition: none; repeating it is fine. Effect: these groups see the template from now on,
     and no others beside its own. Messages: none. Raises ``TemplateUnknown``; ``Forbidden`` where
     it is another group's, or is to be given to a group that the asker is not in;
-    ``UnknownGroup``, ``TakesFromAll``."""
+    ``UnknownGroup``, ``TakesFromAll``.
+    """
     person = person_asking()
     if person is not None and request.group is not None:
         require_member(person, request.group)

@@ -10,7 +10,8 @@ from wfms.operator.domain.template import StoredTemplate
 
 async def ring_warnings(connection: Connection, candidate: StoredTemplate) -> list[Finding]:
     """Of a template that is published, or would be. Those count that are enabled, and that whoever
-    asks sees. One that takes what it gives is warned of by its text. Effect: none."""
+    asks sees. One that takes what it gives is warned of by its text. Effect: none.
+    """
     if candidate.plan.due is None:
         return []
     found = await templates.all_latest(connection, sight_now(), disabled=False)
