@@ -1,4 +1,4 @@
-"""Reads one chain with everything that its page shows."""
+"""A chain with everything that its page shows."""
 
 import asyncio
 from dataclasses import dataclass
@@ -22,38 +22,44 @@ from wfms.operator.usecases.read_step_waits import with_step_waits
 from wfms.operator.usecases.read_templates import read_template_by_id
 from wfms.operator.usecases.read_upload_waits import with_upload_waits
 
-#: Files of an output that its chain's page names.
+#: Files of an output that the page of its chain lists.
 FIRST_FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class KnownDataset:
-    """``dataset`` None: the DMS does not know it or does not answer."""
+    """A data set of a chain; ``dataset`` is None if the DMS does not know it or does not answer."""
 
     entry: ChainDataset
     dataset: Dataset | None
 
     @property
     def standing(self) -> str:
+        """The state of the data set, in words."""
         return standing(self.entry, self.dataset)
 
 
 @dataclass(frozen=True, slots=True)
 class OutputPreview:
-    """An output with its first files; none of them where its data set cannot be read."""
+    """An output with its first files; there are none if its data set cannot be read."""
 
     output: ChainOutput
     files: list[File]
 
     @property
     def readable(self) -> bool:
+        """Whether the files of the output can be read."""
         return self.output.dataset.usable
 
 
 @dataclass(frozen=True, slots=True)
 class ChainDetail:
-    """``template`` None: it was never stored here. ``results``: of a chain that has finished.
-    ``partial``: what there is of one that is over and has not.
+    """What the page of a chain shows.
+
+    Attributes:
+        template: None if the template was never stored here.
+        results: The outputs of a chain that has finished.
+        partial: What is left of a chain that ended without finishing.
     """
 
     progress: ChainProgress
@@ -64,17 +70,22 @@ class ChainDetail:
 
     @property
     def drawing(self) -> Drawing | None:
+        """The drawing of the plan, if the template is known."""
         return None if self.template is None else draw(self.template.plan)
 
     def step(self, name: str) -> StepProgress | None:
+        """Return the progress of the step with this name, or None."""
         return next(
             (progress for progress in self.progress.steps if progress.step.name == name), None
         )
 
 
 async def read_chain_detail(context: OperatorContext, uid: UUID) -> ChainDetail:
-    """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
-    service; what the DMS or the WMS does not say is left out.
+    """Return a chain with what its page shows; what the DMS or the WMS does not answer is left out.
+
+    Raises:
+        NotFound: There is no such chain.
+        NotAvailable: The chain service does not answer.
     """
     dms = context.dms
     chain = await with_upload_waits(dms, await context.chains.chain(uid))

@@ -1,4 +1,4 @@
-"""Reads chains from the chain service, with the counts of their tasks from the WMS."""
+"""Chains from the chain service with the job counts of their tasks from the WMS."""
 
 import asyncio
 from collections.abc import Iterable
@@ -24,13 +24,17 @@ PAGE = 30
 
 RUNNING = [state for state in ChainState if not state.final]
 
-#: Ids in one query, so that the address stays short.
+#: Ids in one query, so that the URL stays short.
 _AT_ONCE = 100
 _PAGE = 1000
 
 
 async def newest_running(chains: ChainsClient, *, limit: int) -> list[Chain]:
-    """Chains that have not ended, the newest first. Raises ``NotAvailable``."""
+    """Return the newest chains that have not ended.
+
+    Raises:
+        NotAvailable: The chain service does not answer.
+    """
     pages = await asyncio.gather(*(chains.chains(state=state, limit=limit) for state in RUNNING))
     found = [chain for page in pages for chain in page.chains]
     return sorted(found, key=lambda chain: chain.created_at, reverse=True)[:limit]
@@ -38,7 +42,7 @@ async def newest_running(chains: ChainsClient, *, limit: int) -> list[Chain]:
 
 @dataclass(frozen=True, slots=True)
 class ChainList:
-    """``after``: where the next page begins; None on the last."""
+    """A page of chains; ``after`` is the start of the next page, or None on the last page."""
 
     chains: list[ChainProgress]
     after: str | None
@@ -54,10 +58,10 @@ async def read_chain_list(
     """Return one page of chains, newest first.
 
     Args:
-        context: The service's own.
+        context: The context of the operator service.
         state: Only chains in this state.
-        template: Only chains of a template of this name, of any version.
-        after: Where the page before ended.
+        template: Only chains of any version of this template.
+        after: The ``after`` of the previous page.
 
     Raises:
         NotAvailable: The chain service does not answer.
@@ -67,8 +71,12 @@ async def read_chain_list(
 
 
 async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
-    """Chains of any version of the template that have not ended, newest first; those of runs are no
-    versions of it. Raises ``NotAvailable``.
+    """Return the chains of any version of the template that have not ended, newest first.
+
+    Chains of one-off runs are left out: their template is no version of the published one.
+
+    Raises:
+        NotAvailable: The chain service does not answer.
     """
     found: list[Chain] = []
     for state in RUNNING:
@@ -84,7 +92,7 @@ async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
 
 
 async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainProgress]:
-    """The chains with the counts of their tasks; without, where the WMS does not answer."""
+    """Return the chains with the job counts of their tasks, or without if the WMS does not answer."""
     found = list(chains)
     tasks = [
         step.task_uid

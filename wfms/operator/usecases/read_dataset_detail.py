@@ -1,4 +1,4 @@
-"""Reads one data set with its files and its chains."""
+"""A data set with its files and its chains."""
 
 import asyncio
 from dataclasses import dataclass
@@ -29,11 +29,16 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True)
 class DatasetDetail:
-    """``next``: where the next page of its files begins; None on the last. ``chains`` None: the
-    chain service does not answer. ``unmatched``: where it fitted no template and waits. ``status``
-    None: not known now. ``namesakes``: others that people call so, the newest first. ``standing``:
-    of one that grows, unless that is not known now. ``made_by``: the chain that wrote it; None
-    where no chain did, or the chain service does not tell.
+    """What the page of a data set shows.
+
+    Attributes:
+        next: The start of the next page of files; None on the last page.
+        chains: None if the chain service does not answer.
+        unmatched: Set if the data set matches no template and waits.
+        status: None if it is not known now.
+        namesakes: Other data sets with the same name, newest first.
+        standing: How an append-only data set was used; None if it is not known now.
+        made_by: The chain that wrote the data set; None if there is none or it is not known now.
     """
 
     dataset: Dataset
@@ -50,8 +55,16 @@ class DatasetDetail:
 async def read_dataset_detail(
     context: OperatorContext, uid: UUID, *, after: str | None = None
 ) -> DatasetDetail:
-    """Effect: none. ``after``: the page of files behind this place.
-    Raises ``NotFound`` and ``NotAvailable`` of the DMS; what others do not say is left out.
+    """Return a data set with a page of its files; what other services do not answer is left out.
+
+    Args:
+        context: The context of the operator service.
+        uid: The data set.
+        after: The ``next`` of the previous page of files.
+
+    Raises:
+        NotFound: There is no such data set.
+        NotAvailable: The DMS does not answer.
     """
     dms = context.dms
     dataset, files, made, waiting, status = await asyncio.gather(
@@ -88,7 +101,7 @@ async def _chains(context: OperatorContext, uid: UUID) -> list[ChainProgress] | 
 
 
 async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
-    """Registered names are one data set's alone."""
+    """Return other data sets with the same name; registered names are unique."""
     if label(dataset) == dataset.name:
         return []
     try:
@@ -104,8 +117,11 @@ async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
 
 
 async def read_dataset_status(context: OperatorContext, uid: UUID) -> DatasetStatus:
-    """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS; why a chain waits is left
-    out where the intake does not say.
+    """Return the status of a data set and, if the intake answers, why its chain waits.
+
+    Raises:
+        NotFound: There is no such data set.
+        NotAvailable: The DMS does not answer.
     """
     status = await context.dms.dataset_status(uid)
     try:

@@ -1,4 +1,4 @@
-"""Reads when a template runs by itself, and what data sets that grow were used for."""
+"""The triggers of a template and its use of append-only data sets."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,8 +21,9 @@ from wfms.operator.usecases.context import OperatorContext
 
 
 async def read_due(context: OperatorContext, template: StoredTemplate) -> TemplateDue | None:
-    """None: it takes data sets as they close, or is asked for. Effect: none. What others do not say
-    is left out.
+    """Return the trigger of a template, or None if it has none.
+
+    What other services do not answer is left out.
     """
     plan = template.plan
     if plan.due is None:
@@ -42,7 +43,10 @@ async def read_due(context: OperatorContext, template: StoredTemplate) -> Templa
 
 
 async def read_standing(context: OperatorContext, dataset: Dataset) -> Standing | None:
-    """With who was given how much of it. None: it does not grow, or that is not known now."""
+    """Return how much of an append-only data set each template was given.
+
+    None if the data set is not append-only or the DMS does not answer.
+    """
     if dataset.standing is None:
         return None
     try:
@@ -80,8 +84,9 @@ async def _sets(context: OperatorContext, template: StoredTemplate) -> list[DueS
 async def _held(
     context: OperatorContext, template: StoredTemplate, sets: Sequence[Standing]
 ) -> dict[UUID, str | None]:
-    """Why what is new in them is not given to it by itself, as the intake sees it. All templates
-    count, also those that whoever asks does not see, which are not named.
+    """Return by data set why the intake does not give its new files to the template.
+
+    All templates count, but those that the principal may not see are not named.
     """
     try:
         most = await context.intake.generations() if sets else 0

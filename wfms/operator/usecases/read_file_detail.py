@@ -1,4 +1,4 @@
-"""Reads one file of a data set, and as much of what is in it as is shown."""
+"""One file of a data set, with a preview."""
 
 import asyncio
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from wfms.operator.usecases.read_image import LARGEST
 
 @dataclass(frozen=True, slots=True)
 class FileDetail:
-    """``preview`` None: it cannot be read, and ``trouble`` says why."""
+    """A file with its preview; if it cannot be read, ``preview`` is None and ``trouble`` says why."""
 
     dataset: Dataset
     file: File
@@ -23,16 +23,22 @@ class FileDetail:
 
     @property
     def name(self) -> str:
+        """The name of the file within its data set."""
         return own_name(self.file.name)
 
     @property
     def pictured(self) -> bool:
-        """It is not too large for a picture on a page."""
+        """Whether the file is small enough to be shown as a picture."""
         return self.file.size <= LARGEST
 
 
 async def read_file_detail(context: OperatorContext, uid: UUID, file_id: int) -> FileDetail:
-    """Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the DMS."""
+    """Return a file with its preview.
+
+    Raises:
+        NotFound: There is no such file.
+        NotAvailable: The DMS does not answer.
+    """
     dms = context.dms
     dataset, file = await asyncio.gather(dms.dataset(uid), dms.file(uid, file_id))
     try:

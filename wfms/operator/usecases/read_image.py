@@ -1,4 +1,4 @@
-"""Reads a picture out of a data set, for a page to show."""
+"""A picture from a data set, for display on a page."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -15,13 +15,18 @@ LARGEST = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class Image:
+    """A picture that is streamed."""
+
     media: str
     body: StreamedBody
 
 
 async def read_image(files: httpx.AsyncClient, dataset: UUID, file: int) -> Image:
-    """Effect: none. What it is is told by its beginning. Raises ``NotFound`` where the file is no
-    picture that is shown, cannot be read, or is larger than ``LARGEST``; ``NotAvailable``.
+    """Return a picture whose media type is determined from its first bytes.
+
+    Raises:
+        NotFound: The file is no supported picture, is not readable or is larger than ``LARGEST``.
+        NotAvailable: The DMS does not answer.
     """
     content = await stream_content(files, f"/api/v1/datasets/{dataset}/files/{file}/content")
     head = b""

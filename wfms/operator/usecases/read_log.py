@@ -1,5 +1,6 @@
-"""Reads the log of a job: its beginning and its end, as the DMS gives them, from storages for logs
-alone.
+"""The log of a job: its beginning and its end.
+
+The DMS reads them, and only from storages that are configured for logs.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,12 @@ from wfms.operator.usecases.context import OperatorContext
 
 @dataclass(frozen=True, slots=True)
 class LogText:
-    """``cut``: its middle is not in ``text``, which says so. ``size``: bytes of the whole log."""
+    """The text of a log.
+
+    Attributes:
+        size: Bytes of the whole log.
+        cut: Whether the middle is left out, which ``text`` then says.
+    """
 
     text: str
     size: int
@@ -24,21 +30,30 @@ class LogText:
 
 @dataclass(frozen=True, slots=True)
 class LogPlace:
+    """The location of the log of an attempt."""
+
     attempt: int
     url: str
 
 
 async def find_log(wms: WmsClient, job_id: int, *, attempt: int | None = None) -> LogPlace:
-    """The log of ``attempt``, or of the last one that has a log. Raises ``NotFound`` (the job),
-    ``LogUnknown``, ``NotAvailable``.
+    """Return the location of the log of an attempt, or of the last attempt that has one.
+
+    Raises:
+        NotFound: There is no such job.
+        LogUnknown: There is no log.
+        NotAvailable: The WMS does not answer.
     """
     return _place(await wms.job(job_id), attempt)
 
 
 async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None = None) -> LogText:
-    """Precondition: none. Effect: none. Of the bytes shown half are from its beginning, half from
-    its end. Which log: as in ``find_log``. Raises ``NotFound`` (the job), ``LogUnknown``,
-    ``NotAvailable`` (WMS).
+    """Return the log that ``find_log`` finds; of a long log half of the text is from each end.
+
+    Raises:
+        NotFound: There is no such job.
+        LogUnknown: There is no log, or it cannot be read.
+        NotAvailable: The WMS does not answer.
     """
     dms = context.dms
     most = context.log_preview

@@ -1,4 +1,4 @@
-"""Reads what a chain gives in the end: the outputs of its workflow, each a data set."""
+"""The results of a chain: the outputs of its workflow, each a data set."""
 
 import asyncio
 from uuid import UUID
@@ -16,9 +16,11 @@ from wfms.operator.usecases.read_templates import read_template_by_id
 
 
 async def read_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list[ChainOutput]]:
-    """Precondition: none. Effect: none. In the workflow's order; those of which no data set was
-    made (yet) are left out. Raises ``NotFound`` and ``NotAvailable`` of the chain service and of
-    the DMS.
+    """Return a chain and those of its outputs that have a data set, in the order of the workflow.
+
+    Raises:
+        NotFound: There is no such chain.
+        NotAvailable: The chain service or the DMS does not answer.
     """
     chain = await context.chains.chain(uid)
     template = await read_template_by_id(context.database, chain.template_id)
@@ -28,9 +30,7 @@ async def read_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list
 async def outputs_of(
     dms: DmsClient, chain: Chain, template: StoredTemplate | None
 ) -> list[ChainOutput]:
-    """As ``read_outputs``. ``template`` None: it was never stored here, and what its outputs are is
-    not known.
-    """
+    """Return the outputs of a chain, or none if its template was never stored here."""
     written = {
         (dataset.step, dataset.port): dataset.uid
         for dataset in chain.datasets
@@ -52,7 +52,11 @@ async def outputs_of(
 
 
 async def finished_outputs(context: OperatorContext, uid: UUID) -> tuple[Chain, list[ChainOutput]]:
-    """As ``read_outputs``, of a chain that has finished. Raises ``NoOutputs``."""
+    """Return the outputs of a finished chain, as ``read_outputs`` does.
+
+    Raises:
+        NoOutputs: The chain has not finished or has no outputs.
+    """
     chain, outputs = await read_outputs(context, uid)
     if chain.state is not ChainState.FINISHED or not outputs:
         raise NoOutputs(chain)

@@ -1,4 +1,4 @@
-"""Reads what the first page shows: what runs, what ended last, who works, what needs a person."""
+"""The content of the first page: chains, pilots and what needs a person."""
 
 import asyncio
 
@@ -18,8 +18,10 @@ _MOST_RUNNING, _MOST_ENDED, _MOST_NOTICES = 50, 10, 10
 
 
 async def read_overview(context: OperatorContext) -> Overview:
-    """Effect: none. What a service that does not answer would have said is missing, and the
-    overview says so. Numbers are those of the services' databases, not of what is listed.
+    """Return the content of the first page.
+
+    If a service does not answer, its part is missing and a notice says so. Counts come from the
+    databases of the services and not from the lists.
     """
     (running, ended), attention, templates, limits = await asyncio.gather(
         _chains(context.chains),
@@ -41,7 +43,7 @@ async def read_overview(context: OperatorContext) -> Overview:
 
 
 async def _limits(wms: WmsClient) -> list[ResourceLimit]:
-    """None where the WMS does not answer, as a notice says, or is of the release before."""
+    """Return the limits, or none if the WMS does not answer or is an older release."""
     try:
         return (await wms.limits()).limits
     except ServiceError:
@@ -49,9 +51,7 @@ async def _limits(wms: WmsClient) -> list[ResourceLimit]:
 
 
 async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
-    """Those that run and those that ended last; none where the chain service does not answer, as a
-    notice says.
-    """
+    """Return the running chains and those that ended last, or none if the service does not answer."""
     try:
         return await asyncio.gather(
             newest_running(chains, limit=_MOST_RUNNING), chains.last_ended(limit=_MOST_ENDED)

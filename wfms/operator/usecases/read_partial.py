@@ -1,6 +1,4 @@
-"""Reads what there is of a chain: what its steps wrote, as far as it is still there, and their
-logs.
-"""
+"""What is left of a chain: the outputs of its steps that still exist, and their logs."""
 
 from uuid import UUID
 
@@ -12,8 +10,11 @@ from wfms.operator.usecases.read_templates import read_template_by_id
 
 
 async def read_partial(context: OperatorContext, uid: UUID) -> PartialOutputs:
-    """Precondition: none. Effect: none. Raises ``NotFound`` and ``NotAvailable`` of the chain
-    service and of the DMS.
+    """Return what the steps of a chain wrote, and why parts of it are missing.
+
+    Raises:
+        NotFound: There is no such chain.
+        NotAvailable: The chain service or the DMS does not answer.
     """
     chain = await context.chains.chain(uid)
     template = await read_template_by_id(context.database, chain.template_id)
@@ -24,8 +25,13 @@ async def read_partial(context: OperatorContext, uid: UUID) -> PartialOutputs:
 
 
 async def read_what_is_left(context: OperatorContext, uid: UUID) -> PartialOutputs:
-    """As ``read_partial``, of a chain that is over, and only what can be read of it. Raises
-    ``StillRuns``, ``NothingLeft`` as well.
+    """Return what can still be read of a chain that has ended.
+
+    Raises:
+        StillRuns: The chain has not ended.
+        NothingLeft: Nothing can be read any more.
+        NotFound: There is no such chain.
+        NotAvailable: The chain service or the DMS does not answer.
     """
     found = await read_partial(context, uid)
     if not found.chain.state.final:

@@ -1,4 +1,4 @@
-"""Read periods of data taking, their runs and the runs' frames for the pages."""
+"""Data-taking periods, their runs and the frames of the runs, for the pages."""
 
 import asyncio
 from collections import defaultdict
@@ -10,7 +10,7 @@ from wfms.operator.usecases.context import OperatorContext
 
 @dataclass(frozen=True, slots=True)
 class PeriodWithRuns:
-    """A period, and its runs in the order of their numbers."""
+    """A period and its runs."""
 
     period: Period
     runs: list[Run]
@@ -18,8 +18,10 @@ class PeriodWithRuns:
 
 @dataclass(frozen=True, slots=True)
 class RunWithFrames:
-    """A run, and a page of its frames. ``next``: the number after which the next page begins;
-    None on the last page.
+    """A run and a page of its frames.
+
+    Attributes:
+        next: The number after which the next page begins; None on the last page.
     """
 
     run: Run

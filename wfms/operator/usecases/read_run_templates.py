@@ -1,6 +1,4 @@
-"""Reads templates that came with runs, and takes them off the list: those that whoever asks
-sees.
-"""
+"""Listing and unlisting of the templates of one-off runs."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -18,7 +16,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RunTemplates:
-    """``after``: the one that the next page begins behind; None on the last."""
+    """A page of templates; ``after`` is the last one of it, or None on the last page."""
 
     templates: list[StoredTemplate]
     after: UUID | None
@@ -27,8 +25,10 @@ class RunTemplates:
 async def list_run_templates(
     database: Database, *, limit: int, after: UUID | None = None
 ) -> RunTemplates:
-    """One page, the last one run first, without their files. Raises ``RunTemplateUnknown`` where
-    there never was ``after``.
+    """Return one page of templates without their files, the one that ran last first.
+
+    Raises:
+        RunTemplateUnknown: The template ``after`` never existed.
     """
     sight = sight_now()
     async with database.connection() as connection:
@@ -40,7 +40,11 @@ async def list_run_templates(
 
 
 async def read_run_template(database: Database, template_id: UUID) -> StoredTemplate:
-    """Also one that was deleted: its chains show it. Raises ``RunTemplateUnknown``."""
+    """Return the template of a run, even if it was deleted, because its chains show it.
+
+    Raises:
+        RunTemplateUnknown: There is no such template.
+    """
     async with database.connection() as connection:
         found = await run_templates.run_template_by_id(connection, template_id, sight_now())
     if found is None:
@@ -49,8 +53,10 @@ async def read_run_template(database: Database, template_id: UUID) -> StoredTemp
 
 
 async def delete_run_template(database: Database, template_id: UUID) -> None:
-    """Precondition: none. Effect: it is not listed any more; chains of it go on, and show it.
-    Messages: none. Raises ``RunTemplateUnknown``.
+    """Remove the template of a run from the list; its chains continue and still show it.
+
+    Raises:
+        RunTemplateUnknown: There is no such template on the list.
     """
     async with database.transaction() as transaction:
         connection = transaction.connection

@@ -1,4 +1,4 @@
-"""Reads what secrets there are: names, versions, who may use them; never a value."""
+"""Names and versions of secrets and the templates that may use them, but never a value."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -13,17 +13,17 @@ from wfms.operator.usecases.secret_users import why_refused
 
 
 async def read_secrets(database: Database) -> list[Secret]:
-    """By name."""
+    """Return the secrets by name."""
     async with database.connection() as connection:
         found = await secrets.all_secrets(connection)
     return [_secret(list(versions)) for _, versions in groupby(found, lambda each: each.name)]
 
 
 async def read_secret(database: Database, name: str, *, template_id: UUID | None = None) -> Secret:
-    """Return a secret's versions; with ``template_id`` also why that template may not use it.
+    """Return the versions of a secret and, with ``template_id``, why that template may not use it.
 
     Raises:
-        SecretUnknown: No version of it is kept.
+        SecretUnknown: There is no such secret.
     """
     async with database.connection() as connection:
         found = await secrets.versions_of(connection, name)

@@ -1,4 +1,4 @@
-"""Reads why steps wait of which no job is at work."""
+"""The reasons why steps wait that have no running job."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,14 +10,12 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.problems import ServiceError
 from wfms.operator.domain.progress import ChainProgress
 
-#: Steps of one page that are asked about, the first ones: each costs the WMS a look at what waits.
+#: Steps of a page that are looked up, because each look-up costs the WMS a scan of its queue.
 _MOST = 10
 
 
 async def with_step_waits(wms: WmsClient, found: Sequence[ChainProgress]) -> list[ChainProgress]:
-    """The chains, with what the WMS says of their steps that wait; without, where it does not
-    answer. Effect: none.
-    """
+    """Return the chains with the reasons of their waiting steps, as far as the WMS answers."""
     waiting = (
         progress.step.task_uid
         for chain in found

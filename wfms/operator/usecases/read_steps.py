@@ -1,4 +1,4 @@
-"""Reads steps of published templates, and those of one-off runs while they have work."""
+"""Steps of published templates, and of one-off runs while they have work."""
 
 from sluice.contracts.steps import RankStep, SetStepPriority, StepList, StepLoad, priority_of
 from wfms.operator.domain.errors import StepUnknown
@@ -7,12 +7,13 @@ from wfms.operator.usecases.read_templates import read_templates
 
 
 async def read_steps(context: OperatorContext, *, idle_runs: bool = False) -> StepList:
-    """Return the steps of published templates, and those of other templates (of one-off runs, or
-    deleted) that have tasks under way.
+    """Return the steps of published templates, and those of other templates that have tasks.
+
+    Other templates are those of one-off runs and deleted ones.
 
     Args:
-        context: What the operator service works with.
-        idle_runs: Return the steps of one-off runs that had tasks within a day, too.
+        context: The context of the operator service.
+        idle_runs: Also return the steps of one-off runs that had tasks within a day.
 
     Raises:
         NotAvailable: The WMS does not answer.
@@ -37,8 +38,11 @@ async def read_steps(context: OperatorContext, *, idle_runs: bool = False) -> St
 
 
 async def set_step_priority(context: OperatorContext, step: str, new: SetStepPriority) -> StepList:
-    """Precondition: a published template has such a step, or there are tasks of it, or a priority
-    is set for it. Effect: that of the WMS. Raises ``StepUnknown``, ``NotAvailable``.
+    """Set the priority of a step in the WMS.
+
+    Raises:
+        StepUnknown: No published template has the step, and it has neither tasks nor a priority.
+        NotAvailable: The WMS does not answer.
     """
     known = await read_steps(context, idle_runs=True)
     names = {load.step for load in known.steps if new.template in {None, load.template}}

@@ -1,4 +1,4 @@
-"""Reads one task with a page of its jobs and the sentence that explains it."""
+"""A task with an explanation and a page of its jobs."""
 
 import asyncio
 from dataclasses import dataclass
@@ -18,8 +18,9 @@ PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class JobFilter:
-    """Which jobs, and in which order: ``state`` None is all of them, by time or memory all that
-    have ended.
+    """The selection and order of jobs.
+
+    Without ``state`` all jobs are selected. An order by time or memory selects those that ended.
     """
 
     state: JobState | None = None
@@ -29,8 +30,12 @@ class JobFilter:
 
 @dataclass(frozen=True, slots=True)
 class TaskDetail:
-    """``jobs``: those that ``shown`` names; ``next``: where their next page begins. None: the WMS
-    does not tell.
+    """What the page of a task shows.
+
+    Attributes:
+        shown: The filter of the jobs.
+        jobs: None if the WMS does not answer.
+        next: The start of the next page of jobs; None on the last page.
     """
 
     row: ChainTask
@@ -41,26 +46,29 @@ class TaskDetail:
 
     @property
     def status(self) -> TaskStatus | None:
+        """The job counts of the task, if the WMS knows it."""
         return self.row.jobs
 
     @property
     def asks(self) -> bool:
-        """Whether jobs of it wait for people."""
+        """Whether jobs of the task wait for people."""
         return self.row.jobs is not None and self.row.jobs.asked > 0
 
     @property
     def counts(self) -> ProgressCounts | None:
+        """The job counts as parts of a bar, if there are jobs."""
         return (
             None if self.row.jobs is None or self.row.jobs.total == 0 else counts_of(self.row.jobs)
         )
 
     @property
     def shortfall(self) -> Shortfall | None:
+        """The jobs that are missing from a finished step, if any."""
         return shortfall_of(self.row.state, self.row.jobs)
 
     @property
     def states(self) -> list[tuple[JobState, int]]:
-        """Those that jobs are in, with their numbers, and that shown."""
+        """The states that jobs are in, with their counts, and the selected state."""
         status = self.row.jobs
         counted = [
             (state, getattr(status, state.value) if status is not None else 0) for state in JobState
@@ -69,10 +77,10 @@ class TaskDetail:
 
 
 async def read_task_detail(context: OperatorContext, uid: UUID, *, shown: JobFilter) -> TaskDetail:
-    """Read a task with its explanation and a page of its jobs.
+    """Return a task with its explanation and a page of its jobs.
 
     Raises:
-        NotFound: The chain service knows no such task.
+        NotFound: There is no such task.
         NotAvailable: The chain service does not answer.
     """
     row, explanation, (jobs, after) = await asyncio.gather(
@@ -86,7 +94,7 @@ async def read_task_detail(context: OperatorContext, uid: UUID, *, shown: JobFil
 
 
 async def _explain(wms: WmsClient, uid: UUID) -> str | None:
-    """Return a sentence about the task; None where the WMS does not know it."""
+    """Return a sentence about the task, or None if the WMS does not know it."""
     try:
         return (await wms.explain_task(uid)).text
     except NotFound:
@@ -103,7 +111,7 @@ async def _jobs(wms: WmsClient, uid: UUID, shown: JobFilter) -> tuple[list[Job] 
     except Unprocessable:
         page = await wms.jobs(
             uid, state=shown.state, limit=PAGE, full=True
-        )  # what was typed is no place of this list
+        )  # the user typed a value for ``after`` that is not valid
     except ServiceError:
         return None, None
     return page.jobs, page.after

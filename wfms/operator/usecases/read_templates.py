@@ -1,4 +1,4 @@
-"""Reads stored templates: those that whoever asks sees."""
+"""Stored templates, as far as the principal may see them."""
 
 from uuid import UUID
 
@@ -14,8 +14,14 @@ async def read_templates(
 ) -> list[StoredTemplate]:
     """Return templates by name, newest version first, without their files.
 
-    Deleted ones are left out: they match nothing. So are disabled ones, unless they are wanted, or
-    every version is. ``text``: with the workflow's text, where not every version is listed.
+    Deleted templates are left out because they match nothing. Disabled ones are included only on
+    request or with every version.
+
+    Args:
+        database: The database of the operator service.
+        every_version: Return all versions instead of the latest ones.
+        disabled: Include disabled templates.
+        text: Include the text of the workflow; has no effect with ``every_version``.
     """
     async with database.connection() as connection:
         if every_version:
@@ -26,8 +32,16 @@ async def read_templates(
 async def read_template(
     database: Database, name: str, *, version: int | None = None, deleted: bool = False
 ) -> StoredTemplate:
-    """The latest version that is not deleted, or exactly ``version`` (with ``deleted`` also a
-    deleted one). Raises ``TemplateUnknown``.
+    """Return the latest version of a template, or the requested one.
+
+    Args:
+        database: The database of the operator service.
+        name: The name of the template.
+        version: The version; None for the latest that is not deleted.
+        deleted: Whether the requested version may be deleted.
+
+    Raises:
+        TemplateUnknown: There is no such version.
     """
     async with database.connection() as connection:
         if version is None:
@@ -40,15 +54,13 @@ async def read_template(
 
 
 async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
-    """All versions that are not deleted, newest first, without their files; empty when there is
-    none.
-    """
+    """Return all versions that are not deleted, newest first, without their files."""
     async with database.connection() as connection:
         return await templates.all_versions(connection, sight_now(), name)
 
 
 async def read_template_by_id(database: Database, template_id: UUID) -> StoredTemplate | None:
-    """Also a deleted one, and one that came with a run: their chains show it."""
+    """Return a template, even a deleted one or that of a run, because its chains show it."""
     sight = sight_now()
     async with database.connection() as connection:
         return await templates.template_by_id(

@@ -1,4 +1,4 @@
-"""Reads the library of tools."""
+"""The library of tools."""
 
 from sluice.contracts.tools import Tool
 from sluice.servicekit.database import Database
@@ -7,14 +7,18 @@ from wfms.operator.domain.errors import ToolUnknown
 
 
 async def read_tools(database: Database) -> list[Tool]:
-    """The newest version of each, by name, without their texts."""
+    """Return the newest version of each tool, by name, without the texts."""
     async with database.connection() as connection:
         found = await tools.newest_tools(connection)
     return [tool.model_copy(update={"cwl": None}) for tool in found]
 
 
 async def read_tool_versions(database: Database, name: str) -> list[Tool]:
-    """The newest first, with their texts. Raises ``ToolUnknown``."""
+    """Return the versions of a tool with their texts, newest first.
+
+    Raises:
+        ToolUnknown: There is no such tool.
+    """
     async with database.connection() as connection:
         found = await tools.versions_of(connection, name)
     if not found:
@@ -23,7 +27,11 @@ async def read_tool_versions(database: Database, name: str) -> list[Tool]:
 
 
 async def read_tool(database: Database, name: str, *, version: int | None = None) -> Tool:
-    """``version`` None: the newest. Raises ``ToolUnknown``."""
+    """Return a version of a tool, by default the newest.
+
+    Raises:
+        ToolUnknown: There is no such tool or version.
+    """
     found = await read_tool_versions(database, name)
     for tool in found:
         if version in {None, tool.version}:

@@ -1,4 +1,4 @@
-"""Adds to a chain whose outputs are being uploaded what these wait for."""
+"""The reasons why the outputs of a chain are not uploaded yet."""
 
 import asyncio
 
@@ -15,9 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 async def with_upload_waits(dms: DmsClient, chain: Chain) -> Chain:
-    """The chain; where its steps are done and its output does not get to the output storage, with
-    that as its reason. Effect: none. Where the DMS does not answer nothing is said.
-    """
+    """Return the chain, with the reason why its upload waits if the DMS gives one."""
     if chain.state is not ChainState.UPLOADING or chain.reason:
         return chain
     written = [

@@ -1,4 +1,4 @@
-"""Receives the files of a version of an asset, and makes it a version when they are all there."""
+"""The upload of the files of an asset version."""
 
 from uuid import UUID
 
@@ -33,15 +33,19 @@ log = structlog.get_logger(__name__)
 async def receive_piece(
     context: OperatorContext, name: str, uid: UUID, *, number: int, offset: int, data: bytes
 ) -> None:
-    """Precondition: a draft with such a file. Effect: the piece lies on the storage. Messages:
-    none. Raises ``AssetDraftUnknown``, ``Conflict``, ``Unprocessable`` and ``NotAvailable`` of the
-    DMS.
+    """Store a piece of a file of a draft.
+
+    Raises:
+        AssetDraftUnknown: There is no such draft or file.
+        Conflict: The DMS rejects the piece.
+        Unprocessable: The DMS rejects the piece.
+        NotAvailable: The DMS does not answer.
     """
     file = await _wanted(context, name, uid, number)
     try:
         await context.dms.send_piece(uid, data, file=file_name_of(file.path), offset=offset)
     except Conflict:
-        # Somebody who sends the same has been quicker.
+        # Another client that sends the same files has already completed this one.
         if await _there(context, uid, file) is None:
             raise
     async with context.database.connection() as connection:
@@ -51,9 +55,13 @@ async def receive_piece(
 async def complete_file(
     context: OperatorContext, name: str, uid: UUID, *, number: int
 ) -> AssetFile:
-    """Precondition: all of the file has been received. Effect: it is verified, and part of the
-    draft. Repeating it is fine. Messages: none. Raises ``AssetDraftUnknown``; ``Conflict`` where
-    some is missing, ``Unprocessable`` where it is not what was announced, ``NotAvailable``.
+    """Verify a file whose pieces were all received, and add it to the draft; idempotent.
+
+    Raises:
+        AssetDraftUnknown: There is no such draft or file.
+        Conflict: Pieces are missing.
+        Unprocessable: The file differs from its announced size or checksum.
+        NotAvailable: The DMS does not answer.
     """
     file = await _wanted(context, name, uid, number)
     wanted = JoinPieces(
@@ -73,10 +81,15 @@ async def complete_file(
 
 
 async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> StoredAsset:
-    """Precondition: all files of the draft are complete. Effect: the next version of the asset,
-    which chains that are made from now on get, as a whole; where a version has this content
-    already, that is it, and the draft goes. Repeating it gives the same answer. Messages: none.
-    Raises ``AssetDraftUnknown``, ``AssetFilesMissing``, ``AssetMoved``, ``NotAvailable``.
+    """Turn a complete draft into the next version of the asset; idempotent.
+
+    If another version has the same content, that version is returned and the draft is deleted.
+
+    Raises:
+        AssetDraftUnknown: There is no such draft.
+        AssetFilesMissing: Files of the draft are missing.
+        AssetMoved: The draft was given up at the same time.
+        NotAvailable: Another service does not answer.
     """
     draft, stored = await _begun(context, name, uid)
     if draft is None:
@@ -96,11 +109,11 @@ async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> Stor
 async def _begun(
     context: OperatorContext, name: str, uid: UUID
 ) -> tuple[Draft | None, AssetVersion | None]:
-    """Return the draft, or the version that it has become.
+    """Return the draft, or the version that was created from it.
 
     Raises:
-        AssetDraftUnknown: It is neither.
-        NameOfOthers: The person who asks may not change the asset.
+        AssetDraftUnknown: There is neither.
+        NameOfOthers: The principal may not change the asset.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -121,7 +134,7 @@ async def _files(context: OperatorContext, draft: Draft) -> list[AssetFile]:
 async def _store(
     context: OperatorContext, draft: Draft, files: list[AssetFile]
 ) -> tuple[AssetVersion, bool]:
-    """The version, and whether it is new. Two that put the same at once find one."""
+    """Return the version, and whether it is new; concurrent uploads of equal files get one version."""
     digest = digest_of(files)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -139,9 +152,7 @@ async def _store(
 
 
 async def give_up(context: OperatorContext, uid: UUID) -> None:
-    """Precondition: the draft was given up. Effect: its data set is being deleted; where that
-    cannot be asked for now, the loop does it. Messages: none.
-    """
+    """Delete the data set of an abandoned draft; if that fails now, the background loop repeats it."""
     try:
         await context.chains.delete_asset(uid)
     except ServiceError as error:
@@ -154,7 +165,11 @@ async def give_up(context: OperatorContext, uid: UUID) -> None:
 async def _wanted(
     context: OperatorContext, name: str, uid: UUID, number: int
 ) -> NewAssetFile | AssetFile:
-    """The file of the draft, or of the version that it has become. Raises ``AssetDraftUnknown``."""
+    """Return the file of the draft, or of the version that was created from it.
+
+    Raises:
+        AssetDraftUnknown: There is no such draft or file.
+    """
     draft, version = await _begun(context, name, uid)
     files: list[NewAssetFile | AssetFile] = []
     files += draft.files if draft is not None else []
@@ -167,7 +182,7 @@ async def _wanted(
 async def _there(
     context: OperatorContext, uid: UUID, wanted: NewAssetFile | AssetFile
 ) -> AssetFile | None:
-    """The file as the DMS has it, if it is complete."""
+    """Return the file if it is complete in the DMS."""
     name = file_name_of(wanted.path)
     for file in (await context.dms.files(uid)).files:
         if file.name == name and wanted.checksum in {None, file.checksum}:

@@ -1,4 +1,4 @@
-"""Takes versions of an asset back, and deletes their files when no chain needs them."""
+"""Removal of asset versions, and deletion of their files when no chain needs them."""
 
 from datetime import timedelta
 
@@ -16,19 +16,22 @@ from wfms.operator.usecases.receive_asset import give_up
 
 log = structlog.get_logger(__name__)
 
-#: Versions, and drafts, looked at in one turn.
+#: Versions and drafts that one call of the loop processes.
 BATCH = 50
-#: How long nobody has gone on with a version that was begun before it is given up.
+#: The time after which a draft that nobody continues is abandoned.
 PATIENCE = timedelta(hours=24)
 
 
 async def remove_asset(
     context: OperatorContext, name: str, *, version: int | None = None
 ) -> RemovedAsset:
-    """``version`` None: all. Precondition: none. Effect: no chain that is made from now on gets
-    them. The files of those that no chain needs which has not ended are being deleted; the others
-    stay until then. Messages: none. Raises ``AssetUnknown``,
-    ``NameOfOthers``.
+    """Remove a version of an asset, or all versions, so that new chains do not use them.
+
+    Files that a running chain needs are kept until it ends; other files are deleted.
+
+    Raises:
+        AssetUnknown: There is no such asset or version.
+        NameOfOthers: The principal may not change the asset.
     """
     async with context.database.transaction() as transaction:
         await assets.lock_asset(transaction.connection, name)
@@ -55,8 +58,10 @@ async def remove_asset(
 
 
 async def delete_removed(context: OperatorContext) -> bool:
-    """Effect: files of versions that were taken back go whose chains have ended, and drafts that
-    nobody goes on with. Messages: none. Raises ``NotAvailable``. True when there may be more.
+    """Delete the files of removed versions that no chain needs any more, and of abandoned drafts.
+
+    Returns:
+        Whether there may be more.
     """
     async with context.database.connection() as connection:
         versions = await assets.versions_to_delete(connection, limit=BATCH)
@@ -68,18 +73,19 @@ async def delete_removed(context: OperatorContext) -> bool:
 
 
 async def _delete(context: OperatorContext, version: AssetVersion) -> bool:
-    """False while chains need it. The chain service decides: it makes none on a data set that it
-    has let go.
+    """Delete the files of a version, and return False if chains need them or on a transient error.
+
+    The chain service decides, because it creates no chain on a data set that it has released.
     """
     try:
         await context.chains.delete_asset(version.dataset_uid)
     except Conflict as conflict:
         log.info("asset.kept", asset=str(version.ref), reason=conflict.detail)
         return False
-    except NotAvailable as error:  # the loop asks again
+    except NotAvailable as error:  # the loop tries again
         log.warning("asset.not_deleted", asset=str(version.ref), reason=error.detail)
         return False
-    except NotFound:  # somebody has it forgotten
+    except NotFound:  # the data set is already gone
         pass
     async with context.database.connection() as connection:
         await assets.mark_deleted(connection, version.dataset_uid)

@@ -1,4 +1,4 @@
-"""Removes a secret, or one version of it."""
+"""Removal of secrets."""
 
 import structlog
 
@@ -10,9 +10,12 @@ log = structlog.get_logger(__name__)
 
 
 async def remove_secret(database: Database, name: str, *, version: int | None = None) -> None:
-    """``version`` None: all of them. Precondition: none. Effect: what was kept is gone; jobs that
-    start from now on and need it fail, those that run have it. Messages: none. Raises
-    ``SecretUnknown``.
+    """Delete a version of a secret, or all versions.
+
+    Jobs that start later and need it fail; running jobs already have the value.
+
+    Raises:
+        SecretUnknown: There is no such secret or version.
     """
     async with database.transaction() as transaction:
         await secrets.lock_secret(transaction.connection, name)

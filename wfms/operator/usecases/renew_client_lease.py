@@ -1,4 +1,4 @@
-"""Renews and releases the lease of a client that waits."""
+"""Renewal and release of the lease of a client that waits."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -15,7 +15,7 @@ from wfms.operator.usecases.read_run_templates import read_run_template
 
 
 class LeaseEnded(Conflict):
-    """The lease has expired, or is another client's."""
+    """The lease has expired or belongs to another person."""
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(
@@ -25,7 +25,7 @@ class LeaseEnded(Conflict):
 
 
 class LeaseUnknown(NotFound):
-    """There is no such lease of this person."""
+    """The person has no such lease."""
 
     def __init__(self, uid: UUID) -> None:
         super().__init__(f"there is no client lease {uid}: it was released, or has expired")
@@ -34,12 +34,12 @@ class LeaseUnknown(NotFound):
 async def renew_client_lease(
     context: OperatorContext, uid: UUID, owned: RenewClientLease, *, by: Person
 ) -> RenewedLease:
-    """Make or renew a lease, which owns what the client names now.
+    """Create or renew a lease that owns what the client names in this request.
 
     Raises:
-        Forbidden: A chain or data set is another person's or group's, and this one may not end it.
+        Forbidden: The person may not end a chain or data set that the client names.
         LeaseEnded: The lease has expired.
-        NotFound: There is no such chain, data set or one-off template, or this person sees none.
+        NotFound: There is no such chain, data set or one-off template, or it is not visible.
     """
     async with context.database.connection() as connection:
         known = await client_leases.find_lease(connection, uid, by.name)
@@ -53,10 +53,10 @@ async def renew_client_lease(
 
 
 async def release_client_lease(context: OperatorContext, uid: UUID, *, by: Person) -> None:
-    """Forget a lease: what it owned stays.
+    """Delete a lease and keep what it owned.
 
     Raises:
-        LeaseUnknown: There is none, or it has expired.
+        LeaseUnknown: There is no such lease, or it has expired.
     """
     async with context.database.connection() as connection:
         if not await client_leases.release_lease(connection, uid, by.name):
@@ -70,7 +70,7 @@ async def _require_own(
     *,
     by: Person,
 ) -> None:
-    """Look at what is new in the lease: the service ends it with its own rights."""
+    """Check the permission for what is new in the lease, because the service ends it by its own rights."""
     for template in set(owned.run_templates) - set(known.run_templates if known else ()):
         await read_run_template(context.database, template)
     chains = set(owned.chains) - set(known.chains if known else ())

@@ -1,4 +1,4 @@
-"""Asks the chain service to carry a data set through a template, as somebody wishes."""
+"""Requests of people for a chain of a data set and a template."""
 
 from uuid import UUID
 
@@ -33,13 +33,19 @@ _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 async def request_chain(context: OperatorContext, request: RequestChain) -> tuple[Chain, bool]:
-    """Precondition: the template and the data set exist, and the data set is not deleted (one that
-    is still open is waited for); it is left out where the template takes none, and an empty one
-    stands for it. Effect: a chain (True), or the one that is there for this data set, template
-    version and the parameters given (False); the data set is not listed as unmatched any more.
-    Messages: none of ours. Raises ``TemplateUnknown``, ``RunTemplateUnknown``,
-    ``TemplateDisabled``, ``NotFound`` (the data set), ``DatasetUnusable``, ``Unprocessable``
-    (parameters, a data set that is missing), ``NotAvailable``.
+    """Request a chain, and return it and whether it is new.
+
+    There is one chain for a data set, template version and parameters. The data set may be open;
+    the chain then waits for it. If the template takes no data set, an empty placeholder is used.
+
+    Raises:
+        TemplateUnknown: There is no such template.
+        RunTemplateUnknown: There is no such template of a run.
+        TemplateDisabled: The template is disabled.
+        NotFound: There is no such data set.
+        DatasetUnusable: The data set is deleted.
+        Unprocessable: The parameters are not valid, or the data set is missing.
+        NotAvailable: Another service does not answer.
     """
     template = await _wanted(context.database, request)
     dataset = await _dataset(context, request, template)
@@ -64,7 +70,7 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
 
 
 def _group(template: StoredTemplate, dataset: Dataset, person: Person | None) -> str:
-    """The chain's, as if it began by itself, unless who asks would not see it then."""
+    """Return the group as for a triggered chain, or a group of the person who could not see it then."""
     group = group_of_chain(template.group, dataset.group)
     return group if person is None or person.sight.is_member(group) else person.own_group
 
@@ -77,7 +83,7 @@ async def _dataset(
     plan = template.plan
     if plan.takes_dataset:
         raise DatasetWanted(template.name, plan.data_input)
-    if wrong := findings(plan, request.params):  # before anything is registered
+    if wrong := findings(plan, request.params):  # checked before the placeholder is registered
         raise RequestRefused(wrong)
     person = person_asking()
     group = EVERYONE if person is None else person.own_group
@@ -94,7 +100,7 @@ async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:
 
 
 async def _not_unmatched_any_more(intake: IntakeClient, dataset: UUID) -> None:
-    """It may stay on that list where the intake does not answer: that is a list for people."""
+    """Remove the data set from the list of unmatched ones; a failure only leaves it on that list."""
     try:
         await intake.dismiss(dataset)
     except NotFound:

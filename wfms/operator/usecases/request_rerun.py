@@ -1,4 +1,4 @@
-"""Asks the chain service to run a chain again, unless the chain's template is disabled."""
+"""Requests to run a chain again."""
 
 from uuid import UUID
 
@@ -11,9 +11,13 @@ from wfms.operator.usecases.read_templates import read_template_by_id
 
 
 async def request_rerun_plan(context: OperatorContext, uid: UUID, asked: RerunChain) -> RerunPlan:
-    """What ``request_rerun`` would do; that the template is disabled is among what is missing.
-    Effect: none. Raises ``NotFound``, ``Conflict``, ``Unprocessable`` and ``NotAvailable`` of the
-    chain service.
+    """Return what ``request_rerun`` would do and what prevents it, including a disabled template.
+
+    Raises:
+        NotFound: There is no such chain.
+        Conflict: The chain service rejects the rerun.
+        Unprocessable: The chain service rejects the request.
+        NotAvailable: The chain service does not answer.
     """
     plan = await context.chains.plan_rerun(uid, asked)
     disabled = await _disabled(context.database, await context.chains.chain(uid))
@@ -27,9 +31,14 @@ async def request_rerun_plan(context: OperatorContext, uid: UUID, asked: RerunCh
 async def request_rerun(
     context: OperatorContext, uid: UUID, asked: RerunChain
 ) -> tuple[Chain, bool]:
-    """Precondition: the chain is over, and data sets may go through its template. Effect: the chain
-    service's; whether the chain is new. Messages: none of ours. Raises ``TemplateDisabled``, and as
-    ``request_rerun_plan``.
+    """Run a chain that has ended again, and return the chain and whether it is new.
+
+    Raises:
+        TemplateDisabled: The template of the chain is disabled.
+        NotFound: There is no such chain.
+        Conflict: The chain service rejects the rerun.
+        Unprocessable: The chain service rejects the request.
+        NotAvailable: The chain service does not answer.
     """
     disabled = await _disabled(context.database, await context.chains.chain(uid))
     if disabled is not None:
@@ -38,7 +47,7 @@ async def request_rerun(
 
 
 async def _disabled(database: Database, chain: Chain) -> TemplateDisabled | None:
-    """What came with a run is nothing that anybody disables; what was deleted is not disabled."""
+    """Return the error if the template is disabled; that of a one-off run cannot be disabled."""
     if chain.template_version == RUN_VERSION:
         return None
     template = await read_template_by_id(database, chain.template_id)

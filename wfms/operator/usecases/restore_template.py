@@ -1,4 +1,4 @@
-"""Makes an old version of a template its latest again."""
+"""Restoration of old template versions."""
 
 from uuid import UUID
 
@@ -11,9 +11,11 @@ from wfms.operator.usecases.store_template import StoreOutcome, store_template
 async def restore_template(
     context: OperatorContext, name: str, *, version: int, template_id: UUID
 ) -> StoreOutcome:
-    """Precondition: there is this version, not deleted. Effect: a new version with its files,
-    compiled anew; none where the latest has these files already. Messages: none. Raises
-    ``TemplateUnknown``; ``TemplateRefused`` where today's checks refuse it.
+    """Publish the files of an old version as a new version, unless the latest has the same files.
+
+    Raises:
+        TemplateUnknown: There is no such version.
+        TemplateRefused: The current checks find errors.
     """
     old = await read_template(context.database, name, version=version)
     return await store_template(

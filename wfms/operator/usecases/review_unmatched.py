@@ -1,6 +1,4 @@
-"""Reads data sets that fit no template, with what today's templates make of them; and templates
-that compete for data sets.
-"""
+"""Unmatched data sets with the objections of the current templates, and competing templates."""
 
 import asyncio
 from collections.abc import Iterable
@@ -19,15 +17,17 @@ from wfms.operator.usecases.read_templates import read_templates
 
 log = structlog.get_logger(__name__)
 
-#: Looked through for a template that would take them.
+#: Unmatched data sets that are searched for those that one template would take.
 _MOST = 1000
 
 
 async def review_unmatched(
     context: OperatorContext, *, limit: int, template: str | None = None
 ) -> UnmatchedList:
-    """Newest first; ``template``: only those that it would take now. Effect: none. Raises
-    ``NotAvailable`` (intake).
+    """Return unmatched data sets, newest first, or only those that a template would take now.
+
+    Raises:
+        NotAvailable: The intake does not answer.
     """
     found, templates = await asyncio.gather(
         context.intake.unmatched(limit=limit if template is None else _MOST),
@@ -41,14 +41,12 @@ async def review_unmatched(
 
 
 def takers(unmatched: Unmatched) -> list[str]:
-    """Templates that would take the data set now, the first of them really."""
+    """Return the templates that would take the data set now; the first one would get it."""
     return [judged.template for judged in unmatched.objections or [] if not judged.reason]
 
 
 async def count_waiting(context: OperatorContext, template: StoredTemplate) -> int:
-    """How many unmatched data sets the template would take now; 0 where the intake does not
-    answer.
-    """
+    """Return how many unmatched data sets the template would take now, or 0 if it is not known."""
     if not template.plan.match or template.disabled_at is not None:
         return 0
     try:
@@ -60,7 +58,11 @@ async def count_waiting(context: OperatorContext, template: StoredTemplate) -> i
 
 
 async def current_ties(context: OperatorContext) -> list[Tie]:
-    """Between templates as they are now. Effect: none. Raises ``NotAvailable`` (intake)."""
+    """Return the ties between the latest versions of templates.
+
+    Raises:
+        NotAvailable: The intake does not answer.
+    """
     found, templates = await asyncio.gather(context.intake.ties(), read_templates(context.database))
     latest = {template.id for template in templates}
     return [tie for tie in found.ties if {tie.template_id, tie.rival_id} <= latest]

@@ -1,4 +1,4 @@
-"""Encrypts secrets with the first key which were encrypted with another one."""
+"""Rotation of the key that encrypts secrets."""
 
 import structlog
 
@@ -11,9 +11,12 @@ log = structlog.get_logger(__name__)
 
 
 async def seal_secrets_anew(context: OperatorContext) -> None:
-    """Precondition: none. Effect: the first key alone opens all that any of the keys opens; what
-    none of them does is left as it is, and told. Messages: none. Raises ``NoKey`` where there is
-    something to be encrypted, and no key.
+    """Encrypt with the first key all secrets that were encrypted with another key.
+
+    Secrets that no key decrypts are logged and stay unchanged.
+
+    Raises:
+        NoKey: There are secrets and no key.
     """
     async with context.database.connection() as connection:
         found = await secrets.all_secrets(connection)

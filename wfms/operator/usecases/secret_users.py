@@ -1,4 +1,4 @@
-"""Decides which templates may use a secret: by the group that owns them, besides their names."""
+"""Permission of templates to use a secret, by their names and by the group that owns them."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -18,12 +18,12 @@ from wfms.operator.domain.errors import ForNobody
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.known_groups import are_there_any, require_known
 
-#: The role that publishes templates of the group ``everyone`` that use secrets.
+#: The role that may publish templates of the group ``everyone`` that use secrets.
 PUBLISHER = Role.SHIFT
 
 
 class WhoseTemplates(Unprocessable):
-    """The names alone do not say which templates are meant: anybody may choose such a name."""
+    """The names do not identify the templates, because anybody may choose such a name."""
 
     def __init__(self, secret: str, patterns: Sequence[str]) -> None:
         super().__init__(
@@ -35,6 +35,8 @@ class WhoseTemplates(Unprocessable):
 
 
 class SecretOfEveryone(Forbidden):
+    """A template of the group ``everyone`` that uses secrets needs a higher role."""
+
     def __init__(self, name: str) -> None:
         super().__init__(
             f"template {quoted(name)} uses secrets and belongs to the group {EVERYONE}: that"
@@ -49,9 +51,9 @@ async def choose_users(
     """Return which templates may use a new version of a secret.
 
     Raises:
-        ForNobody: No template is named, and there is no version before.
-        WhoseTemplates: The names do not say whose templates are meant.
-        UnknownGroup: Nobody is in the group.
+        ForNobody: No template is named, and there is no earlier version.
+        WhoseTemplates: The names do not identify the group that owns the templates.
+        UnknownGroup: The group has no members.
     """
     patterns = new.templates or (before.templates if before else None)
     if patterns is None:
@@ -73,7 +75,7 @@ async def choose_users(
 async def why_refused(
     connection: Connection, secret: StoredSecret, template_id: UUID
 ) -> str | None:
-    """Return why the template may not use the secret, as the end of a sentence; None: it may."""
+    """Return why the template may not use the secret, as the end of a sentence, or None if it may."""
     published = await templates.template_by_id(connection, template_id, ALL)
     found = published or await run_templates.run_template_by_id(connection, template_id, ALL)
     users = f"templates called {', '.join(secret.templates)} of the group {secret.owner_group}"
@@ -90,7 +92,10 @@ async def why_refused(
 
 
 async def _trusted(connection: Connection, run: StoredTemplate) -> bool:
-    """Whoever has no account used the system's own token, or nobody has to sign in."""
+    """Return whether the sender of a run may use secrets.
+
+    A sender without an account used the system's own token, or nobody has to sign in.
+    """
     if run.group != EVERYONE or run.owner is None:
         return True
     account = await people.person_called(connection, run.owner)
@@ -98,10 +103,10 @@ async def _trusted(connection: Connection, run: StoredTemplate) -> bool:
 
 
 def require_may_publish(name: str, plan: Plan, *, group: str) -> None:
-    """Refuse a template of everyone's with secrets to people who could not be trusted with them.
+    """Check that the principal may publish a template of ``everyone`` that uses secrets.
 
     Raises:
-        SecretOfEveryone: The person who asks has too small a role.
+        SecretOfEveryone: The role of the principal is too low.
     """
     person = person_asking()
     if group != EVERYONE or not plan.secrets or person is None:

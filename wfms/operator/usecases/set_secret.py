@@ -1,4 +1,4 @@
-"""Keeps a secret, or the next version of one."""
+"""Storage of new versions of secrets."""
 
 import structlog
 
@@ -13,13 +13,13 @@ log = structlog.get_logger(__name__)
 
 
 async def set_secret(context: OperatorContext, new: NewSecret) -> Secret:
-    """Store a new version of the secret, encrypted; chains that are made from now on use it.
+    """Store a new encrypted version of a secret, which new chains use.
 
     Raises:
         NoKey: The service has no key.
         ForNobody: No template is named.
-        WhoseTemplates: The names do not say whose templates are meant.
-        UnknownGroup: Nobody is in the group.
+        WhoseTemplates: The names do not identify the group that owns the templates.
+        UnknownGroup: The group has no members.
     """
     name = new.name
     async with context.database.transaction() as transaction:

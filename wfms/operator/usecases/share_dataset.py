@@ -1,4 +1,4 @@
-"""Shares a data set with groups that there are."""
+"""Sharing of data sets with groups."""
 
 from uuid import UUID
 
@@ -9,8 +9,10 @@ from wfms.operator.usecases.known_groups import require_known
 
 
 async def share_dataset(context: OperatorContext, uid: UUID, request: Share) -> Dataset:
-    """Precondition: none; repeating it is fine. Effect: as the DMS has it. Messages: none. Raises
-    ``UnknownGroup``, and what the DMS answers.
+    """Share a data set with groups that have members.
+
+    Raises:
+        UnknownGroup: A group has no members.
     """
     async with context.database.connection() as connection:
         await require_known(connection, request.shared_with)

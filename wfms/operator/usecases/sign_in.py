@@ -1,4 +1,4 @@
-"""Who somebody is who says a name and a password."""
+"""Sign-in by name and password, with rate limits."""
 
 import math
 import time
@@ -23,25 +23,25 @@ from wfms.operator.usecases.passwords import Passwords
 
 log = structlog.get_logger(__name__)
 
-#: Wrong passwords in so many minutes: of a name from one address, of a name from all addresses
-#: together, and of all names from one address.
+#: Wrong passwords in five minutes: of a name from one address, of a name from all addresses, and
+#: of all names from one address.
 OF_A_NAME = RateLimitItemPerMinute(10, 5)
 OF_A_NAME_ANYWHERE = RateLimitItemPerMinute(100, 5)
 OF_AN_ADDRESS = RateLimitItemPerMinute(300, 5)
-#: Seconds for which a name that has signed in from an address does not wait for others there, as
-#: behind a proxy, and how many such are remembered.
+#: Seconds for which a name that signed in from an address is exempt from the limit of the
+#: address, for people behind a proxy; and the number of such pairs that are remembered.
 _REMEMBERED, _MOST_REMEMBERED = 7 * 24 * 3600, 10_000
-#: Bits of an IPv6 address that one customer of a provider is given.
+#: Bits of the IPv6 prefix that a provider assigns to one customer.
 _IPV6_PREFIX = 64
 
 BegunT = TypeVar("BegunT")
 
 
 class SignInDesk:
-    """Counts tries by name and address, so that wrong ones cost whoever sends them.
+    """Sign-in with rate limits by name and address.
 
-    The counts are in the memory of this process: each instance has its own, which a restart
-    forgets.
+    The counts are in the memory of this process. Each instance counts separately, and a restart
+    resets the counts.
     """
 
     def __init__(self, database: Database, passwords: Passwords) -> None:
@@ -58,14 +58,24 @@ class SignInDesk:
         *,
         does: str = "signs in by password",
     ) -> BegunT:
-        """``does``: as it is noted. Precondition: none. Effect: what ``begin`` does, while nobody
-        gives the person another password or disables him; a wrong password counts. Messages: none.
-        Raises ``WrongPassword``, ``TooManyTries``.
+        """Check a password and call ``begin`` for the person.
+
+        The account is locked until ``begin`` returns. A wrong password counts towards the limits.
+
+        Args:
+            name: The name of the account.
+            password: The password.
+            begin: What to do for the person, in the transaction that locks the account.
+            does: The action in the audit log.
+
+        Raises:
+            WrongPassword: The name or the password is wrong.
+            TooManyTries: A rate limit is exceeded.
         """
         name = name.strip().lower()
         if not is_name(name):
             raise WrongPassword()
-        # Counted before it is looked at: many at a time are not more than one after the other.
+        # Count before the check, so that concurrent attempts cannot exceed the limits.
         place = address_block(remote_now())
         await self._count(name, place)
         async with self._database.connection() as connection:
@@ -88,7 +98,7 @@ class SignInDesk:
         return begun[0]
 
     async def _count(self, name: str, place: str) -> None:
-        """Whoever has to wait anyway counts for nobody else, and takes no memory."""
+        """Count an attempt; a rejected attempt counts towards no limit and needs no memory."""
         limits: list[tuple[RateLimitItem, tuple[str, ...]]] = [
             (OF_A_NAME, (name, place)),
             (OF_A_NAME_ANYWHERE, (name,)),
@@ -103,7 +113,7 @@ class SignInDesk:
 
 
 def address_block(address: str) -> str:
-    """Return what stands for whoever asks from the address: of IPv6, the network of a customer."""
+    """Return the key of an address for rate limits: for IPv6, the network of a customer."""
     try:
         known = ip_address(address)
     except ValueError:

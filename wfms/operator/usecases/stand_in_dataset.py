@@ -1,4 +1,4 @@
-"""Registers what stands for the data set of a chain whose template takes none: an empty one."""
+"""The placeholder for the data set of a chain whose template takes none."""
 
 import json
 from collections.abc import Mapping
@@ -20,10 +20,13 @@ _GONE = {DatasetState.DELETING, DatasetState.DELETED}
 async def stand_in_dataset(
     dms: DmsClient, template: StoredTemplate, params: Mapping[str, Any], *, group: str
 ) -> Dataset:
-    """``group``: whose it is. Effect: a closed data set on demand, without files, called after the
-    template, its version, the values and the group; the same ones again give the one that there is,
-    unless somebody has deleted it. So there is one chain of them, too. Messages: those of the DMS.
-    Raises ``NotAvailable``.
+    """Return an empty closed data set that stands for the values of a chain.
+
+    Its name is derived from the template, its version, the values and the group. Equal values get
+    the same data set, and so the same chain, unless the data set was deleted.
+
+    Raises:
+        NotAvailable: The DMS does not answer.
     """
     written = json.dumps(params, sort_keys=True, separators=(",", ":"))
     of_group = "" if group == EVERYONE else f"/{group}"

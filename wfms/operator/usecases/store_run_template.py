@@ -1,6 +1,4 @@
-"""Stores the template that a run of files brings along: the run's own, apart from all that is
-published.
-"""
+"""Storage of the template of a one-off run, apart from published templates."""
 
 import hashlib
 import json
@@ -33,10 +31,18 @@ async def store_run_template(
     template_id: UUID,
     group: str | None = None,
 ) -> StoreOutcome:
-    """``group``: whose it is. Precondition: none. Effect: a template that no data set is matched
-    with, unless there is one of this name and these very files, which is given then; published
-    templates and their versions stay as they are. Messages: none. Raises ``Unprocessable`` (files
-    that cannot be taken) and ``TemplateRefused`` with every finding; nothing is stored then.
+    """Store the template of a run, or return the one with the same name, files and group.
+
+    Args:
+        context: The context of the operator service.
+        sent: The files.
+        name: The name of the template, which may equal that of a published one.
+        template_id: The id of a new template.
+        group: The group that is to own the template.
+
+    Raises:
+        Unprocessable: The files are not acceptable.
+        TemplateRefused: The template has errors; the exception lists all findings.
     """
     database = context.database
     upload = await context.compiler.take(sent)
@@ -56,8 +62,9 @@ async def store_run_template(
 
 
 def digest_of(name: str, upload: "Upload", group: str) -> bytes:
-    """Of all that decides what it becomes, and whose it is: another release may make another plan
-    of the same files.
+    """Return a digest of all that determines the plan and the owner.
+
+    It includes the release, because another release may compile the files to another plan.
     """
     content = [version("sluice"), name, upload.main, sorted(upload.texts.items())]
     content += [] if group == EVERYONE else [group]

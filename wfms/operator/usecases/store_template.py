@@ -1,4 +1,4 @@
-"""Stores a template, or the next version of one."""
+"""Storage of templates and their versions."""
 
 import asyncio
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class StoreOutcome:
-    """``new``: False when the files are those of the latest version, which was found then."""
+    """The stored template; ``new`` is False if the latest version already had these files."""
 
     template: StoredTemplate
     new: bool
@@ -45,12 +45,21 @@ async def store_template(
     replaces: int | None = None,
     group: str | None = None,
 ) -> StoreOutcome:
-    """``group``: whose it is, where the name is new. Precondition: ``replaces``, where given, is
-    the latest version of the name (0: there is none). Effect: a new version of the name, unless its
-    latest version has these very files; a ring that it forms is warned of in the answer, and not
-    kept. Messages: none. Raises ``Unprocessable`` (files that cannot
-    be taken), ``TemplateRefused`` with every finding, ``OvertakenVersion``, ``TemplateNameTaken``,
-    ``Forbidden``, ``TakesFromAll``; nothing is stored then.
+    """Store a new version of a template unless its latest version has exactly these files.
+
+    A trigger cycle is only a warning in the result.
+
+    Args:
+        replaces: The expected latest version (0: there is none); None skips this check.
+        group: The group that is to own a new name.
+
+    Raises:
+        Unprocessable: The files are not acceptable.
+        TemplateRefused: The template has errors; the exception lists all findings.
+        OvertakenVersion: The latest version is not ``replaces``.
+        TemplateNameTaken: The name is taken.
+        Forbidden: The principal may not publish under the name.
+        TakesFromAll: The template would take data sets of all groups.
     """
     database = context.database
     upload = await context.compiler.take(sent)
@@ -81,8 +90,9 @@ async def store_template(
 async def latest_if_same(
     connection: Connection, name: str, upload: "Upload"
 ) -> StoredTemplate | None:
-    """The latest version, where it has these files. A template of one file is its text, whatever
-    the file is called.
+    """Return the latest version if it has these files.
+
+    The path of a single file does not matter.
     """
     present = await templates.latest(connection, name, sight_now())
     if present is None:
@@ -97,7 +107,11 @@ async def latest_if_same(
 async def compiled(
     compiler: Compiler, upload: "Upload", *, name: str, template_id: UUID
 ) -> StoredTemplate:
-    """A template to be stored, of no version yet. Raises ``TemplateRefused``."""
+    """Return the compiled template, which has no version number yet.
+
+    Raises:
+        TemplateRefused: The template has errors.
+    """
     checked = await compiler.compile(upload, name=name)
     if checked.plan is None or checked.main is None:
         raise TemplateRefused(name, checked.findings, texts=upload.texts, main=checked.main)

@@ -1,4 +1,4 @@
-"""Stores a tool, or the next version of one; removes them."""
+"""Storage and removal of tools."""
 
 from collections.abc import Sequence
 
@@ -18,9 +18,13 @@ log = structlog.get_logger(__name__)
 
 
 async def store_tool(context: OperatorContext, new: NewTool) -> StoredTool:
-    """Precondition: none. Effect: a new version, unless the newest has this very text. What is
-    wrong with it is found by compiling a workflow of it alone. Messages: none. Raises
-    ``ToolRefused`` with every finding, ``NameOfOthers``; nothing is stored then.
+    """Store a new version of a tool unless its newest version has exactly this text.
+
+    The tool is checked by the compilation of a workflow that contains only this tool.
+
+    Raises:
+        ToolRefused: The tool has errors; the exception lists all findings.
+        NameOfOthers: The name belongs to somebody else.
     """
     async with context.database.connection() as connection:
         present = _same(await tools.versions_of(connection, new.name), new.cwl)
@@ -48,9 +52,13 @@ async def store_tool(context: OperatorContext, new: NewTool) -> StoredTool:
 
 
 async def remove_tool(database: Database, name: str, *, version: int | None = None) -> None:
-    """``version`` None: all. Precondition: none. Effect: nothing is composed of it any more;
-    templates that were composed of it have their own text of it. Messages: none. Raises
-    ``ToolUnknown``, ``NameOfOthers``.
+    """Remove a version of a tool, or all versions, from the library.
+
+    Templates that were composed of it have their own copy of its text.
+
+    Raises:
+        ToolUnknown: There is no such tool or version.
+        NameOfOthers: The principal may not change the tool.
     """
     async with database.transaction() as transaction:
         await tools.lock_tool(transaction.connection, name)
@@ -67,8 +75,10 @@ def _same(versions: Sequence[Tool], text: str) -> Tool | None:
 
 
 async def _checked(context: OperatorContext, new: NewTool) -> list[Finding]:
-    """Warnings about the tool. A tool that cannot stand alone (it takes what only another one
-    gives) is compiled with what it lacks as files. Raises ``ToolRefused``.
+    """Return the warnings about the tool.
+
+    Raises:
+        ToolRefused: The tool has errors.
     """
     findings = await checked_text(context.compiler, new.name, new.cwl)
     if any(finding.severity == "error" for finding in findings):

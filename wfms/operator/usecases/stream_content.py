@@ -1,6 +1,4 @@
-"""Streams what is in files from the DMS, or what another service has, to whoever asks: never whole
-in memory.
-"""
+"""Streaming of files from the DMS, or of responses of another service, never whole in memory."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ import httpx
 
 from sluice.contracts.problems import NotAvailable
 
-#: Of the request and of the answer: what ranges, conditions and downloads need.
+#: Headers of requests and responses that are needed for ranges, conditions and downloads.
 ASKED = ("If-None-Match", "If-Range", "Range")
 ANSWERED = (
     "Accept-Ranges",
@@ -26,9 +24,7 @@ Query = Mapping[str, str | Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class StreamedBody:
-    """What comes behind ``begin``, which was read already. To be closed, whether or not it was
-    read.
-    """
+    """A response body, of which ``begin`` was already read. The caller must close it."""
 
     answer: httpx.Response
     rest: AsyncIterator[bytes]
@@ -41,11 +37,14 @@ class StreamedBody:
             yield piece
 
     async def aclose(self) -> None:
+        """Close the response."""
         await self.answer.aclose()
 
 
 @dataclass(frozen=True, slots=True)
 class StreamedContent:
+    """A response whose body is streamed."""
+
     status: int
     headers: dict[str, str]
     body: StreamedBody
@@ -60,9 +59,18 @@ async def stream_content(
     asked: Mapping[str, str] | None = None,
     service: str = "dms",
 ) -> StreamedContent:
-    """Precondition: ``http`` leads to the ``service`` and reads answers as they come. Effect: none.
-    ``asked``: headers of the request. Its errors come back as its answer. Raises ``NotAvailable``
-    where it does not answer.
+    """Request a response to stream; error responses are returned, too.
+
+    Args:
+        http: A client of the service.
+        path: The path of the request.
+        method: The method of the request.
+        query: The query of the request.
+        asked: The headers of the original request, of which those in ``ASKED`` are sent.
+        service: The name of the service, for the error message.
+
+    Raises:
+        NotAvailable: The service does not answer.
     """
     kept = {name: value for name in ASKED if (value := (asked or {}).get(name)) is not None}
     request = http.build_request(

@@ -1,4 +1,4 @@
-"""Whose templates are: who may publish under a name, and with whom it is shared."""
+"""Ownership of templates: who may publish under a name, and with whom it is shared."""
 
 import structlog
 
@@ -21,6 +21,8 @@ log = structlog.get_logger(__name__)
 
 
 class TemplateNameTaken(Conflict):
+    """The name belongs to a template that the principal may not see."""
+
     def __init__(self, name: str) -> None:
         super().__init__(
             f"the name {quoted(name)} is taken: give the template another one", name=name
@@ -28,7 +30,7 @@ class TemplateNameTaken(Conflict):
 
 
 class TakesFromAll(Forbidden):
-    """It would take data sets away from groups that its publisher is not in."""
+    """The template would take data sets from groups that its publisher is not in."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -40,8 +42,13 @@ class TakesFromAll(Forbidden):
 
 
 async def require_may_take(connection: Connection, name: str, plan: Plan, *, group: str) -> None:
-    """``group``: whose the template is. Where there are no groups, everything is everyone's
-    anyway. Raises ``TakesFromAll``, ``SecretOfEveryone``.
+    """Check that the principal may publish such a template for the group.
+
+    The check of matching applies only if groups exist.
+
+    Raises:
+        TakesFromAll: The template would take data sets of all groups.
+        SecretOfEveryone: The template uses secrets and the role of the principal is too low.
     """
     require_may_publish(name, plan, group=group)
     person = person_asking()
@@ -52,8 +59,12 @@ async def require_may_take(connection: Connection, name: str, plan: Plan, *, gro
 
 
 async def require_free(connection: Connection, name: str, *, group: str | None = None) -> None:
-    """The name is nobody's, or the group's of who asks. Raises ``TemplateNameTaken``,
-    ``Forbidden``; ``Conflict`` where it is to be another ``group``'s.
+    """Check that the name is free or belongs to a group of the principal.
+
+    Raises:
+        TemplateNameTaken: The name belongs to a template that the principal may not see.
+        Forbidden: The name belongs to another group.
+        Conflict: The name belongs to another group than ``group``.
     """
     known = await owned_name(connection, name)
     if known is None:
@@ -76,8 +87,13 @@ async def require_free(connection: Connection, name: str, *, group: str | None =
 async def take_for_asker(
     connection: Connection, name: str, plan: Plan, *, group: str | None
 ) -> None:
-    """Precondition: the lock of the name is had. Effect: it is the asker's, where it is new.
-    Raises as ``require_free``, and ``TakesFromAll``.
+    """Assign a new name to the principal; the caller must hold the lock of the name.
+
+    Raises:
+        TemplateNameTaken: The name belongs to a template that the principal may not see.
+        Forbidden: The name belongs to another group.
+        Conflict: The name belongs to another group than ``group``.
+        TakesFromAll: The template would take data sets of all groups.
     """
     await require_free(connection, name, group=group)
     if await templates.next_version(connection, name) == 1:
@@ -89,8 +105,13 @@ async def take_for_asker(
 
 
 async def require_changeable(connection: Connection, name: str) -> StoredTemplate:
-    """The latest version. Precondition: the lock of the name is had, so that whoever deletes it
-    comes before or after. Raises ``TemplateUnknown``, ``Forbidden``.
+    """Return the latest version if the principal may change it; the caller must lock the name.
+
+    The lock orders the change before or after a deletion.
+
+    Raises:
+        TemplateUnknown: There is no such template.
+        Forbidden: The template belongs to another group.
     """
     found = await templates.latest(connection, name, sight_now())
     if found is None:
@@ -101,10 +122,13 @@ async def require_changeable(connection: Connection, name: str) -> StoredTemplat
 
 
 async def share_template(database: Database, name: str, request: Share) -> StoredTemplate:
-    """Precondition: none; repeating it is fine. Effect: these groups see the template from now on,
-    and no others beside its own. Messages: none. Raises ``TemplateUnknown``; ``Forbidden`` where
-    it is another group's, or is to be given to a group that the asker is not in;
-    ``UnknownGroup``, ``TakesFromAll``.
+    """Set the groups that see a template besides its owner, and optionally the owning group.
+
+    Raises:
+        TemplateUnknown: There is no such template.
+        Forbidden: The template belongs to another group, or the principal is not in the new one.
+        UnknownGroup: A group has no members.
+        TakesFromAll: The template would take data sets of all groups.
     """
     person = person_asking()
     if person is not None and request.group is not None:

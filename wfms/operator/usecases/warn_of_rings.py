@@ -1,4 +1,4 @@
-"""Warns of templates that form a ring with those that are published."""
+"""Warnings about trigger cycles with published templates."""
 
 from sluice.contracts.problems import Finding
 from sluice.contracts.rings import ring_of, ring_text
@@ -9,8 +9,9 @@ from wfms.operator.domain.template import StoredTemplate
 
 
 async def ring_warnings(connection: Connection, candidate: StoredTemplate) -> list[Finding]:
-    """Of a template that is published, or would be. Those count that are enabled, and that whoever
-    asks sees. One that takes what it gives is warned of by its text. Effect: none.
+    """Return a warning if the template forms a trigger cycle with enabled, visible templates.
+
+    A template that triggers itself is reported elsewhere, by the check of its text.
     """
     if candidate.plan.due is None:
         return []
