@@ -133,7 +133,7 @@ async def _dataset(
         )
         try:
             dataset = await context.dms.register_dataset(new)
-        except Conflict as conflict:  # begun on another storage
+        except Conflict as conflict:  # the data set exists on another storage
             if "dataset" not in conflict.fields:
                 raise
             dataset = await context.dms.dataset(UUID(str(conflict.fields["dataset"])))
@@ -143,7 +143,7 @@ async def _dataset(
 
 
 async def _storage(context: OperatorContext, size: int) -> Storage:
-    """Return the configured asset storage, or else the first input storage with enough free space."""
+    """Return the configured asset storage, or the first input storage with enough free space."""
     named = context.asset_storage
     found = [
         storage
@@ -182,5 +182,5 @@ async def _take_known(dms: DmsClient, draft: Draft, versions: Sequence[AssetVers
             )
             try:
                 await dms.register_files(draft.uid, [again])
-            except Conflict as conflict:  # it has just been deleted, or come by itself
+            except Conflict as conflict:  # the file was just deleted, or just registered
                 log.info("asset.not_taken", file=file.name, reason=conflict.detail)

@@ -58,7 +58,7 @@ class ChangeAccounts:
         Raises:
             PersonUnknown: There is no such account.
             Unprocessable: The change is empty.
-            OneselfChanged: An administrator tries to change their own role or to disable themselves.
+            OneselfChanged: Administrators may not change their own role or disable themselves.
         """
         if change == AccountChange():
             raise Unprocessable("nothing is changed: give role, groups, disabled or password")

@@ -33,7 +33,7 @@ class Checked:
     document: dict[str, Any] | None
 
 
-#: Compilations at the same time.
+#: Concurrent compilations.
 MAX_COMPILATIONS = 2
 
 
@@ -50,7 +50,7 @@ class Compiler:
         self._limited: LimitedCompiler | None = None
 
     async def start(self) -> None:
-        """Do nothing: the compiler is loaded by the first call, because not every service compiles."""
+        """Do nothing: the first call loads the compiler, as not every service compiles."""
 
     async def stop(self) -> None:
         """Kill the compilations that still run."""

@@ -38,7 +38,7 @@ from wfms.operator.domain.people_errors import (
 from wfms.operator.usecases.give_token import token_given
 from wfms.operator.usecases.sign_in import address_block
 
-#: Where people say what is to become of one.
+#: The page where people allow or refuse a device login.
 PAGE = "/device"
 #: How long a login waits, and the interval at which the command polls.
 _LIFE, _INTERVAL = timedelta(minutes=10), timedelta(seconds=2)

@@ -64,5 +64,5 @@ async def _end(context: OperatorContext, lease: ClientLeaseRow) -> None:
         except (NotFound, Conflict) as error:
             log.info("client_lease.dataset_stays", dataset=str(uid), reason=error.detail)
     for uid in lease.run_templates:
-        with suppress(RunTemplateUnknown):  # somebody has taken it off the list
+        with suppress(RunTemplateUnknown):  # it is no longer on the list
             await delete_run_template(context.database, uid)

@@ -33,6 +33,10 @@ async def hold_template(
     A draft can be read by its id, is not listed and is deleted after some days.
 
     Args:
+        context: The context of the operator service.
+        sent: The files.
+        name: The name of the template.
+        template_id: The id of the draft.
         group: The group that is to own the template.
 
     Raises:
@@ -63,12 +67,15 @@ async def hold_template(
 async def publish_held(
     context: OperatorContext, held: UUID, *, replaces: int, template_id: UUID
 ) -> StoreOutcome:
-    """Publish a draft, or the template of a run, as the next version of its name, and delete the draft.
+    """Publish a draft, or the template of a run, as the next version of its name.
 
-    If the latest version has exactly these files, no version is created.
+    A draft is deleted then. If the latest version has exactly these files, no version is created.
 
     Args:
+        context: The context of the operator service.
+        held: The id of the draft.
         replaces: The latest version of the name; 0 if there is none.
+        template_id: The id of the new version.
 
     Raises:
         RunTemplateUnknown: There is no such draft.

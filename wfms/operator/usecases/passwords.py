@@ -26,8 +26,8 @@ class Passwords:
     async def is_right(self, password: str, kept: str | None) -> bool:
         """Return whether the password matches the stored hash.
 
-        Without a hash the check fails after the same time, so the time does not reveal that there is
-        no such account.
+        Without a hash the check fails after the same time, so the time does not reveal that
+        there is no such account.
         """
         if kept is None:
             self._nobodys = self._nobodys or await self.hashed(secrets.token_urlsafe())

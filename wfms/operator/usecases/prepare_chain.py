@@ -53,7 +53,7 @@ class Prepared:
 
     @property
     def ready(self) -> bool:
-        """Whether the selection is complete; a template that takes no data set is enough by itself."""
+        """Whether the selection is complete; not every template needs a data set."""
         return self.template is not None and (self.dataset is not None or self.of_values)
 
     @property

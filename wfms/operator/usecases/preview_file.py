@@ -63,7 +63,7 @@ class Preview:
 
 
 def image_type(head: bytes) -> str | None:
-    """Return the media type of the picture that begins with ``head``, or None if it is not shown."""
+    """Return the media type of a picture that begins so, or None if it is not shown."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return "image/webp"
     return next((media for start, media in _IMAGES if head.startswith(start)), None)
@@ -96,7 +96,7 @@ def preview_of(name: str, head: bytes, size: int) -> Preview:
 
 
 def _text_of(head: bytes, *, cut: bool) -> str | None:
-    """Return the beginning as text, or None if it is not valid UTF-8; a truncated character is dropped."""
+    """Return the beginning as text without a truncated character, or None if it is not UTF-8."""
     if b"\0" in head:
         return None
     for left_out in range(4 if cut else 1):

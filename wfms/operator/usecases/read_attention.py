@@ -132,7 +132,7 @@ async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCou
 
 
 async def _kept_datasets(dms: DmsClient, chains: Sequence[Chain]) -> dict[UUID, Dataset]:
-    """Return the data sets that the chains have not released, or none if the DMS does not answer."""
+    """Return data sets that the chains have not released; none if the DMS does not answer."""
     uids = {
         dataset.uid
         for chain in chains

@@ -35,7 +35,7 @@ async def read_audit(context: OperatorContext, query: AuditFilter) -> AuditPage:
     search = AuditSearch(**query.model_dump(), also=await _also(context, query.object))
     async with context.database.connection() as connection:
         own = await first_rows(connection, search)
-    # People call the DMS directly, too; other services are asked only for the rows of these requests.
+    # People call the DMS directly, too. Other services are asked only for rows of these requests.
     asked = await context.audits["dms"].first_rows(search)
     firsts = sorted([*own, *asked.rows], key=_order, reverse=True)
     shown = firsts[: query.limit]

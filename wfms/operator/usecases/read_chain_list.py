@@ -92,7 +92,7 @@ async def running_chains(chains: ChainsClient, template: str) -> list[Chain]:
 
 
 async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainProgress]:
-    """Return the chains with the job counts of their tasks, or without if the WMS does not answer."""
+    """Return the chains with the job counts of their tasks, if the WMS answers."""
     found = list(chains)
     tasks = [
         step.task_uid

@@ -14,7 +14,7 @@ from wfms.operator.usecases.read_image import LARGEST
 
 @dataclass(frozen=True, slots=True)
 class FileDetail:
-    """A file with its preview; if it cannot be read, ``preview`` is None and ``trouble`` says why."""
+    """A file with its preview; without a preview, ``trouble`` says why it cannot be read."""
 
     dataset: Dataset
     file: File

@@ -51,7 +51,7 @@ async def _limits(wms: WmsClient) -> list[ResourceLimit]:
 
 
 async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
-    """Return the running chains and those that ended last, or none if the service does not answer."""
+    """Return the running chains and those that ended last; none if the service is unavailable."""
     try:
         return await asyncio.gather(
             newest_running(chains, limit=_MOST_RUNNING), chains.last_ended(limit=_MOST_ENDED)

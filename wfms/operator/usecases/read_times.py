@@ -24,7 +24,7 @@ async def read_chain_times(context: OperatorContext, chains: list[UUID]) -> Work
 async def read_template_times(
     context: OperatorContext, template: str | None, *, since: datetime | None = None
 ) -> WorkTimes:
-    """Return the times of a template, or of all for None, since a moment (default: in the last day).
+    """Return the times of one or all templates since a moment, by default in the last day.
 
     Raises:
         NotAvailable: The WMS does not answer.

@@ -134,7 +134,7 @@ async def _files(context: OperatorContext, draft: Draft) -> list[AssetFile]:
 async def _store(
     context: OperatorContext, draft: Draft, files: list[AssetFile]
 ) -> tuple[AssetVersion, bool]:
-    """Return the version, and whether it is new; concurrent uploads of equal files get one version."""
+    """Return the version and whether it is new; equal concurrent uploads get one version."""
     digest = digest_of(files)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -152,7 +152,7 @@ async def _store(
 
 
 async def give_up(context: OperatorContext, uid: UUID) -> None:
-    """Delete the data set of an abandoned draft; if that fails now, the background loop repeats it."""
+    """Delete the data set of an abandoned draft; the background loop repeats it on failure."""
     try:
         await context.chains.delete_asset(uid)
     except ServiceError as error:

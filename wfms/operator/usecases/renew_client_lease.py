@@ -70,7 +70,7 @@ async def _require_own(
     *,
     by: Person,
 ) -> None:
-    """Check the permission for what is new in the lease, because the service ends it by its own rights."""
+    """Check the permission for what is new: the service ends it with its own rights."""
     for template in set(owned.run_templates) - set(known.run_templates if known else ()):
         await read_run_template(context.database, template)
     chains = set(owned.chains) - set(known.chains if known else ())

@@ -70,7 +70,7 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
 
 
 def _group(template: StoredTemplate, dataset: Dataset, person: Person | None) -> str:
-    """Return the group as for a triggered chain, or a group of the person who could not see it then."""
+    """Return the group as for a triggered chain, or the person's own if they are not in it."""
     group = group_of_chain(template.group, dataset.group)
     return group if person is None or person.sight.is_member(group) else person.own_group
 
@@ -100,7 +100,7 @@ async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:
 
 
 async def _not_unmatched_any_more(intake: IntakeClient, dataset: UUID) -> None:
-    """Remove the data set from the list of unmatched ones; a failure only leaves it on that list."""
+    """Remove the data set from the list of unmatched ones; failure only leaves it there."""
     try:
         await intake.dismiss(dataset)
     except NotFound:

@@ -75,7 +75,7 @@ async def choose_users(
 async def why_refused(
     connection: Connection, secret: StoredSecret, template_id: UUID
 ) -> str | None:
-    """Return why the template may not use the secret, as the end of a sentence, or None if it may."""
+    """Return the end of a sentence that says why the template may not use the secret, or None."""
     published = await templates.template_by_id(connection, template_id, ALL)
     found = published or await run_templates.run_template_by_id(connection, template_id, ALL)
     users = f"templates called {', '.join(secret.templates)} of the group {secret.owner_group}"

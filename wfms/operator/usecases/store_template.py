@@ -50,6 +50,10 @@ async def store_template(
     A trigger cycle is only a warning in the result.
 
     Args:
+        context: The context of the operator service.
+        sent: The files.
+        name: The name of the template.
+        template_id: The id of the new version.
         replaces: The expected latest version (0: there is none); None skips this check.
         group: The group that is to own a new name.
 
