@@ -1,18 +1,4 @@
-"""What the operator service refuses, one class per fact; about people: ``people_errors``.
-
-ServiceError
-├── NotFound ─ TemplateUnknown, RunTemplateUnknown, LogUnknown, SecretUnknown, StepUnknown,
-│              AssetUnknown, AssetDraftUnknown, ToolUnknown
-├── Conflict ─ TemplateInUse (NeedsForce), TemplateDisabled, OvertakenVersion, DatasetUnusable,
-│              NoOutputs, StillRuns, NothingLeft, SecretRefused,
-│              AssetFilesMissing, AssetMoved
-├── NotAvailable ─ NoStorageForAssets, NoRoomForAsset
-├── Unprocessable ─ TemplateRefused, RequestRefused, DatasetWanted, AddressRefused, ForNobody,
-│                   ToolRefused, ToolsDoNotFit
-├── TooLarge        413
-├── UnknownMedia    415
-└── ForeignRequest  403
-"""
+"""The errors of the operator service, one class per fact; about people see ``people_errors``."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -31,12 +17,12 @@ from sluice.contracts.problems import (
 from sluice.contracts.secrets import SecretRef
 from sluice.visible_text import quoted
 
-#: Chains that stand in the way, named one by one; the rest is counted.
+#: Running chains that a message lists; the rest is only counted.
 MOST_NAMED = 20
 
 
 class TemplateUnknown(NotFound):
-    """``version`` None: there is no version at all."""
+    """The template, or the version if one is given, does not exist."""
 
     def __init__(self, name: str, version: int | None = None) -> None:
         subject = (
@@ -48,12 +34,14 @@ class TemplateUnknown(NotFound):
 
 
 class RunTemplateUnknown(NotFound):
+    """No one-off run has a template with this id."""
+
     def __init__(self, template_id: UUID) -> None:
         super().__init__(f"no run has brought a template {template_id}", id=template_id)
 
 
 class StepUnknown(NotFound):
-    """``steps``: the names of those that there are."""
+    """The step does not exist; ``steps`` are the existing names."""
 
     def __init__(self, step: str, template: str | None, steps: Sequence[str]) -> None:
         where = "any template" if template is None else f"template {quoted(template)}"
@@ -63,7 +51,7 @@ class StepUnknown(NotFound):
 
 
 class TemplateInUse(NeedsForce):
-    """Chains of the template still run. The findings name them."""
+    """The template has running chains, which the findings name."""
 
     def __init__(self, name: str, chains: Sequence[Chain]) -> None:
         count = f"{len(chains)} chains of template {quoted(name)} still run"
@@ -87,6 +75,8 @@ class TemplateInUse(NeedsForce):
 
 
 class NotDue(NotFound):
+    """The template has no trigger."""
+
     def __init__(self, name: str) -> None:
         super().__init__(
             f"template {quoted(name)} has no schedule, and takes nothing by growth: it takes data"
@@ -96,11 +86,14 @@ class NotDue(NotFound):
 
 
 class TemplateDisabled(Conflict):
+    """The template is disabled."""
+
     def __init__(self, name: str, since: datetime) -> None:
         super().__init__(f"template {quoted(name)} {disabled_text(name, since)}", name=name)
 
 
 def disabled_text(name: str, since: datetime) -> str:
+    """Return the part of a sentence that says since when a template is disabled."""
     return (
         f"is disabled since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC (`sluice template enable"
         f" {name}`, or its page, enables it)"
@@ -108,9 +101,7 @@ def disabled_text(name: str, since: datetime) -> str:
 
 
 class OvertakenVersion(Conflict):
-    """The latest version is another one than that which a new version was compared with.
-    ``version`` 0: there is none.
-    """
+    """The template has another latest version than the expected one (``version`` 0: none)."""
 
     def __init__(self, name: str, version: int) -> None:
         now = (
@@ -127,9 +118,7 @@ class OvertakenVersion(Conflict):
 
 
 class TemplateRefused(Unprocessable):
-    """``findings``: every reason, with its file and place. ``texts``: the files that were sent, to
-    be shown with it; ``main``: the workflow among them, None where there was no telling.
-    """
+    """The template has errors; ``texts`` are the sent files, ``main`` the path of the workflow."""
 
     def __init__(
         self, name: str, findings: list[Finding], *, texts: Mapping[str, str], main: str | None
@@ -147,7 +136,7 @@ class TemplateRefused(Unprocessable):
 
 
 class RequestRefused(Unprocessable):
-    """The request has not the right form: ``findings`` say what is wrong with which field."""
+    """The request is not valid; the findings name the fields."""
 
     slug, title = "invalid-request", "The request does not have the right form"
 
@@ -156,7 +145,7 @@ class RequestRefused(Unprocessable):
 
 
 class DatasetWanted(Unprocessable):
-    """``data_input``: the workflow's input that it would be."""
+    """The template needs a data set for the input ``data_input``."""
 
     def __init__(self, template: str, data_input: str) -> None:
         super().__init__(
@@ -167,7 +156,7 @@ class DatasetWanted(Unprocessable):
 
 
 class AddressRefused(Unprocessable):
-    """What stands behind the ``?`` of a page's address names nothing that the page could show."""
+    """A query parameter in the URL of a page is not valid."""
 
     slug, title = "invalid-request", "Nothing is shown at this address"
 
@@ -180,6 +169,8 @@ class AddressRefused(Unprocessable):
 
 
 class DatasetUnusable(Conflict):
+    """The data set cannot be used in its state."""
+
     def __init__(self, name: str, state: str) -> None:
         super().__init__(
             f"data set {quoted(name)} is {state}: it cannot be worked with",
@@ -189,7 +180,7 @@ class DatasetUnusable(Conflict):
 
 
 class NoOutputs(Conflict):
-    """There is nothing to be downloaded of the chain."""
+    """The chain has no outputs to download."""
 
     def __init__(self, chain: Chain) -> None:
         why = (
@@ -205,7 +196,7 @@ class NoOutputs(Conflict):
 
 
 class StillRuns(Conflict):
-    """What there is of a chain is known when it is over."""
+    """The chain has not ended, so its partial outputs are not available yet."""
 
     def __init__(self, chain: Chain) -> None:
         super().__init__(
@@ -217,7 +208,7 @@ class StillRuns(Conflict):
 
 
 class NothingLeft(Conflict):
-    """Nothing that a chain wrote can be read any more."""
+    """No output of the chain can be read any more."""
 
     def __init__(self, chain: Chain) -> None:
         super().__init__(
@@ -229,14 +220,14 @@ class NothingLeft(Conflict):
 
 
 class LogUnknown(NotFound):
-    """No attempt at the job has left a log that can still be read."""
+    """The job has no log that can be read."""
 
     def __init__(self, job: int, reason: str) -> None:
         super().__init__(f"there is no log of job {job}: {reason}", job=job)
 
 
 class UnknownMedia(ServiceError):
-    """``what``: may be sent."""
+    """The media type is not supported; ``what`` names the supported ones."""
 
     status, slug, title = 415, "unknown-media", "Not a form that is read here"
 
@@ -245,6 +236,8 @@ class UnknownMedia(ServiceError):
 
 
 class TooLarge(ServiceError):
+    """The request is too large."""
+
     status, slug, title = 413, "too-large", "Larger than allowed"
 
     def __init__(self, limit: int) -> None:
@@ -255,15 +248,13 @@ class TooLarge(ServiceError):
 
 
 class ForeignRequest(ServiceError):
-    """A request that changes something, sent by a page that is not ours, or by one of ours that is
-    too old.
-    """
+    """A request for a change that a foreign or outdated page sent."""
 
     status, slug, title = 403, "foreign-request", "Not sent from a page of this service"
 
 
 class SecretUnknown(NotFound):
-    """``version`` None: there is none at all."""
+    """The secret, or the version if one is given, does not exist."""
 
     def __init__(self, name: str, version: int | None = None) -> None:
         subject = (
@@ -275,7 +266,7 @@ class SecretUnknown(NotFound):
 
 
 class ForNobody(Unprocessable):
-    """A new secret that no template may use."""
+    """A new secret has no templates that may use it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -286,14 +277,14 @@ class ForNobody(Unprocessable):
 
 
 class SecretRefused(Conflict):
-    """A job asks for a secret that its template may not have, or that is not there any more."""
+    """The template of a job may not use the secret, or the secret was removed."""
 
     def __init__(self, ref: SecretRef, why: str) -> None:
         super().__init__(f"{ref} {why}", name=ref.name)
 
 
 class AssetUnknown(NotFound):
-    """``version`` None: there is none at all. ``gone``: it was taken back, or all were."""
+    """The asset, or the version if one is given, does not exist or was removed (``gone``)."""
 
     def __init__(self, name: str, version: int | None = None, *, gone: bool = False) -> None:
         subject = (
@@ -307,6 +298,8 @@ class AssetUnknown(NotFound):
 
 
 class AssetDraftUnknown(NotFound):
+    """The draft of an asset version, or the file in it, does not exist."""
+
     def __init__(self, name: str, draft: UUID) -> None:
         super().__init__(
             f"nobody sends a version of asset {quoted(name)} as {draft}, with such a file: begin"
@@ -316,6 +309,8 @@ class AssetDraftUnknown(NotFound):
 
 
 class AssetFilesMissing(Conflict):
+    """The draft of an asset version is not complete."""
+
     def __init__(self, name: str, paths: Sequence[str]) -> None:
         super().__init__(
             f"of the version of asset {quoted(name)}, {len(paths)} files have not been sent:"
@@ -326,7 +321,7 @@ class AssetFilesMissing(Conflict):
 
 
 class AssetMoved(Conflict):
-    """Others put, or take back, the same at this moment."""
+    """Another request changes the same asset at this moment."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -337,7 +332,7 @@ class AssetMoved(Conflict):
 
 
 class NoStorageForAssets(NotAvailable):
-    """``named``: the one that is set; empty: any."""
+    """No storage accepts assets; ``named`` is the configured one, or empty for any."""
 
     def __init__(self, named: str) -> None:
         super().__init__(
@@ -350,6 +345,8 @@ class NoStorageForAssets(NotAvailable):
 
 
 class NoRoomForAsset(NotAvailable):
+    """No input storage has enough free space."""
+
     def __init__(self, size: int, storages: Sequence[str]) -> None:
         super().__init__(
             f"no input storage has room for {size} bytes: {', '.join(storages)}", size=size
@@ -357,9 +354,7 @@ class NoRoomForAsset(NotAvailable):
 
 
 class ToolUnknown(NotFound):
-    """``known``: the versions that there are; ``fitting``: the tools that would fit in its
-    place.
-    """
+    """The tool does not exist; ``fitting`` are other tools that would fit in its place."""
 
     def __init__(
         self,
@@ -380,6 +375,8 @@ class ToolUnknown(NotFound):
 
 
 class ToolRefused(Unprocessable):
+    """The tool has errors."""
+
     def __init__(self, name: str, findings: Sequence[Finding]) -> None:
         super().__init__(
             f"tool {quoted(name)} cannot be taken into the library",
@@ -389,6 +386,8 @@ class ToolRefused(Unprocessable):
 
 
 class ToolsDoNotFit(Unprocessable):
+    """The tools cannot be joined to a workflow."""
+
     def __init__(self, name: str, reasons: Sequence[str]) -> None:
         super().__init__(
             f"{quoted(name)} cannot be made of these tools: {'; '.join(reasons)}",

@@ -1,4 +1,4 @@
-"""Formats sizes, durations, counts and other numbers for people."""
+"""Sizes, durations, counts and other numbers as text for people."""
 
 from datetime import datetime, timedelta
 
@@ -9,7 +9,7 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 def needs_text(needs: Needs) -> str:
-    """What one job asks for: ``2 cores, 512 MiB, at most 60 s``."""
+    """Return the resource request of a job: ``2 cores, 512 MiB, at most 60 s``."""
     asked = needs.resources
     cores = f"{in_full(asked.cores)} {'core' if asked.cores == 1 else 'cores'}"
     memory = (
@@ -23,14 +23,14 @@ def needs_text(needs: Needs) -> str:
 
 
 def memory_text(used: float | None) -> str:
-    """MiB that were used: ``0.4 MiB``, ``312 MiB``; a dash where nothing was measured."""
+    """Return used memory in MiB: ``0.4 MiB``, ``312 MiB``; a dash if it was not measured."""
     return (
         "–" if not used else f"{used:.1f} MiB" if used < 9.95 else f"{number_text(round(used))} MiB"
     )
 
 
 def duration_text(duration: timedelta) -> str:
-    """``4.2 s``, ``3 min 5 s``, ``2 h 10 min``, ``3 d 4 h``."""
+    """Return a duration: ``4.2 s``, ``3 min 5 s``, ``2 h 10 min``, ``3 d 4 h``."""
     seconds = max(duration.total_seconds(), 0.0)
     if seconds < _MINUTE:
         return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
@@ -47,7 +47,7 @@ def _two_units(seconds: int, big: int, small: int, *names: str) -> str:
 
 
 def ago_text(moment: datetime, now: datetime) -> str:
-    """``just now``, ``5 min ago``, ``2 h ago``, ``3 d ago``."""
+    """Return the time since a moment: ``just now``, ``5 min ago``, ``2 h ago``, ``3 d ago``."""
     seconds = int((now - moment).total_seconds())
     for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
         if seconds >= unit:
@@ -56,9 +56,10 @@ def ago_text(moment: datetime, now: datetime) -> str:
 
 
 def count_text(number: int, singular: str, plural: str | None = None) -> str:
-    """``1 job``, ``1 204 jobs`` (narrow spaces between thousands)."""
+    """Return a count with its noun: ``1 job``, ``1 204 jobs`` (narrow spaces between thousands)."""
     return f"{number_text(number)} {singular if number == 1 else plural or singular + 's'}"
 
 
 def number_text(number: int) -> str:
+    """Return a number with narrow spaces between thousands."""
     return f"{number:,}".replace(",", "\u202f")

@@ -1,19 +1,21 @@
-"""A template's document as the JSON that is stored beside its text, without what PostgreSQL's
-``jsonb`` cannot hold.
-"""
+"""The document of a template as JSON that the type ``jsonb`` of PostgreSQL can hold."""
 
 from typing import Any
 
-#: Values a document may have once its aliases are written out.
+#: Values that a document may have after its aliases are expanded.
 MOST_VALUES = 200_000
 
 
 class NotStorable(ValueError):
-    """The document cannot be kept as JSON; the message says why."""
+    """A document that cannot be stored as JSON; the message says why."""
 
 
 def storable(value: Any) -> Any:
-    """``value`` as plain JSON values with aliases written out. Raises ``NotStorable``."""
+    """Return plain JSON values with aliases expanded.
+
+    Raises:
+        NotStorable: The document is too large, too deep or has texts that cannot be stored.
+    """
     return _Copy().of(value)
 
 

@@ -1,17 +1,17 @@
-"""The text of a log as it is shown: whole, or its beginning and its end with a line between that
-says what is left out.
-"""
+"""The text of a log: whole, or its beginning and end with a line that says how much is left out."""
 
 from wfms.operator.domain.formatting import count_text
 
 
 def left_out_text(count: int) -> str:
+    """Return the line that says how many bytes are left out."""
     return f"… {count_text(count, 'byte')} left out …"
 
 
 def log_text(head: bytes, tail: bytes, size: int) -> str:
-    """``size``: bytes of the whole; it is ``head`` and ``tail`` where these are as many. Else both
-    are cut between lines, as far as they have any, and whatever is no UTF-8 is replaced.
+    """Return the text of a log of ``size`` bytes from its beginning and its end.
+
+    If bytes are left out, the cuts are moved to line ends. Invalid UTF-8 is replaced.
     """
     if len(head) + len(tail) >= size:
         return (head + tail).decode(errors="replace")

@@ -1,6 +1,4 @@
-"""Notices of what needs a person, each in one sentence: what has happened stays until acknowledged,
-what lasts until it is over.
-"""
+"""Notices of what needs a person: of events until acknowledged, of conditions until over."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
@@ -28,13 +26,15 @@ from sluice.visible_text import quoted
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.domain.progress import chain_progress
 
-#: In the notice that counts data sets that fit no template.
+#: Part of the notice that counts unmatched data sets.
 UNMATCHED = "nothing processes"
 
 _PRESENT = frozenset({PilotState.ACTIVE, PilotState.DRAINING})
 
 
 class NoSuchNotice(Unprocessable):
+    """The id does not belong to a notice that can be acknowledged."""
+
     def __init__(self, notice: str) -> None:
         super().__init__(
             f"{quoted(notice)} is not the id of a notice that can be acknowledged", notice=notice
@@ -42,7 +42,7 @@ class NoSuchNotice(Unprocessable):
 
 
 def in_order(notices: Iterable[Notice]) -> list[Notice]:
-    """Errors first, and among them what concerns the whole system; else as they came."""
+    """Return errors first, and among equal severity notices about the whole system first."""
     return sorted(
         notices,
         key=lambda notice: (notice.severity is not NoticeSeverity.ERROR, _concerns_one(notice)),
@@ -54,9 +54,10 @@ def _concerns_one(notice: Notice) -> bool:
 
 
 def select_notices(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
-    """At most ``limit``, in order. What lasts and what can be acknowledged have half of the places
-    each, and those that the other does not need: neither hides the other, however much there is of
-    it, and what is acknowledged makes room for its like.
+    """Return at most ``limit`` notices in order.
+
+    Conditions and events get half of the places each, and those that the other kind does not
+    need, so that neither hides the other.
     """
     ordered = in_order(notices)
     lasting = [place for place, notice in enumerate(ordered) if notice.id is None]
@@ -67,7 +68,7 @@ def select_notices(notices: Iterable[Notice], *, limit: int) -> list[Notice]:
 
 
 def of_chain(chain: Chain) -> list[Notice]:
-    """It failed; or a step of it cannot go on, for the reason it gives."""
+    """Return notices that a chain failed, or that steps of it cannot continue."""
     name = f"{chain.template} over {chain.dataset_name}"
     if chain.state is ChainState.FAILED:
         reason = chain_progress(chain, {}).reason or "no reason was given"
@@ -98,12 +99,7 @@ def of_chain(chain: Chain) -> list[Notice]:
 
 
 def of_failures(chains: Iterable[Chain], datasets: Mapping[UUID, Dataset]) -> list[Notice]:
-    """Return a notice for each finished chain with failed jobs that nobody has decided about.
-
-    Args:
-        chains: As the list of finished chains that need attention gives them.
-        datasets: Their data sets, as far as the DMS tells.
-    """
+    """Return a notice for each finished chain with failed jobs that nobody has decided about."""
     return [
         Notice(
             text=_failures_text(chain, datasets),
@@ -136,9 +132,7 @@ def _failures_text(chain: Chain, datasets: Mapping[UUID, Dataset]) -> str:
 
 
 def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
-    """Of one that has not ended: its jobs wait for a person, or failed for good. ``datasets``:
-    names of the inputs of chains.
-    """
+    """Return a notice if jobs of a task are quarantined or failed; ``datasets`` has names."""
     if task.state.final or not (task.held or task.failed):
         return []
     over = f" over {datasets[task.chain_uid]}" if task.chain_uid in datasets else ""
@@ -167,10 +161,10 @@ def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
 
 
 def _first_job(task: TaskStatus) -> str:
-    """Return the end of a notice: the first job of those that it counts, and how to see them."""
+    """Return the end of a notice: the first job that it counts, and the command that lists all."""
     state = JobState.HELD if task.held else JobState.FAILED
     every = f"`sluice task jobs {task.uid} --state {state}`"
-    if not task.reason:  # the WMS is of the release before
+    if not task.reason:  # the WMS is an older release
         return f": {every}"
     return f"; {task.reason}" + (f"; {every} lists all" if (task.held or task.failed) > 1 else "")
 
@@ -178,7 +172,7 @@ def _first_job(task: TaskStatus) -> str:
 def of_unschedulable(
     tasks: Iterable[UnschedulableTask], datasets: Mapping[UUID, str]
 ) -> list[Notice]:
-    """Their jobs wait for a node that there is not. ``datasets``: names of the inputs of chains."""
+    """Return a notice for each task whose jobs fit no node; ``datasets`` has names."""
     found = []
     for task in tasks:
         over = f" over {datasets[task.chain_uid]}" if task.chain_uid in datasets else ""
@@ -192,7 +186,7 @@ def of_unschedulable(
 
 
 def of_work(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
-    """Nobody runs what waits. ``pilots``: those that are there, if any, are among them."""
+    """Return a notice if jobs wait and no pilot is present."""
     if not waiting or any(pilot.state in _PRESENT for pilot in pilots):
         return []
     text = (
@@ -203,7 +197,7 @@ def of_work(pilots: Iterable[Pilot], *, waiting: int | None) -> list[Notice]:
 
 
 def of_steps(loads: Iterable[StepLoad]) -> list[Notice]:
-    """Switched off, while work waits for them; one notice for each switch."""
+    """Return a notice for each switched-off step that has waiting jobs."""
     held: dict[str, tuple[StepPriority, int]] = {}
     for load in loads:
         if load.priority is not None and load.priority.is_off and load.waiting:
@@ -224,9 +218,7 @@ def of_steps(loads: Iterable[StepLoad]) -> list[Notice]:
 
 
 def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
-    """Those that were lost, that nobody has acknowledged, and that did not start again: a WMS of
-    the release before gives all.
-    """
+    """Return notices of lost pilots that did not restart and that nobody has acknowledged."""
     notices = []
     latest = {
         (pilot.name, pilot.host): pilot
@@ -253,7 +245,7 @@ def of_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
 
 
 def of_distrusted(pilots: Iterable[Pilot]) -> list[Notice]:
-    """Those that are there and fail where others succeed."""
+    """Return notices of present pilots that fail at steps where others succeed."""
     return [
         Notice(
             text=(
@@ -269,7 +261,7 @@ def of_distrusted(pilots: Iterable[Pilot]) -> list[Notice]:
 
 
 def of_troubled_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
-    """Return a notice for each pilot that is there and takes no jobs for a reason of its own."""
+    """Return a notice for each present pilot that takes no jobs for a reason of its own."""
     return [
         Notice(
             text=f"Pilot {pilot.name} on {pilot.host} takes no jobs: {pilot.trouble}",
@@ -281,6 +273,7 @@ def of_troubled_pilots(pilots: Iterable[Pilot]) -> list[Notice]:
 
 
 def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
+    """Return notices of unmatched data sets and of ties between templates."""
     found = []
     if unmatched:
         sets = (
@@ -304,7 +297,7 @@ def of_intake(unmatched: int, ties: Sequence[Tie]) -> list[Notice]:
 
 
 def of_stalled(found: Iterable[Stalled]) -> list[Notice]:
-    """Uploads and deletions that do not go on, one notice for each reason."""
+    """Return a notice for each reason why uploads and deletions do not continue."""
     notices = []
     for stalled in found:
         action = "upload" if stalled.state is DatasetState.UPLOADING else "deletion"
@@ -337,8 +330,8 @@ def of_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[
     """Return one notice for each full storage.
 
     Args:
-        storages: All that there are, as far as the DMS tells.
-        waits: The storages that jobs wait for, as far as the WMS tells.
+        storages: All storages, as far as the DMS answers.
+        waits: The storages that jobs wait for, as far as the WMS answers.
     """
     storages = list(storages)
     names = {one.url: one.name for one in storages}
@@ -365,7 +358,7 @@ def of_storages(storages: Iterable[Storage], waits: Iterable[RoomWait]) -> list[
 
 
 def _tried_text(name: str, wait: RoomWait) -> str:
-    """Say that a storage has room again for one job at least, and what becomes of the jobs."""
+    """Say that a storage has room for at least one job again, and how its jobs are tried."""
     jobs = f"{count_text(wait.jobs, 'job')} {'waits' if wait.jobs == 1 else 'wait'}"
     room = f"{size_text(wait.free or 0)} free now, a job needs {size_text(wait.needed)}"
     return (
@@ -384,7 +377,7 @@ def _missing_text(wait: RoomWait) -> str:
 
 
 def of_queues(dead: Mapping[str, int]) -> list[Notice]:
-    """``dead``: messages that nobody could handle, by queue."""
+    """Return a notice for each queue that has dead letters."""
     return [
         Notice(
             text=(
@@ -400,5 +393,5 @@ def of_queues(dead: Mapping[str, int]) -> list[Notice]:
 
 
 def of_trouble(sentence: str) -> Notice:
-    """A service does not answer."""
+    """Return the notice of a service that does not answer."""
     return Notice(text=sentence, severity=NoticeSeverity.ERROR)

@@ -1,4 +1,4 @@
-"""The data of the first page: numbers, and what needs a person."""
+"""The data of the first page: counts, and what needs a person."""
 
 from dataclasses import dataclass, field
 
@@ -14,18 +14,14 @@ MOST_PILOTS = 50
 
 
 def _place(pilot: Pilot) -> tuple[bool, bool, float]:
-    """Those that are there come first, then lost ones that nobody has acknowledged; of each the one
-    seen last.
-    """
+    """Return the sort key: present, lost and unacknowledged, others; each last seen first."""
     unseen = pilot.state is PilotState.LOST and pilot.acknowledged is None
     return pilot.state not in _PRESENT, not unseen, -pilot.seen_at.timestamp()
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The newest chains that run and those that ended last. None: the service that knows does not
-    answer, or is of a release that cannot say.
-    """
+    """The content of the first page; a value is None if its service does not know it."""
 
     running: list[ChainProgress]
     ended: list[ChainProgress]
@@ -38,13 +34,14 @@ class Overview:
 
     @property
     def chains_running(self) -> int | None:
+        """The number of running chains, if it is known."""
         return None if self.chains is None else self.chains.in_progress + self.chains.uploading
 
     @property
     def listed_pilots(self) -> list[Pilot]:
-        """All that there is room for, else the ones that matter most (a WMS of the release before
-        gives all): those that are there in the order in which they began, then lost and gone ones,
-        that seen last first.
+        """The most important pilots, as far as there is room.
+
+        Present pilots come first by their registration, then lost and gone ones, last seen first.
         """
         chosen = sorted([] if self.pilots is None else self.pilots.pilots, key=_place)[:MOST_PILOTS]
         there = [pilot for pilot in chosen if pilot.state in _PRESENT]
@@ -52,10 +49,10 @@ class Overview:
 
     @property
     def more_pilots(self) -> int:
-        """Pilots that are not listed."""
+        """The number of pilots that are not listed."""
         return 0 if self.pilots is None else self.pilots.number - len(self.listed_pilots)
 
     @property
     def more_running(self) -> int:
-        """Chains that run and are not listed."""
+        """The number of running chains that are not listed."""
         return max(0, (self.chains_running or 0) - len(self.running))

@@ -1,4 +1,4 @@
-"""What there is of a chain's steps, and what of it is missing, in words."""
+"""The outputs of the steps of a chain, and what of them is missing, in words."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID
@@ -9,15 +9,19 @@ from sluice.contracts.partial import PartialOutput
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import DatasetState, StepState
 
-#: What outputs are taken from, not what a step wrote.
+#: The suffix of ports of a rerun that name outputs of the earlier chain.
 _BEFORE = "~before"
 
 
 def partial_outputs(
     chain: Chain, known: Mapping[UUID, Dataset], plan: Plan | None
 ) -> list[PartialOutput]:
-    """``known``: the data sets of the chain that the DMS knows; ``plan`` None: the template is not
-    known here, so neither is what steps that never began would have written.
+    """Return the outputs and logs of the steps of a chain.
+
+    Args:
+        chain: The chain.
+        known: The data sets of the chain that the DMS knows.
+        plan: The plan of the template. Without it, outputs of steps that never began are not known.
     """
     found = [part for step in chain.steps for part in _of_step(step, chain.datasets, known, plan)]
     return _apart(found)
@@ -43,7 +47,7 @@ def _of_step(
 
 
 def _planned_ports(plan: Plan | None, name: str) -> list[str | None]:
-    """None alone where they are not known."""
+    """Return the planned output ports of a step, or only None if they are not known."""
     steps = [] if plan is None else [step for step in plan.steps if step.name == name]
     return [output.port for step in steps for output in step.outputs] or [None]
 
@@ -84,7 +88,7 @@ def _because(step: ChainStep) -> str:
 
 
 def _apart(parts: list[PartialOutput]) -> list[PartialOutput]:
-    """With a folder of its own each: names of steps and ports may have dots."""
+    """Give each output a folder of its own, because names with dots may lead to equal folders."""
     taken: set[str] = set()
     found = []
     for part in parts:

@@ -1,4 +1,4 @@
-"""What is refused about accounts, tokens and signing in."""
+"""Errors about accounts, tokens and sign-in."""
 
 from uuid import UUID
 
@@ -13,6 +13,8 @@ from sluice.visible_text import quoted
 
 
 class PersonUnknown(NotFound):
+    """The account does not exist."""
+
     def __init__(self, name: str) -> None:
         super().__init__(
             f"nobody has an account of the name {quoted(name)} (`sluice user list` shows them)",
@@ -21,6 +23,8 @@ class PersonUnknown(NotFound):
 
 
 class PersonExists(Conflict):
+    """The name of a new account is taken."""
+
     def __init__(self, name: str) -> None:
         super().__init__(
             f"there is an account of the name {quoted(name)}: `sluice user role`, `password` and"
@@ -30,27 +34,29 @@ class PersonExists(Conflict):
 
 
 class TokenUnknown(NotFound):
-    """Also where it is another one's: nobody finds out which there are."""
+    """The token does not exist or belongs to somebody else; the error does not reveal which."""
 
     def __init__(self, token: UUID) -> None:
         super().__init__(f"you have no token {token} (`sluice token list`)", id=token)
 
 
 class WrongPassword(Unauthenticated):
-    """Whether there is such a person, or one who may sign in, nobody finds out."""
+    """The sign-in failed; the error does not reveal whether the account exists."""
 
     def __init__(self) -> None:
         super().__init__("the name and the password do not belong together")
 
 
 class BeyondRole(Forbidden):
-    """``who``: and what role he has."""
+    """The role of the principal is too low; ``who`` says what it is."""
 
     def __init__(self, what: str, who: str) -> None:
         super().__init__(f"{what}, and {who}")
 
 
 class TooManyTries(ServiceError):
+    """There were too many wrong passwords."""
+
     status, slug, title = 429, "too-many-tries", "Too many tries"
 
     def __init__(self, seconds: int) -> None:
@@ -62,6 +68,8 @@ class TooManyTries(ServiceError):
 
 
 class TooManySignIns(ServiceError):
+    """The person has begun too many sessions."""
+
     status, slug, title = 429, "too-many-sign-ins", "Too many sign-ins"
 
     def __init__(self, seconds: int) -> None:
@@ -73,13 +81,15 @@ class TooManySignIns(ServiceError):
 
 
 class ProviderRefused(Unauthenticated):
-    """Signing in by an OpenID provider came to nothing."""
+    """The sign-in through an OpenID provider failed."""
 
     def __init__(self, why: str) -> None:
         super().__init__(f"signing in by the provider came to nothing: {why}")
 
 
 class TooManyTokens(Conflict):
+    """The person has the maximum number of tokens."""
+
     def __init__(self, name: str, most: int) -> None:
         super().__init__(
             f"{name} has {most} tokens that hold, and nobody may have more: take some back"
@@ -89,7 +99,7 @@ class TooManyTokens(Conflict):
 
 
 class DeviceLoginUnknown(NotFound):
-    """Nobody finds out which there were."""
+    """No device login waits with this code; the error does not reveal whether there was one."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -99,11 +109,15 @@ class DeviceLoginUnknown(NotFound):
 
 
 class DeviceLoginRefused(Forbidden):
+    """The device login was refused."""
+
     def __init__(self) -> None:
         super().__init__("whoever was asked in the browser has refused it")
 
 
 class TooManyCodes(ServiceError):
+    """There were too many device logins or wrong codes."""
+
     status, slug, title = 429, "too-many-codes", "Too many codes"
 
     def __init__(self, seconds: int) -> None:
@@ -115,7 +129,7 @@ class TooManyCodes(ServiceError):
 
 
 class OneselfChanged(Conflict):
-    """Or the last administrator is none any more."""
+    """Administrators may not take away their own role, so that one of them always remains."""
 
     def __init__(self) -> None:
         super().__init__("nobody takes his own role away: another administrator does that")

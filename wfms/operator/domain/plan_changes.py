@@ -1,6 +1,4 @@
-"""Compares the plans of two versions of a template, and says in words what the newer does
-otherwise.
-"""
+"""The comparison of the plans of two template versions, in words."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,24 +14,24 @@ from sluice.contracts.standing import Due
 from sluice.contracts.templates import Change, PlanChange
 from wfms.operator.domain.parameters import type_name
 
-#: Characters of a value that is shown; of the rest the text tells.
+#: Characters that are shown of a value.
 _MOST = 80
-#: Of a value that is shown from further on: characters before those that differ.
+#: Characters before the first difference, if the beginning of a value is left out.
 _LEAD = 20
-#: Fields of a plan that concern all of it.
+#: Fields that concern the whole plan.
 _WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority")
 
-#: From here on, floats are written with an exponent.
+#: Floats from this value on are written with an exponent.
 _ALL_DIGITS = 1e15
 
 PlanPart = Literal["template", "match", "parameter", "secret", "step", "output"]
 PartT = TypeVar("PartT")
-#: What is compared, in whole: in words, or values by name.
+#: What is compared as a whole: texts, or values by name.
 Facts = list[str] | dict[str, Any]
 
 
 def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
-    """Against None, everything is added."""
+    """Return the changes; without an old plan, everything is added."""
     old = before or _nothing(after)
     return [
         *_whole(old, after),
@@ -60,9 +58,7 @@ def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
 
 
 def _nothing(after: Plan) -> Plan:
-    """What a name that is new is compared with: it has no part of ``after``, and is like it as a
-    whole.
-    """
+    """Return the plan without its parts, as the old plan of a new name."""
     return after.model_copy(
         update={
             "match": {},
@@ -78,7 +74,7 @@ def _nothing(after: Plan) -> Plan:
 
 
 def _due(plan: Plan) -> dict[str, Due]:
-    """When it runs by itself, where it does."""
+    """Return the trigger, if there is one."""
     return {} if plan.due is None else {"runs": plan.due}
 
 
@@ -93,7 +89,7 @@ def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
 
 
 def _deletion(before: Plan | None, after: Plan) -> Iterator[PlanChange]:
-    """Say what a new template deletes, and one that deletes something else than before."""
+    """Yield what a new template deletes, or the change of the retention."""
     if before is None or before.retention != after.retention:
         change = Change.ADDED if before is None else Change.CHANGED
         details = [deletion_text(after.retention)]
@@ -108,8 +104,14 @@ def _each(
     *,
     shown: Callable[[PartT], list[str]] | None = None,
 ) -> Iterator[PlanChange]:
-    """Those of ``before`` in their order, then what is new. ``facts``: what is compared; ``shown``:
-    what is said of one that is added or removed, by default its facts.
+    """Yield the changes of one kind of part: old parts in their order, then new ones.
+
+    Args:
+        part: The kind of part.
+        before: The old parts by name.
+        after: The new parts by name.
+        facts: Returns what is compared.
+        shown: Returns what is said of an added or removed part; by default its facts.
     """
     for name in [*before, *(name for name in after if name not in before)]:
         if name in before and name in after:
@@ -147,7 +149,7 @@ def _differences(before: Facts, after: Facts) -> list[str]:
 
 
 def _difference(before: object, after: object) -> str:
-    """Of two values that differ, cut so that it is seen where."""
+    """Return two different values as text, shortened so that the difference is visible."""
     old, new = _text(before), _text(after)
     if old == new:
         old, new = (json.dumps(value, ensure_ascii=False) for value in (before, after))
@@ -166,7 +168,7 @@ def _required(plan: Plan) -> dict[str, Condition]:
 
 
 def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | AssetRef | None]]:
-    """With the metadata, or the asset, that each is bound to."""
+    """Return the parameters with the metadata key or asset that each is bound to."""
     return {
         name: (parameter, plan.assets.get(name) or plan.bind.get(name))
         for name, parameter in plan.parameters.items()
@@ -201,9 +203,7 @@ def _by_name(parts: Iterable[Any]) -> dict[str, Any]:
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """Objects within objects by their path (``retry.attempts``); lists stay whole. What says
-    nothing is left out.
-    """
+    """Return nested values that are not empty by path (``retry.attempts``); lists stay whole."""
     if isinstance(value, dict):
         return {
             key: leaf
@@ -214,9 +214,7 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def _text(value: object) -> str:
-    """The fields of objects in one order: PostgreSQL keeps none. Whole, so that values that differ
-    differ in it.
-    """
+    """Return a value as text, with sorted keys because PostgreSQL keeps no key order."""
     if value is None:
         return "none"
     if isinstance(value, float) and value.is_integer():

@@ -1,7 +1,8 @@
-"""Lays out the drawing of a plan: where the boxes and the lines between them stand. By the data set
-that makes each step's jobs, the drawing is a tree that grows to the right: the data set, the steps,
-and in the last column what the workflow gives. Further data sets that a step reads are lines to it;
-it stands to the right of all that it reads.
+"""The layout of the drawing of a plan.
+
+The drawing is a tree that grows to the right: the data set, the steps by their main input, and
+the outputs of the workflow in the last column. Further inputs of a step are additional lines. A
+step stands to the right of all its inputs.
 """
 
 from dataclasses import dataclass, field
@@ -16,11 +17,13 @@ WIDTH, HEIGHT = 148, 64
 GAP_X, GAP_Y = 28, 20
 MARGIN = 8
 _LABEL = 17
-#: What the first box is called where there is no data set.
+#: The label of the first box if there is no data set.
 VALUES = "parameters"
 
 
 class NodeKind(StrEnum):
+    """The kind of a box."""
+
     INPUT = "input"
     STEP = "step"
     OUTPUT = "output"
@@ -28,9 +31,7 @@ class NodeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FlowNode:
-    """``x`` and ``y`` of the upper left corner, in pixels. ``label`` is cut to the box, ``name`` is
-    whole.
-    """
+    """A box with its upper left corner in pixels; ``label`` is the shortened name."""
 
     kind: NodeKind
     name: str
@@ -43,7 +44,7 @@ class FlowNode:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """``path``: an SVG path. ``port``: the output that flows along it."""
+    """A line as an SVG path, with the output port that it shows."""
 
     path: str
     port: str
@@ -51,6 +52,8 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
+    """A drawing, with sizes in pixels."""
+
     width: float
     height: float
     nodes: list[FlowNode]
@@ -58,7 +61,7 @@ class Drawing:
 
 
 def draw(plan: Plan) -> Drawing:
-    """Steps in document order from top to bottom; a parent stands in the middle of its children."""
+    """Return the drawing: steps in document order, parents centred beside their children."""
     return _Tree(plan).draw()
 
 
@@ -69,7 +72,7 @@ class _Branch:
     port: str
     step: PlanStep | None
     column: int
-    #: What is said of it beside its name; empty: the usual.
+    #: The text below the name; empty for the default.
     detail: str = ""
     row: float = 0.0
     children: list["_Branch"] = field(default_factory=list)
@@ -85,6 +88,7 @@ class _Tree:
         self._last = 0
 
     def draw(self) -> Drawing:
+        """Return the drawing of the plan."""
         first = self._plan.data_input
         of_slices = "new files" if first and self._plan.due is not None else ""
         self._grow(_Branch(NodeKind.INPUT, first or VALUES, first, None, 0, of_slices))
@@ -101,7 +105,7 @@ class _Tree:
         )
 
     def _grow(self, root: _Branch) -> None:
-        """A plan may be any number of steps long, so nothing here calls itself along it."""
+        """Create the branches iteratively, because long plans would exceed the recursion limit."""
         steps: dict[str | None, list[PlanStep]] = {}
         for step in self._plan.steps:
             steps.setdefault(step.main_input.source.step, []).append(step)
@@ -147,7 +151,7 @@ class _Tree:
             if not branch.children:
                 branch.row = float(self._next_row)
                 self._next_row += 1
-        for branch in reversed(self._branches):  # children stand behind their parents
+        for branch in reversed(self._branches):  # children come after their parents in the list
             if branch.children:
                 branch.row = (branch.children[0].row + branch.children[-1].row) / 2
 
@@ -160,14 +164,14 @@ class _Tree:
         for branch in self._branches:
             step = branch.step
             if step is not None:
-                # The first source is the line to its parent.
+                # The line from the parent shows the first source.
                 self._lines += [
                     (by_name[source.step], branch, source.port) for source in step.sources[1:]
                 ]
 
 
 def _columns(plan: Plan) -> dict[str, int]:
-    """Each step stands one to the right of the last that it reads."""
+    """Return the column of each step: one to the right of its last input."""
     reads = {
         step.name: {source.step for source in step.sources if source.step is not None}
         for step in plan.steps
@@ -192,7 +196,7 @@ def _node(branch: _Branch) -> FlowNode:
 
 
 def _cut(text: str) -> str:
-    """To the width of a box."""
+    """Return the text, shortened to the width of a box."""
     return text if len(text) <= _LABEL else text[: _LABEL - 1] + "…"
 
 
@@ -212,7 +216,7 @@ def _detail(branch: _Branch) -> str:
 
 
 def groups_of(groups: MergeGroups) -> str:
-    """How a merge step's files are grouped, in a few words."""
+    """Return how the files of a merge step are grouped, in a few words."""
     if groups.files is not None:
         return f"{counted(groups.files, 'file')} a job"
     if groups.bytes is not None:

@@ -1,6 +1,4 @@
-"""The progress of a step, a task, a chain: counts of jobs, and the parts of a bar that show
-them.
-"""
+"""The progress of steps, tasks and chains: job counts, and the parts of a bar that shows them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +12,7 @@ from wfms.operator.domain.formatting import count_text
 
 
 class BarPart(StrEnum):
-    """Parts of a bar, in the order in which they stand."""
+    """Parts of a bar, from left to right."""
 
     FINISHED = "finished"
     FAILED = "failed"
@@ -26,7 +24,7 @@ class BarPart(StrEnum):
 
     @property
     def words(self) -> str:
-        """Which of the jobs that pilots have are running is known by pilot alone."""
+        """The part in words; only pilots know which of their leased jobs already run."""
         match self:
             case BarPart.RUNNING:
                 return "with pilots"
@@ -37,7 +35,7 @@ class BarPart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """``start`` and ``share`` in per cent of the bar."""
+    """A segment of a bar; ``start`` and ``share`` are in per cent of the bar."""
 
     part: BarPart
     jobs: int
@@ -47,7 +45,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class ProgressCounts:
-    """``killed``: canceled jobs that a pilot had."""
+    """Job counts of a task; ``killed`` are canceled jobs that a pilot had."""
 
     total: int
     by_part: dict[BarPart, int]
@@ -55,16 +53,14 @@ class ProgressCounts:
 
     @property
     def done(self) -> int:
-        """Jobs that have ended, in whatever way."""
+        """The number of jobs that have ended in any state."""
         return sum(
             self.by_part[part] for part in (BarPart.FINISHED, BarPart.FAILED, BarPart.CANCELED)
         )
 
     @property
     def sentence(self) -> str:
-        """``48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting``, ``9 canceled (2
-        killed)``.
-        """
+        """The counts in words: ``48 of 60 jobs finished, 1 failed, 9 canceled (2 killed)``."""
         first = f"{self.by_part[BarPart.FINISHED]} of {counted(self.total, 'job')} finished"
         rest = [
             f"{jobs} {part.words}{self.note(part)}"
@@ -74,11 +70,11 @@ class ProgressCounts:
         return ", ".join([first, *rest])
 
     def note(self, part: BarPart) -> str:
-        """What else there is to say of a part."""
+        """Return the additional text of a part."""
         return f" ({self.killed} killed)" if part is BarPart.CANCELED and self.killed else ""
 
     def segments(self) -> list[Segment]:
-        """Those that are not empty; their shares add up to 100."""
+        """Return the segments that are not empty; their shares add up to 100."""
         found: list[Segment] = []
         start = 0.0
         for part, jobs in self.by_part.items():
@@ -90,6 +86,7 @@ class ProgressCounts:
 
 
 def counts_of(status: TaskStatus) -> ProgressCounts:
+    """Return the job counts of a task."""
     return ProgressCounts(
         status.total,
         {
@@ -107,31 +104,30 @@ def counts_of(status: TaskStatus) -> ProgressCounts:
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """Jobs that failed for good of what finished all the same, as its template allows. ``nothing``:
-    none of a step's finished.
-    """
+    """Failed jobs of a finished step or chain; ``nothing``: no job of a step finished."""
 
     failed: int
     nothing: bool
 
     @property
     def sentence(self) -> str:
+        """The shortfall in words."""
         jobs = count_text(self.failed, "job")
         return f"{jobs} failed, none finished" if self.nothing else f"{jobs} failed"
 
     @property
     def label(self) -> str:
-        """The state in a word: what lacks results is not shown as finished."""
+        """The state in a word, because incomplete results are not shown as finished."""
         return INCOMPLETE
 
     @property
     def tone(self) -> str:
-        """How it is shown."""
+        """The name of the style."""
         return "void" if self.nothing else "short"
 
 
 def shortfall_of(state: StepState, task: TaskStatus | None) -> Shortfall | None:
-    """Of a step that finished; None where no job of it failed, or nobody knows."""
+    """Return the shortfall of a finished step, or None if no job failed or it is not known."""
     if state is not StepState.FINISHED or task is None or not task.failed:
         return None
     return Shortfall(task.failed, not task.finished)
@@ -139,8 +135,12 @@ def shortfall_of(state: StepState, task: TaskStatus | None) -> Shortfall | None:
 
 @dataclass(frozen=True, slots=True)
 class StepProgress:
-    """``task`` None: the WMS does not have it (yet), or does not answer. ``over``: its chain has
-    ended. ``wait``: why its jobs wait; empty where some are at work, or nobody was asked.
+    """The progress of a step.
+
+    Attributes:
+        task: None if the WMS does not know the task or does not answer.
+        over: Whether the chain has ended.
+        wait: Why its jobs wait; empty if jobs run or it was not looked up.
     """
 
     step: ChainStep
@@ -150,7 +150,7 @@ class StepProgress:
 
     @property
     def stalled(self) -> bool:
-        """Could jobs of it run, and none does?"""
+        """Whether jobs are ready and none is leased or runs."""
         task = self.task
         return (
             task is not None
@@ -160,20 +160,22 @@ class StepProgress:
 
     @property
     def counts(self) -> ProgressCounts | None:
+        """The job counts, if there are jobs."""
         return None if self.task is None or self.task.total == 0 else counts_of(self.task)
 
     @property
     def shortfall(self) -> Shortfall | None:
+        """The failed jobs of the step, if it finished without them."""
         return shortfall_of(self.step.state, self.task)
 
     @property
     def tone(self) -> str:
-        """How its state is shown."""
+        """The name of the style for the state."""
         return self.step.state.value if self.shortfall is None else self.shortfall.tone
 
     @property
     def note(self) -> str:
-        """Why it is where it is, in a few words; empty where the counts say all."""
+        """The reason of the state in a few words; empty if the counts say everything."""
         if self.step.taken_from is not None:
             return "taken over from an earlier chain"
         if self.step.reason or (self.task is not None and self.task.reason):
@@ -197,16 +199,19 @@ class StepProgress:
 
 @dataclass(frozen=True, slots=True)
 class ChainProgress:
+    """The progress of a chain."""
+
     chain: Chain
     steps: list[StepProgress]
 
     @property
     def steps_done(self) -> int:
+        """The number of finished steps."""
         return sum(progress.step.state is StepState.FINISHED for progress in self.steps)
 
     @property
     def shortfall(self) -> Shortfall | None:
-        """Of its steps together, of a chain that finished."""
+        """The failed jobs of all steps, if the chain finished without them."""
         found = [step.shortfall for step in self.steps if step.shortfall is not None]
         if self.chain.state is not ChainState.FINISHED or not found:
             return None
@@ -217,9 +222,7 @@ class ChainProgress:
 
     @property
     def reason(self) -> str:
-        """Why it failed or was canceled, or its upload does not go on: the chain's own reason, or
-        that of the first step that has one.
-        """
+        """The reason of the chain, or of its first step that failed or was canceled."""
         if self.chain.reason or not self.chain.state.final:
             return self.chain.reason
         ended = (
@@ -231,7 +234,7 @@ class ChainProgress:
 
 
 def chain_progress(chain: Chain, tasks: dict[str, TaskStatus]) -> ChainProgress:
-    """``tasks``: by uid as text."""
+    """Return the progress of a chain; ``tasks`` are keyed by uid as text."""
     return ChainProgress(
         chain,
         [

@@ -1,4 +1,4 @@
-"""Who somebody is, and what he may, by what an OpenID provider says of him."""
+"""The identity and role of a person, from the claims of an OpenID provider."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,14 +9,17 @@ from sluice.contracts.people import is_name
 from sluice.visible_text import quoted
 from wfms.operator.domain.people_errors import ProviderRefused
 
-#: In a mapping of groups: everybody whom the provider knows.
+#: In a mapping of groups, everybody whom the provider knows.
 EVERYBODY = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class KnownByProvider:
-    """``subject``: of the provider, for ever the same person's; a name may change. ``groups``: of
-    this system; None: the provider does not say them.
+    """A person as the provider describes them.
+
+    Attributes:
+        subject: The identity, which never changes; the name may.
+        groups: Groups of this system; None if the provider does not determine them.
     """
 
     subject: str
@@ -33,9 +36,17 @@ def known_by(
     name_claim: str,
     groups_claim: str,
 ) -> KnownByProvider:
-    """``claims``: of an ID token that was found good (OpenID Connect Core 1.0, section 2).
-    ``roles``: by group; of several the one that may most. ``groups_here``: by group of the
-    provider, in order; none: accounts say who is in them. Raises ``ProviderRefused``.
+    """Return the person whom verified claims describe (OpenID Connect Core 1.0, section 2).
+
+    Args:
+        claims: The claims of a valid ID token.
+        roles: Roles by group of the provider; the highest one counts.
+        groups_here: Groups of this system by group of the provider; if empty, accounts have them.
+        name_claim: The claim that has the name.
+        groups_claim: The claim that has the groups.
+
+    Raises:
+        ProviderRefused: The name is not valid, or no group has a role.
     """
     subject = f"{claims.get('iss', '')}|{claims.get('sub', '')}"
     given = claims.get(name_claim)

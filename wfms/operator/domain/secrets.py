@@ -1,8 +1,8 @@
-"""What secrets are to the operator service."""
+"""The context string for the encryption of secrets."""
 
 from sluice.visible_text import quoted
 
 
 def sealed_as(name: str, version: int) -> str:
-    """What a value is encrypted as, so that no row passes for another."""
+    """Return the context of an encrypted value, so that no row passes for another."""
     return f"version {version} of secret {quoted(name)}"

@@ -1,24 +1,22 @@
-"""Listings of source texts with their findings, line by line; of a long one only what stands around
-them.
-"""
+"""Listings of source texts with their findings, line by line, shortened around the findings."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.contracts.problems import Finding
 
-#: Lines on a page. A text that is longer than what is left of them is shown around its findings
-#: only; lines that are left out of a shorter one can be unfolded.
+#: Lines on a page. Of a text that exceeds the rest of them, only lines around findings are shown.
+#: Hidden lines of a shorter text can be unfolded.
 MOST_LINES = 3000
-#: Lines shown on either side of a finding, and at the beginning.
+#: Lines shown around a finding and at the beginning.
 AROUND = 5
-#: Characters of one line.
+#: Characters of a line that are shown.
 MOST_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``number`` from 1."""
+    """A line of a text; numbers start at 1."""
 
     number: int
     text: str
@@ -27,8 +25,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines that stand together. ``folded``: nothing was found in them. ``count``: how many;
-    ``lines`` may be left out.
+    """Consecutive lines.
+
+    Attributes:
+        lines: The lines; empty if they are left out.
+        count: The number of lines.
+        folded: Whether the block is hidden because it has no findings.
     """
 
     lines: list[Line]
@@ -38,7 +40,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """``general``: findings that have no place in the text."""
+    """A listing; ``general`` are findings without a place in the text."""
 
     blocks: list[Block]
     general: list[Finding]
@@ -47,8 +49,13 @@ class Listing:
 def list_lines(
     text: str, findings: Sequence[Finding] = (), *, fold: bool = False, room: int = MOST_LINES
 ) -> Listing:
-    """``fold``: only what stands around the findings is open. ``room``: lines that a text may have
-    to be there as a whole.
+    """Return the listing of a text.
+
+    Args:
+        text: The text.
+        findings: The findings about the text.
+        fold: Whether to hide what is not near a finding.
+        room: Lines up to which a text is listed completely.
     """
     source = text.split("\n")
     if source[-1] == "" and len(source) > 1:
@@ -74,7 +81,7 @@ def list_lines(
 
 @dataclass(frozen=True, slots=True)
 class FileListing:
-    """``mark``: what the anchors of its lines begin with."""
+    """The listing of a file; ``mark`` is the prefix of the anchors of its lines."""
 
     path: str
     mark: str
@@ -83,7 +90,7 @@ class FileListing:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A finding, with the anchor of the line that it is about: empty where that is not shown."""
+    """A finding with the anchor of its line; the anchor is empty if the line is not shown."""
 
     finding: Finding
     anchor: str
@@ -91,7 +98,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Listings:
-    """``files``: the workflow's own first. ``references``: all findings, in order."""
+    """The listings of files, the workflow first, and all findings in order."""
 
     files: list[FileListing]
     references: list[Reference]
@@ -104,10 +111,9 @@ def list_sources(
     findings: Sequence[Finding] = (),
     fold: bool = False,
 ) -> Listings:
-    """``fold`` as in ``list_lines``."""
+    """Return the listings of files; ``fold`` is as in ``list_lines``."""
     paths = sorted(files, key=lambda path: (path != main, path))
-    # Of a single file the name does not matter: it may have come with another one than it is kept
-    # under.
+    # The path of a single file does not matter: it may be stored under another one.
     own = {
         path: [finding for finding in findings if finding.file == path or len(paths) == 1]
         for path in paths
@@ -135,8 +141,9 @@ def list_sources(
 
 
 def _spans(wanted: Iterable[int] | None, count: int) -> Iterator[tuple[range, bool]]:
-    """The numbers of lines that stand together, and whether they are shown: those at the beginning
-    and around the ``wanted`` ones, or (None) all.
+    """Yield ranges of lines and whether each is shown.
+
+    Shown are the beginning and the surroundings of the ``wanted`` lines, or all lines for None.
     """
     shown = [range(1, min(count, AROUND if wanted is not None else count) + 1)]
     for line in sorted(wanted or ()):

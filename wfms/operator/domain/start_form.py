@@ -1,4 +1,4 @@
-"""The form for starting a chain: a field for each parameter, and the values of what was typed."""
+"""The form to start a chain: a field for each parameter, and the values of the typed texts."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from wfms.operator.domain.parameters import type_name
 
 
 class FieldKind(StrEnum):
-    """How a value is typed."""
+    """The kind of input for a value."""
 
     INTEGER = "integer"
     NUMBER = "number"
@@ -39,13 +39,17 @@ _KINDS = {
 
 
 class NotReadable(ValueError):
-    """What was typed is no value of the kind wanted; the message says what is."""
+    """A typed text that is no value of the expected kind; the message names what is expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """``otherwise``: what the parameter is where nothing is typed, in words. ``typed``: as it was
-    sent.
+    """A field of the form.
+
+    Attributes:
+        otherwise: The value if nothing is typed, in words.
+        typed: The text that was sent.
+        wrong: What is wrong with the text.
     """
 
     name: str
@@ -66,8 +70,13 @@ def fields_of(
     typed: Mapping[str, str] | None = None,
     findings: Sequence[Finding] = (),
 ) -> list[Field]:
-    """``bound``: values from the data set's metadata. ``findings``: what the request was refused
-    for, by parameter.
+    """Return a field for each parameter of the plan.
+
+    Args:
+        plan: The plan of the template.
+        bound: Values from the metadata of the data set.
+        typed: The texts that were sent, by parameter.
+        findings: The errors of the request, which name their parameters.
     """
     return [
         _asset_field(
@@ -79,7 +88,7 @@ def fields_of(
 
 
 def _asset_field(field: Field, ref: AssetRef | None) -> Field:
-    """Of a parameter that has files of an asset: another one may be named."""
+    """Let the user name another asset in the field of a parameter that an asset provides."""
     if ref is None:
         return field
     return replace(field, kind=FieldKind.TEXT, required=False, otherwise=str(ref))
@@ -118,10 +127,12 @@ def _otherwise(name: str, parameter: Parameter, bound: Mapping[str, Any]) -> str
 
 
 def shown(value: Any) -> str:
+    """Return a value as text: strings unchanged, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def kind_of(parameter: Parameter) -> FieldKind:
+    """Return the kind of input for a parameter."""
     if parameter.type in (FILES, DIRECTORIES):
         return FieldKind.FILES
     if isinstance(parameter.type, str):
@@ -137,8 +148,9 @@ def _choices(parameter: Parameter) -> list[str]:
 
 
 def read_values(plan: Plan, typed: Mapping[str, str]) -> tuple[dict[str, Any], list[Finding]]:
-    """The values of what was typed, and what cannot be read. Nothing typed is no value: the default
-    holds.
+    """Return the values of the typed texts, and findings for those that are not valid.
+
+    Empty texts are left out, so that the default applies.
     """
     values: dict[str, Any] = {}
     wrong: list[Finding] = []

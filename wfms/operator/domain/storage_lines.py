@@ -1,4 +1,4 @@
-"""A line of the list of storages: whether a storage gets new data, and how full it is."""
+"""A line of the list of storages: whether a storage accepts new data, and how full it is."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,13 @@ from sluice.contracts.numbers import size_text
 
 @dataclass(frozen=True, slots=True)
 class StorageLine:
+    """A storage as a line of the list."""
+
     storage: Storage
 
     @property
     def state(self) -> str:
+        """The state in a word."""
         if not self.storage.enabled:
             return "disabled"
         if not self.storage.in_use:
@@ -20,21 +23,19 @@ class StorageLine:
 
     @property
     def most(self) -> int | None:
-        """Bytes that it may hold, as its water marks mean it; None: without a limit, or not
-        known.
-        """
+        """The bytes that the storage may hold, or None if they are unlimited or not known."""
         if self.storage.capacity is not None or self.storage.free is None:
             return self.storage.capacity
         return self.storage.used + self.storage.free
 
     @property
     def share(self) -> float | None:
-        """Per cent of it that is used, at most 100."""
+        """The used part in per cent, at most 100."""
         return None if not self.most else min(100.0, 100 * self.storage.used / self.most)
 
     @property
     def marks(self) -> list[tuple[str, float | None]]:
-        """The low and the high water mark: in words, and in per cent of what it may hold."""
+        """The low and the high watermark, in words and in per cent of the capacity."""
         found = self.storage.marks
         return (
             []

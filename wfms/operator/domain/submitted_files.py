@@ -1,4 +1,4 @@
-"""A template's files as they were sent, before anybody has looked into them."""
+"""The files of a template as they were sent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,20 +8,29 @@ from sluice.contracts.problems import Finding
 from sluice.contracts.templates import CheckTemplate, NewTemplate
 from wfms.operator.domain.errors import RequestRefused
 
-#: Name of a file that came without one.
+#: The name of a file that was sent without one.
 UNNAMED = "workflow.cwl"
 
 
 @dataclass(frozen=True, slots=True)
 class SubmittedFiles:
-    """``files``: by path, or one zip. ``main``: path of the workflow, where it was said."""
+    """Files that were not checked yet.
+
+    Attributes:
+        files: The files by path, or one zip archive.
+        main: The path of the workflow, if it was sent.
+    """
 
     files: Mapping[str, str | bytes]
     main: str | None = None
 
     @classmethod
     def of(cls, request: NewTemplate | CheckTemplate) -> Self:
-        """Raises ``RequestRefused`` where neither a text nor files were sent, or both."""
+        """Return the files of a request.
+
+        Raises:
+            RequestRefused: The request has neither a text nor files, or both.
+        """
         if (request.cwl is None) == (request.files is None):
             raise RequestRefused(
                 [

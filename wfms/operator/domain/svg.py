@@ -1,12 +1,13 @@
-"""Pieces of pictures (SVG) that stand by themselves: with their colours, for light and dark, and
-whatever text there is escaped.
+"""Parts of SVG pictures that need no other files.
+
+They have colours for light and dark mode, and all texts are escaped.
 """
 
 import math
 from collections.abc import Sequence
 from html import escape
 
-#: Of what is told apart by colour, for light and for dark; more take them again from the start.
+#: Colours that tell subjects apart, in light and dark mode; further subjects reuse them in order.
 LIGHT = (
     "#2f6fde",
     "#c9760a",
@@ -33,12 +34,12 @@ _STYLE = (
 
 
 def colour(number: int) -> int:
-    """Of the classes ``c…`` (filled) and ``s…`` (drawn)."""
+    """Return the number in the CSS classes ``c…`` (fill) and ``s…`` (stroke)."""
     return number % len(LIGHT)
 
 
 def picture(width: float, height: float, parts: Sequence[str], *, title: str) -> str:
-    """A whole document."""
+    """Return a complete SVG document."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}"'
         f' width="{width:g}" height="{height:g}" role="img"><title>{escape(title)}</title>'
@@ -48,30 +49,35 @@ def picture(width: float, height: float, parts: Sequence[str], *, title: str) ->
 
 
 def text(x: float, y: float, content: str, *, kind: str = "", anchor: str = "start") -> str:
+    """Return a text element."""
     marks = f' class="{kind}"' if kind else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{marks}>{escape(content)}</text>'
 
 
 def box(x: float, y: float, width: float, height: float, *, kind: str) -> str:
+    """Return a rectangle."""
     place = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{max(height, 0):.1f}"'
     return f'<rect class="{kind}" {place}/>'
 
 
 def line(x1: float, y1: float, x2: float, y2: float, *, kind: str = "line") -> str:
+    """Return a line."""
     return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
 def curve(points: Sequence[tuple[float, float]], kind: str) -> str:
+    """Return a polyline."""
     listed = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return f'<polyline class="curve {kind}" points="{listed}"/>'
 
 
 def cut(name: str, most: int) -> str:
+    """Return a name of at most ``most`` characters."""
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def ticks(most: float, *, about: int = 5) -> list[float]:
-    """Round numbers from 0 to ``most``, in equal steps."""
+    """Return round numbers from 0 to ``most`` in equal steps."""
     if most <= 0:
         return [0.0]
     raw = most / about
@@ -80,12 +86,12 @@ def ticks(most: float, *, about: int = 5) -> list[float]:
     return [step * number for number in range(math.floor(most / step + 1e-9) + 1)]
 
 
-#: Seconds between two marks of longer times.
+#: Seconds between two ticks of longer times.
 _CLOCK = (15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400)
 
 
 def time_ticks(seconds: float, *, about: int = 5) -> list[float]:
-    """From 0 to ``seconds``, as clocks count."""
+    """Return ticks from 0 to ``seconds`` at multiples of seconds, minutes or hours."""
     step = next((step for step in _CLOCK if step >= seconds / about), None)
     if seconds <= 10 * about or step is None:
         return ticks(seconds, about=about)
@@ -93,7 +99,7 @@ def time_ticks(seconds: float, *, about: int = 5) -> list[float]:
 
 
 def seconds_text(seconds: float) -> str:
-    """``0``, ``250 ms``, ``4.2 s``, ``1.5 min``, ``2.5 h``."""
+    """Return a duration: ``0``, ``250 ms``, ``4.2 s``, ``1.5 min``, ``2.5 h``."""
     if seconds == 0:
         return "0"
     if seconds < 1:

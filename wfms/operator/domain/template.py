@@ -1,4 +1,4 @@
-"""A template as it is stored."""
+"""The stored form of a template."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +14,14 @@ from sluice.contracts.templates import Template
 
 @dataclass(frozen=True, slots=True)
 class StoredTemplate:
-    """``files``: by path, as they were written; ``main``: the path of the workflow. ``document``:
-    all of them as one, as JSON. ``deleted_at``: from then on it matches nothing.
-    ``disabled_at``: so it does now, until somebody enables it.
+    """A version of a template.
+
+    Attributes:
+        files: The original texts by path.
+        main: The path of the workflow.
+        document: All files as one JSON document.
+        deleted_at: When it was deleted, after which it matches nothing.
+        disabled_at: When it was disabled; it matches nothing until it is enabled.
     """
 
     id: UUID
@@ -36,12 +41,15 @@ class StoredTemplate:
 
     @property
     def text(self) -> str:
-        """Of the workflow's own file."""
+        """The text of the file that has the workflow."""
         return self.files[self.main]
 
     def contract(self, *, whole: bool = False, text: bool = False) -> Template:
-        """``whole``: with the files and the document; ``text``: with the workflow's text, where it
-        was read.
+        """Return the template for an API response.
+
+        Args:
+            whole: Include the files and the document.
+            text: Include the text of the workflow, if it was read.
         """
         return Template(
             id=self.id,

@@ -1,4 +1,4 @@
-"""Compares the files of two versions of a template, line by line."""
+"""The comparison of the files of two template versions, line by line."""
 
 import difflib
 import re
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sluice.contracts.templates import Change, FileChange
 
-#: Lines of all files together between the first and the last that differ: the time for a diff grows
+#: Limit of the lines of all files between the first and last difference. The time of a diff grows
 #: with their square.
 MOST_LINES = 3000
-#: Lines around a difference.
+#: Context lines around a difference.
 _CONTEXT = 3
-#: Where a part of a unified diff begins; a length of 1 is left out.
+#: The header of a hunk in a unified diff; a length of 1 is left out.
 _PLACE = re.compile(r"@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 
@@ -22,8 +22,13 @@ def compare_files(
     labels: tuple[str, str],
     mains: tuple[str, str],
 ) -> list[FileChange]:
-    """``labels``: what the versions are called in the diffs; ``mains``: the path of each one's
-    workflow, which comes first. Of a single file the name does not matter.
+    """Return the files that differ, with diffs.
+
+    Args:
+        before: The old files by path.
+        after: The new files by path.
+        labels: The names of the versions in the diffs.
+        mains: The paths of the workflows, which come first. The path of a single file is ignored.
     """
     if len(before) == len(after) == 1:
         before, mains = {mains[1]: next(iter(before.values()))}, (mains[1], mains[1])
@@ -56,7 +61,7 @@ def _lines(text: str) -> list[str]:
 
 
 class _Middle:
-    """What stands between the lines that both begin with and those that both end with."""
+    """The lines between the common beginning and the common end of two texts."""
 
     def __init__(self, before: list[str], after: list[str]) -> None:
         self._counts = len(before), len(after)
@@ -71,11 +76,12 @@ class _Middle:
 
     @property
     def in_words(self) -> str:
+        """The difference in words, for texts that are too long to compare."""
         old, new = self._counts
         return f"{old} lines become {new}: too many for a comparison line by line"
 
     def diff(self, before: str, after: str) -> str:
-        """``before``, ``after``: what the files are called in it."""
+        """Return the unified diff; ``before`` and ``after`` are the names of the files in it."""
         lines = difflib.unified_diff(
             self._before, self._after, before, after, lineterm="", n=_CONTEXT
         )
@@ -95,7 +101,7 @@ class _Middle:
 
 
 def _common(before: Sequence[str], after: Sequence[str]) -> int:
-    """How many lines both begin with."""
+    """Return the number of equal lines at the beginning."""
     same = next(
         (
             number

@@ -1,5 +1,7 @@
-"""Draws a chain over time: a lane for each pilot, as high as it had jobs running, in the colours of
-the steps; and below it how many jobs waited for each step.
+"""The drawing of a chain over time.
+
+Each pilot has a lane, as high as its running jobs, in the colours of the steps. Below, curves
+show the waiting jobs of each step.
 """
 
 from collections.abc import Sequence
@@ -25,6 +27,7 @@ _NAMED = 8
 
 
 def draw_timeline(timeline: Timeline, *, title: str) -> str:
+    """Return the timeline as an SVG document."""
     lanes = timeline.lanes
     queues_top = _TOP + 18 + max(len(lanes), 1) * (_LANE + _GAP) + 22
     height = queues_top + _QUEUE + 40
@@ -66,7 +69,7 @@ def _names(steps: Sequence[str]) -> list[str]:
 
 
 def _work(busy: Sequence[Sequence[float]], y: float, *, scale: float, most: float) -> list[str]:
-    """Bins of the same height are one box."""
+    """Return the boxes of a lane; adjacent bins of the same height become one box."""
     parts: list[str] = []
     below = [0.0] * (len(busy[0]) if busy else 0)
     for number, row in enumerate(busy):

@@ -1,5 +1,6 @@
-"""Draws how long steps wait and work: two bars for each, their means, with a whisker to what nine
-of ten do not exceed.
+"""The drawing of waiting and working times of steps.
+
+Each step has two bars with the means, and whiskers that end at the 90th percentile.
 """
 
 from sluice.contracts.times import Spread, StepTimes, WorkTimes
@@ -19,6 +20,7 @@ WAITING, WORKING = 1, 0
 
 
 def draw_times(times: WorkTimes, *, title: str) -> str:
+    """Return the times as an SVG document."""
     steps = [step for step in times.steps if step.working is not None]
     height = _TOP + _ROW * max(len(steps), 1) + 40
     bottom = height - 34

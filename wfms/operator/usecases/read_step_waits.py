@@ -10,7 +10,7 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.problems import ServiceError
 from wfms.operator.domain.progress import ChainProgress
 
-#: Steps of a page that are looked up, because each look-up costs the WMS a scan of its queue.
+#: Steps of a page that are looked up. Each look-up makes the WMS inspect its waiting jobs.
 _MOST = 10
 
 

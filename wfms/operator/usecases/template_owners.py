@@ -94,6 +94,7 @@ async def take_for_asker(
         Forbidden: The name belongs to another group.
         Conflict: The name belongs to another group than ``group``.
         TakesFromAll: The template would take data sets of all groups.
+        SecretOfEveryone: The template uses secrets and the role of the principal is too low.
     """
     await require_free(connection, name, group=group)
     if await templates.next_version(connection, name) == 1:
@@ -129,6 +130,7 @@ async def share_template(database: Database, name: str, request: Share) -> Store
         Forbidden: The template belongs to another group, or the principal is not in the new one.
         UnknownGroup: A group has no members.
         TakesFromAll: The template would take data sets of all groups.
+        SecretOfEveryone: The template uses secrets and the role of the principal is too low.
     """
     person = person_asking()
     if person is not None and request.group is not None:
