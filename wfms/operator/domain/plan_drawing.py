@@ -151,7 +151,7 @@ class _Tree:
             if not branch.children:
                 branch.row = float(self._next_row)
                 self._next_row += 1
-        for branch in reversed(self._branches):  # children come after their parents in the list
+        for branch in reversed(self._branches):  # children come after their parents
             if branch.children:
                 branch.row = (branch.children[0].row + branch.children[-1].row) / 2
 

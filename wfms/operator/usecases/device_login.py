@@ -1,4 +1,4 @@
-"""Lets commands in by a browser on any machine: the device authorization grant (RFC 8628)."""
+"""Sign-in of commands through a browser on any machine: device authorization grant (RFC 8628)."""
 
 import math
 import secrets
