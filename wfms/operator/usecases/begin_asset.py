@@ -143,7 +143,10 @@ async def _dataset(
 
 
 async def _storage(context: OperatorContext, size: int) -> Storage:
-    """Return the configured asset storage, or the first input storage with enough free space."""
+    """Return the storage for the files: the configured one, or that with the most free space.
+
+    The DMS returns storages sorted by free space.
+    """
     named = context.asset_storage
     found = [
         storage
