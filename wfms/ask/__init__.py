@@ -1,2 +1,3 @@
 """The service that asks people: keeps items, lends them to browsers, counts answers, finds out who
-answers without looking, and gives the WMS what is agreed on."""
+answers without looking, and gives the WMS what is agreed on.
+"""

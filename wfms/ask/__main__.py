@@ -1,5 +1,6 @@
 """``python -m wfms.ask``, ``sluice serve ask``: the service that asks people as a process, settings
-from ``SLUICE_ASK_…``."""
+from ``SLUICE_ASK_…``.
+"""
 
 from typing import TYPE_CHECKING
 

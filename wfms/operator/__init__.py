@@ -1,2 +1,3 @@
 """The operator service of the WfMS: keeps the templates, and shows people and scripts what the
-other services know; it passes on what they want done."""
+other services know; it passes on what they want done.
+"""

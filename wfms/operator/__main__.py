@@ -1,5 +1,6 @@
 """``python -m wfms.operator``, ``sluice serve operator``: the service as a process, settings from
-``SLUICE_OPERATOR_…``."""
+``SLUICE_OPERATOR_…``.
+"""
 
 from typing import TYPE_CHECKING
 

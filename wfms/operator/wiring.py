@@ -49,7 +49,8 @@ ADMINISTRATOR = "the administrator"
 
 def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> Service:
     """This service neither sends nor receives messages; through ``transport`` people see the queues
-    of the others."""
+    of the others.
+    """
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME, audited=True)
     context = make_context(settings, database, links=links, transport=transport)

@@ -1,2 +1,3 @@
 """The task watcher of the WfMS: follows tasks and uploads until they end, tells the chain service,
-and has deleted what it releases."""
+and has deleted what it releases.
+"""

@@ -1,5 +1,6 @@
 """``python -m wfms.watcher``, ``sluice serve watcher``: the task watcher as a process, settings
-from ``SLUICE_WATCHER_…``."""
+from ``SLUICE_WATCHER_…``.
+"""
 
 from typing import TYPE_CHECKING
 

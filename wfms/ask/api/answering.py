@@ -1,5 +1,6 @@
 """The page on which people answer, and what it asks for. A browser is let in by a link, and known
-by a cookie from then on."""
+by a cookie from then on.
+"""
 
 import hashlib
 from mimetypes import guess_type
@@ -71,7 +72,8 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
         request: Request, template: Named, step: Named, key: str | None = None
     ) -> Response:
         """The page. With a link's ``key``, the browser is let in, and sent to the address
-        without it; where it is not let in, the page says why."""
+        without it; where it is not let in, the page says why.
+        """
         if key is None:
             return FileResponse(files["page.html"], headers=_SAFE | _FRESH)
         try:

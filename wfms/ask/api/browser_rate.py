@@ -19,7 +19,8 @@ class TooFast(ServiceError):
 
 class BrowserRate:
     """Counted in the memory of this process: each instance has a count of its own. In a minute;
-    0: any number. ``requests``: of one browser; ``newcomers``: of one address."""
+    0: any number. ``requests``: of one browser; ``newcomers``: of one address.
+    """
 
     def __init__(self, *, requests: int, newcomers: int) -> None:
         self._requests, self._newcomers = requests, newcomers

@@ -278,7 +278,8 @@ async def browser_alone(connection: Connection, device: KnownDevice) -> KnownDev
 
 async def move_to_link(connection: Connection, digest: bytes, link: StoredLink) -> bool:
     """A browser that came before comes by this link now. False: not to this step, or as another
-    person."""
+    person.
+    """
     moved = await connection.fetchval(MOVE_TO_LINK, digest, link.uid, *link.place, link.person)
     return bool(moved)
 
@@ -363,7 +364,8 @@ async def set_standing(
     set_by: str | None,
 ) -> list[UUID] | None:
     """Locks the items that the browser was shown, has its answers count or not, and gives these
-    items, which are to be settled. None: it was thought so before."""
+    items, which are to be settled. None: it was thought so before.
+    """
     items = [row["uid"] for row in await connection.fetch(LOCK_ITEMS_OF, device)]
     if await connection.fetchval(SET_STANDING, device, standing, reason, set_by) is None:
         return None

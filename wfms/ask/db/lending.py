@@ -1,5 +1,6 @@
 """Statements on items that browsers have, and on what they answered. All that locks several items
-does so in order of their uids, or passes over those that are locked."""
+does so in order of their uids, or passes over those that are locked.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -174,7 +175,8 @@ class LentItem:
 @dataclass(frozen=True, slots=True)
 class Shown:
     """``answer``: what the browser answered; None: nothing yet. ``words``: of which one is to be
-    chosen."""
+    chosen.
+    """
 
     answer: str | None
     words: list[str]
@@ -192,7 +194,8 @@ class FoundItem:
 @dataclass(frozen=True, slots=True)
 class Desk:
     """Where a browser answers: the step, whose items, of which tasks, for how long they are lent,
-    and for how long other browsers of its origin are the same person."""
+    and for how long other browsers of its origin are the same person.
+    """
 
     template: str
     step: str
@@ -263,7 +266,8 @@ async def take_back(
     connection: Connection, desk: Desk, device: UUID, item: UUID, *, within: timedelta
 ) -> bool:
     """False: it has not answered the item, or longer ago than ``within``, or something else is
-    asked by now."""
+    asked by now.
+    """
     found = await connection.fetchval(TAKE_BACK, device, item, desk.lend, within, desk.tasks)
     return found is not None
 

@@ -105,7 +105,8 @@ async def asked_now(
     connection: Connection, place: AskingPlace
 ) -> tuple[Ask, tuple[UUID, ...]] | None:
     """With the tasks that ask so; None: nothing was ever asked there. Of tasks that ask differently
-    one after the other: what the oldest asks that has items left, or else the newest."""
+    one after the other: what the oldest asks that has items left, or else the newest.
+    """
     asks = {row["task_uid"]: row["ask"] for row in await connection.fetch(OPEN_ASKS, *place)}
     if not asks:
         ask = await ask_of(connection, place)

@@ -81,7 +81,8 @@ class OpenQuestion:
 @dataclass(frozen=True, slots=True)
 class NewItem:
     """``job``: None where the answer is ``known``. ``reason``: why it cannot be shown. ``line``:
-    where in its file it lies, as offset and length in bytes; None: it is all of it."""
+    where in its file it lies, as offset and length in bytes; None: it is all of it.
+    """
 
     uid: UUID
     job: int | None
@@ -129,7 +130,8 @@ async def add_items(
     connection: Connection, question: OpenQuestion, items: Sequence[NewItem], *, read_to: int | None
 ) -> bool:
     """Within a transaction. ``read_to``: None: those are the items with known answers. False, and
-    nothing is done: another instance has them."""
+    nothing is done: another instance has them.
+    """
     if read_to is None:
         mine = await connection.fetchval(GOLD_READ, question.task_uid)
     else:

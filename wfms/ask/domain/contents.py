@@ -1,5 +1,6 @@
 """What is shown of an item, made of what its file has in it. Nothing in it runs, loads or leads
-away in a browser."""
+away in a browser.
+"""
 
 import base64
 import binascii
@@ -119,7 +120,8 @@ def largest(show: Show) -> int:
 def content_of(data: bytes, show: Show) -> ItemContent:
     """A JSON object has ``text``, ``html`` or ``image`` (base64), and may have ``mark``
     [begin, end], ``box`` [left, top, width, height], ``title``, and whatever else; any other file
-    is shown as it is. Raises ``Unreadable``."""
+    is shown as it is. Raises ``Unreadable``.
+    """
     found = _object(data)
     if found is not None:
         return _of_object(found, show)

@@ -60,7 +60,8 @@ def _error(reference: KnownBy, evidence: Evidence) -> float:
 
 def others_agree_on(answers: Mapping[str, int], own: str) -> str | None:
     """What the others say of an item. ``answers``: how many gave each, with one's ``own``. None:
-    there are none, or as many for one as for another."""
+    there are none, or as many for one as for another.
+    """
     others = Counter(answers)
     others[own] -= 1
     first, *rest = [*others.most_common(2), ("", 0), ("", 0)][:2]
@@ -76,7 +77,8 @@ def right_of(evidence: Evidence, reference: KnownBy) -> tuple[int, int]:
 
 def is_gold(device: int, number: int, every: int) -> bool:
     """Is the item that a browser is shown as its ``number``-th one whose answer is known? One in
-    ``every`` is, and nobody can tell which. ``device``: its uid as a number."""
+    ``every`` is, and nobody can tell which. ``device``: its uid as a number.
+    """
     # A multiplication by Knuth's constant, as in The Art of Computer Programming 6.4.
     mixed = ((device & 0xFFFFFFFF) ^ (number * 2654435761)) * 2654435761 & 0xFFFFFFFF
     return (mixed >> 16) % every == 0

@@ -131,7 +131,8 @@ async def _lend(
     connection: Connection, desk: Desk, visitor: Visitor, asked: AskNext
 ) -> list[LentItem]:
     """What it should have and has not comes again, before anything new; an excluded browser gets
-    what is known already."""
+    what is known already.
+    """
     device, ask = visitor.device, visitor.ask
     if asked.has:
         await renew(connection, desk, device.uid, asked.has)

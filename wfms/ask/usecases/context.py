@@ -21,7 +21,8 @@ class AskRules:
     """``lend``: how long a browser may keep an item before it goes to others, too. ``undo``: how
     long an answer may be taken back. ``settle``: how long what is decided waits before it is given
     to the WMS: until then it may be found that somebody answered without looking. ``one_vote``: by
-    what one person is known who has deleted the cookie; ``one_vote_window``: for how long."""
+    what one person is known who has deleted the cookie; ``one_vote_window``: for how long.
+    """
 
     lend: timedelta = timedelta(minutes=10)
     undo: timedelta = timedelta(seconds=30)

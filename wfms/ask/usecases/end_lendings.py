@@ -9,7 +9,8 @@ PAGE = 500
 async def end_old_lendings(context: AskContext) -> bool:
     """Precondition: none. Effect: items whose time with a browser is over may go to others; an
     answer of that browser still counts while they are asked. Messages: none. True: there is
-    more."""
+    more.
+    """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         items = sorted(set(await run_out(connection, most=PAGE)))

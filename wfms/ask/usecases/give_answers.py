@@ -76,7 +76,8 @@ async def _written(
     held: list[HeldUp],
 ) -> list[AnsweredJob]:
     """Those whose file is there; what keeps others from it is added to ``held``. Where the storage
-    takes none at all, not all are tried."""
+    takes none at all, not all are tried.
+    """
     writing = asyncio.Semaphore(WRITERS)
     written = away = 0
 
@@ -125,7 +126,8 @@ async def _taken(
     context: AskContext, task: UUID, jobs: Sequence[AnsweredJob], held: list[HeldUp]
 ) -> list[TakenAnswer]:
     """Of all but those whose file the WMS does not take: they are added to ``held``. Raises
-    ``NotFound``."""
+    ``NotFound``.
+    """
     if not jobs:
         return []
     try:

@@ -115,7 +115,8 @@ async def known_visitor(
     context: AskContext, token: str | None, template: str, step: str
 ) -> Visitor:
     """Precondition: none. Effect: none. Raises ``Unauthenticated``, ``LinkEnded``; ``NotFound``
-    where nothing was ever asked."""
+    where nothing was ever asked.
+    """
     if not token:
         raise Unauthenticated("open the link that you were given once more")
     async with context.database.connection() as connection:

@@ -20,7 +20,8 @@ async def make_link(
     """Precondition: ``by`` sees the step. Effect: whoever has the key, which is told once, may
     answer; where it is ``mine``, one browser may, and what it answers is noted as that person's.
     Messages: none. Raises ``NotFound``; ``Conflict`` where the template lets nobody answer who is
-    not signed in, or for fewer days."""
+    not signed in, or for fewer days.
+    """
     key = new_token()
     async with context.database.transaction() as transaction:
         ask = await ask_of(transaction.connection, place)
@@ -56,7 +57,8 @@ async def links_to(context: AskContext, place: AskingPlace) -> list[AskLink]:
 
 async def close_link(context: AskContext, link: UUID) -> None:
     """Precondition: none. Effect: browsers that came by it are not let in any more; what they
-    answered counts. Messages: none. Raises ``Conflict`` where it has ended."""
+    answered counts. Messages: none. Raises ``Conflict`` where it has ended.
+    """
     async with context.database.transaction() as transaction:
         if not await end_link(transaction.connection, link):
             raise Conflict("this link has ended already")

@@ -15,7 +15,8 @@ class HeldUp(Exception):
 async def one_by_one(tasks: Iterable[Task], do: Callable[[Task], Awaitable[bool]]) -> bool:
     """Whether any has more to do. What fails with one is raised when all others have had their
     turn. Raises ``NotAvailable`` where one was held up, and at once where the WMS does not
-    answer."""
+    answer.
+    """
     more, first = False, None
     for task in tasks:
         try:

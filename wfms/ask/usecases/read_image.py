@@ -20,7 +20,8 @@ log = structlog.get_logger(__name__)
 async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple[bytes, str]:
     """Its bytes and their media type. Precondition: none. Effect: none. Raises ``NotFound`` where
     the browser was not shown the item, or it is no image; ``NotAvailable``, which tells whoever
-    answers nothing of the file: it would tell which items have known answers."""
+    answers nothing of the file: it would tell which items have known answers.
+    """
     async with context.database.connection() as connection:
         found = await shown_item(connection, visitor.device.uid, item)
     if found is None or visitor.ask.show is not Show.IMAGE:

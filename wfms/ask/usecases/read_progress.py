@@ -100,7 +100,8 @@ async def place_of(
 
 async def export_answers(context: AskContext, place: AskingPlace) -> AsyncIterator[str]:
     """Every answer ever given, as JSON Lines, those that do not count among them. Precondition:
-    whoever asks sees the step. Effect: none."""
+    whoever asks sees the step. Effect: none.
+    """
     async with context.database.transaction() as transaction:
         async for row in all_answers(transaction.connection, place):
             yield _line(row)

@@ -167,7 +167,8 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
 
 def _like_others(uid: UUID) -> UUID:
     """Nobody can tell by it that the answer is known: the bits that say how it was made are as
-    those of ``uuid4``."""
+    those of ``uuid4``.
+    """
     return UUID(int=uid.int, version=4)
 
 

@@ -17,7 +17,8 @@ _BACK = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> ShownItem:
     """Precondition: none. Effect: the answer counts no more, and the item is lent to this browser
     again. Messages: none. Raises ``NotFound`` where the browser has not answered it, or too long
-    ago."""
+    ago.
+    """
     desk, device = visitor.desk(context), visitor.device
     async with context.database.transaction() as transaction:
         connection = transaction.connection

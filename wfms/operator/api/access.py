@@ -1,4 +1,4 @@
-"""Flask's views behind their policies, and who asks for them."""
+"""Access checks for Flask views: policies and the principal of a request."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -15,14 +15,19 @@ from sluice.servicekit.access.principal import Person, Principal, ServiceCaller,
 _PART = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
-#: Says whose it is that an address (its rule, and its parts) names.
+#: Returns the owner of the object that an address (its rule and its parts) names.
 Owner = Callable[[str, Mapping[str, Any]], str | None]
 
 
 def check_access(flask: Flask, owner: Owner) -> None:
-    """Precondition: all views are there.
+    """Check the policy of its view before each request. Register all views first.
 
-    Each is called for those alone who may. Raises ``NoPolicy``.
+    Args:
+        flask: The application.
+        owner: Returns the owner of the object that an address names.
+
+    Raises:
+        NoPolicy: A view has no policy.
     """
     policies = {
         endpoint: policy_of(view, route=f"the page {endpoint}")
@@ -32,7 +37,7 @@ def check_access(flask: Flask, owner: Owner) -> None:
     @flask.before_request
     def check() -> None:
         endpoint = request.endpoint
-        if endpoint is None:  # nothing is served there, which is told as such
+        if endpoint is None:  # no route: the 404 handler answers
             return
         principal, path = principal_now(), request.view_args or {}
         require(policies[endpoint], principal, path)
@@ -46,32 +51,39 @@ def check_access(flask: Flask, owner: Owner) -> None:
 
 
 def caller() -> Person:
-    """Precondition: of a request that only people may send. Whoever may do everything without being
-    anybody counts as an administrator."""
+    """Return the person who sends the request.
+
+    The request must be one that only people may send. A principal that may do everything without
+    being a person counts as an administrator.
+    """
     principal = principal_now()
     return principal if isinstance(principal, Person) else Person(str(principal), Role.ADMIN)
 
 
 def person_who_asks() -> Person | None:
-    """None: nobody that is known, or not a person."""
+    """Return the person who sends the request, or None for anonymous requests and services."""
     principal = principal_now()
     return principal if isinstance(principal, Person) else None
 
 
 def is_asked_by_service() -> bool:
-    """Return whether a service asks for itself, and no person."""
+    """Return whether a service sends the request for itself, not on behalf of a person."""
     principal = principal_now()
     return isinstance(principal, ServiceCaller) and principal.behalf is None
 
 
 def principal_now() -> Principal | None:
-    """Return who sends the request that is being answered, or None."""
+    """Return the principal of the current request, or None."""
     return principal_of(request.environ.get("asgi.scope", {}))
 
 
 def may(endpoint: str, owner: str | None = None) -> bool:
-    """Whether whoever asks may have this page, or do what its form does. ``owner``: who has made
-    what it is about."""
+    """Return whether the caller may see this page or submit its form.
+
+    Args:
+        endpoint: Endpoint of the page.
+        owner: Owner of the object that the page is about.
+    """
     declared = policy_of(current_app.view_functions[f"pages.{endpoint}"], route=endpoint)
     person = caller()
     if declared.role is not None and person.role.includes(declared.role):
@@ -81,7 +93,7 @@ def may(endpoint: str, owner: str | None = None) -> bool:
 
 
 def views_and_policies(flask: Flask) -> dict[str, RoutePolicy]:
-    """By method and address, as FastAPI writes them."""
+    """Return the policies of all views by method and address, written as in FastAPI."""
     return {
         f"{method} {_address(rule.rule)}": policy_of(
             flask.view_functions[rule.endpoint], route=rule.endpoint

@@ -1,4 +1,4 @@
-"""The application: health routes as in every service, everything else Flask behind a2wsgi."""
+"""The ASGI application: the health routes of every service, and Flask behind a2wsgi."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -27,7 +27,7 @@ from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.owner_of import owner_of
 
-#: Bytes of a request, unless a route allows more.
+#: Limit of a request body in bytes, unless a route allows more.
 LARGEST_REQUEST = 2 * 1024 * 1024
 
 HEADERS = {
@@ -51,7 +51,10 @@ def create_application(
     health: Health,
     metrics: ServiceMetrics,
 ) -> ASGIApp:
-    """``bridge`` has to be started before the first request."""
+    """Return the application of the operator service.
+
+    ``bridge`` must be started before the first request.
+    """
     routes = all_routes(context, largest_body=settings.largest_body)
     flask = create_flask(settings)
     flask.register_blueprint(blueprint(routes, bridge))
@@ -67,13 +70,13 @@ def create_application(
     app.openapi = lambda: document(routes, beside=made())  # type: ignore[method-assign] # FastAPI's own way to another document
     wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=settings.threads)
     app.state.policies |= views_and_policies(flask)
-    # a2wsgi spells the same protocol in types of its own
+    # a2wsgi has its own types for the ASGI protocol
     app.mount("/", FairThreads(cast(ASGIApp, wsgi), threads=settings.threads))
     return app
 
 
 def create_flask(settings: OperatorSettings) -> Flask:
-    """Flask with sessions, limits, errors and headers; no route yet."""
+    """Return a Flask application with sessions, limits, errors and headers, but without routes."""
     flask = Flask("wfms.operator", static_folder=None)
     flask.config.update(
         SECRET_KEY=secret_key(settings),
@@ -103,13 +106,16 @@ def _finish(response: Response) -> Response:
     if scope is not None and request.url_rule is not None:
         scope["route"] = SimpleNamespace(
             path=request.url_rule.rule
-        )  # what servicekit's timing goes by
+        )  # servicekit's metrics read the route from the scope
     return response
 
 
 def _whole_bodies(wsgi: Callable[..., Iterable[bytes]]) -> Callable[..., Iterable[bytes]]:
-    """a2wsgi's input ends where the body ends, so that bodies sent in chunks, without a length, may
-    be read too."""
+    """Mark the input of each request as terminated.
+
+    The input of a2wsgi ends where the body ends. Flask may therefore read bodies that are sent in
+    chunks, without a length.
+    """
 
     def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ["wsgi.input_terminated"] = True

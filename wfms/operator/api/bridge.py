@@ -1,5 +1,7 @@
-"""Runs coroutines for Flask's threads on the service's event loop, where the database and the
-clients of the other services live."""
+"""Bridge from Flask's threads to the event loop of the service.
+
+The database and the clients of the other services belong to that event loop.
+"""
 
 import asyncio
 import concurrent.futures
@@ -12,23 +14,32 @@ ResultT = TypeVar("ResultT")
 
 
 class Bridge:
-    """Component: knows the loop it was started on. ``patience``: seconds that one piece of work may
-    take."""
+    """Component that runs coroutines on the event loop it was started on.
+
+    Args:
+        patience: Seconds that one coroutine may take.
+    """
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def start(self) -> None:
+        """Remember the running event loop."""
         self._loop = asyncio.get_running_loop()
 
     async def stop(self) -> None:
+        """Refuse further work."""
         self._loop = None
 
     def run(self, work: Coroutine[Any, Any, ResultT]) -> ResultT:
-        """The result of ``work``, run on the loop; call it from another thread only. Raises what
-        ``work`` raises, and ``NotAvailable`` when it takes too long (it is canceled then) or the
-        service stops."""
+        """Run ``work`` on the event loop and return its result. Call it from another thread only.
+
+        It raises what ``work`` raises.
+
+        Raises:
+            NotAvailable: The work took too long and was canceled, or the service does not run.
+        """
         loop = self._loop
         if loop is None:
             work.close()
@@ -39,7 +50,7 @@ class Bridge:
         except concurrent.futures.CancelledError as error:
             raise NotAvailable("the service is stopping; try again") from error
         except TimeoutError as error:
-            if future.done():  # the work's own time-out, not ours
+            if future.done():  # the time-out comes from the work itself
                 raise
             future.cancel()
             raise NotAvailable(f"no answer within {self._patience:g} s; try again") from error

@@ -1,8 +1,7 @@
-"""Routes that give what is in files, logs and archives, streamed from the DMS, and all that people
-have answered.
+"""Routes that stream files, logs and archives from the DMS, and all annotations of a step.
 
-Not Flask's: each of its requests keeps a thread until the answer has been read; a handful of slow
-readers would stop the pages.
+These are not Flask routes: a Flask request keeps its thread until the response has been read. A few
+slow readers would block the pages.
 """
 
 from typing import Annotated, Any
@@ -52,6 +51,7 @@ Partial = Annotated[
 
 
 def downloads_router(context: OperatorContext) -> APIRouter:
+    """Return the router of the downloads."""
     router = api_router("/api/v1")
     _add_contents(router, context)
     _add_archives(router, context)
@@ -60,7 +60,7 @@ def downloads_router(context: OperatorContext) -> APIRouter:
 
 
 def images_router(context: OperatorContext) -> APIRouter:
-    """Pictures that are shown within the pages."""
+    """Return the router of the images that pages show."""
     router = api_router()
 
     @router.get("/datasets/{uid}/files/{file}/image", include_in_schema=False)
@@ -88,8 +88,10 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
     @router.head(path, response_class=Response, responses=answers)
     @allow(Role.VIEWER)
     async def content(uid: UUID, file: FileId, request: Request) -> Response:
-        """Sends what is in a file, as it is; `Range`, `If-Range` and `If-None-Match` are heard, the
-        tag is the checksum."""
+        """Send the content of a file unchanged.
+
+        `Range`, `If-Range` and `If-None-Match` are supported. The entity tag is the checksum.
+        """
         return _passed(
             await stream_content(
                 files, request.url.path, method=request.method, asked=request.headers
@@ -102,8 +104,10 @@ def _add_contents(router: APIRouter, context: OperatorContext) -> None:
     @router.head(path, response_class=Response, responses=answers)
     @allow(Role.VIEWER)
     async def log(job: JobId, request: Request, attempt: int | None = None) -> Response:
-        """Sends all of a job's log, as it was kept, or a `Range` of it; by default of the last
-        attempt that has left one."""
+        """Send the stored log of a job, or a `Range` of it.
+
+        The default is the log of the last attempt that has one.
+        """
         place = await find_log(context.wms, job, attempt=attempt)
         query = {"url": place.url}
         return _passed(
@@ -134,8 +138,10 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
     )
     @allow(Role.VIEWER)
     async def dataset_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
-        """Sends all files of a data set as one archive, made on the way: it breaks off where a file
-        is damaged."""
+        """Send all files of a data set as one archive.
+
+        The archive is created while it is sent. It breaks off at a damaged file.
+        """
         dataset = await context.dms.dataset(uid)
         query = {"dataset_uid": str(uid), "format": format.value, "name": dataset.name}
         return _passed(await stream_content(files, "/api/v1/archive", query=query))
@@ -147,8 +153,10 @@ def _add_archives(router: APIRouter, context: OperatorContext) -> None:
     async def chain_archive(
         uid: UUID, format: Format = ArchiveFormat.ZIP, partial: Partial = False
     ) -> Response:
-        """Sends all outputs of a chain that has finished as one archive; of several, each has a
-        folder."""
+        """Send all outputs of a finished chain as one archive.
+
+        If there are several outputs, each has its own folder.
+        """
         if partial:
             return await _left(context, uid, format)
         chain, outputs = await finished_outputs(context, uid)
@@ -173,7 +181,7 @@ def _add_answers(router: APIRouter, context: OperatorContext) -> None:
     )
     @allow(Role.VIEWER)
     async def answers(group: Named, template: Named, step: Named) -> Response:
-        """Every answer to the step, as JSON Lines, those that do not count among them."""
+        """Send all annotations of a step as JSON Lines, also those that do not count."""
         names = (group, template, step)
         if refused := {".", ".."} & set(names):
             raise Unprocessable(f"nothing can have the name {quoted(refused.pop())}")

@@ -1,5 +1,7 @@
-"""Errors of the Flask side: problems (RFC 9457) under ``/api``, pages for people everywhere
-else."""
+"""Error responses of the Flask application.
+
+Addresses under ``/api`` get problems (RFC 9457), all others get pages for people.
+"""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -19,18 +21,18 @@ log = structlog.get_logger(__name__)
 
 PROBLEM_JSON = "application/problem+json"
 
-#: An id of each kind that addresses have, and what it is.
+#: An example of each kind of id in addresses, and the words for it.
 _IDS = {
     str(UUID(int=0)): f"its {A_UID}",
     "0": "its number",
 }
 
-#: Makes the page that shows a problem to a person.
+#: Renders the page that shows a problem to a person.
 ErrorPage = Callable[[Problem], str]
 
 
 def answer_errors(app: Flask, error_page: ErrorPage) -> None:
-    """Registers the handlers for everything that a view can raise."""
+    """Register handlers for all errors that a view can raise."""
 
     def answer(problem: Problem) -> Response:
         if request.path.startswith("/api/"):
@@ -81,7 +83,7 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
 
 
 def _methods_here(error: NotFound | MethodNotAllowed) -> set[str]:
-    """By which either framework serves the address."""
+    """Return the methods by which Flask or FastAPI serves the address of the request."""
     methods = methods_at(request.environ["asgi.scope"])
     return (
         methods.union(error.valid_methods or ()) if isinstance(error, MethodNotAllowed) else methods
@@ -89,7 +91,7 @@ def _methods_here(error: NotFound | MethodNotAllowed) -> set[str]:
 
 
 def _misnamed(addresses: MapAdapter) -> Problem | None:
-    """Return what to say where an address would be served if a part of it were an id."""
+    """Return the problem of an address that would match if one of its parts were an id."""
     parts = request.path.split("/")
     for place, given in enumerate(parts[2:], 2):
         for example, wanted in _IDS.items():
@@ -105,6 +107,7 @@ def _misnamed(addresses: MapAdapter) -> Problem | None:
 
 
 def flask_problem_response(problem: Problem) -> Response:
+    """Return a problem (RFC 9457) as a Flask response."""
     headers = {"WWW-Authenticate": "Bearer"} if problem.status == 401 else None
     return Response(
         problem.model_dump_json(exclude_none=True),

@@ -1,4 +1,4 @@
-"""Shares the threads that answer requests among the people who ask."""
+"""Fair distribution of the request threads among people."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -9,19 +9,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sluice.contracts.access import Role
 from sluice.servicekit.access.principal import Person, principal_of
 
-#: Parts of addresses at which a request may have a template or a tool checked, which takes long.
+#: Path segments of requests that may check a template or a tool, which takes long.
 _CHECKED = frozenset({"templates", "run-templates", "tools"})
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class FairThreads:
-    """ASGI application around one that answers each request from one of a few threads.
+    """ASGI application that limits how many threads of the wrapped application each person uses.
 
-    A person has at most a quarter of the threads at a time: further requests of the same person
-    wait here, where they take no thread from others. All people together leave a quarter of the
-    threads to requests that do not wait: those of services, pilots and administrators, and of
-    people who sign in. Of requests that may check a template a person has one at a time, and all
-    people together have half of the threads.
+    A person has at most a quarter of the threads at a time. Further requests of this person wait
+    here and take no thread. All people together leave a quarter of the threads to requests that do
+    not wait: those of services, pilots and administrators, and sign-ins. A person has one request
+    at a time that may check a template. All people together use half of the threads for such
+    requests.
     """
 
     def __init__(self, app: ASGIApp, *, threads: int) -> None:
@@ -33,7 +33,7 @@ class FairThreads:
         self._own_checks = WeakValueDictionary[str, asyncio.Lock]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer the request when its person has a thread to spare."""
+        """Answer the request as soon as its person may use a thread."""
         person = principal_of(scope) if scope["type"] == "http" else None
         if not isinstance(person, Person) or person.role is Role.ADMIN:
             await self._app(scope, receive, send)

@@ -1,5 +1,4 @@
-"""Refuses requests by which a page of another site would change something, also where the network's
-guard does not stand in front."""
+"""Protection against cross-site request forgery, also where no gateway checks requests."""
 
 from flask import request
 
@@ -8,6 +7,10 @@ from wfms.operator.domain.errors import ForeignRequest
 
 
 def refuse_foreign_requests() -> None:
-    """Raises ``ForeignRequest``."""
+    """Refuse a request by which a page of another site would change something.
+
+    Raises:
+        ForeignRequest: The request comes from a page of another site.
+    """
     if comes_from_elsewhere(request.method, request.headers):
         raise ForeignRequest("a page of another site may not change anything here")

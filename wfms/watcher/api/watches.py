@@ -1,5 +1,6 @@
 """REST routes of the watcher: following a task or an upload, what is followed, and data sets to
-release."""
+release.
+"""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -21,7 +22,8 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter:
     """``wake``: called when there is something new that may have ended already: uploads may, tasks
-    are sent to the WMS after they are followed."""
+    are sent to the WMS after they are followed.
+    """
     router = api_router("/api/v1", tags=["watches"])
 
     @router.post("/tasks")
@@ -43,7 +45,8 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
     @allow(CallingService.CHAINS)
     async def release(handed_over: Release) -> None:
         """Has these data sets deleted: from the answer on it is the watcher's duty. Each is deleted
-        once."""
+        once.
+        """
         await take_over_releases(database, handed_over.datasets)
 
     return router

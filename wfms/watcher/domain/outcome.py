@@ -54,7 +54,8 @@ def upload_outcome(dataset: Dataset) -> Outcome | None:
 
 def unsent_outcome(step: StepState) -> Outcome | None:
     """For a task that the WMS does not know: over if its step has ended without sending it, else
-    still under way there."""
+    still under way there.
+    """
     return Outcome(WatchState.CANCELED, reason="the task was never sent") if step.final else None
 
 

@@ -7,7 +7,8 @@ from wfms.watcher.db.watches import insert_watch, select_watches
 
 async def accept_watch(database: Database, watch: Watch) -> Watched:
     """Effect: it is followed from now on; a repetition answers with the first. Messages: none.
-    Errors: none."""
+    Errors: none.
+    """
     async with database.transaction() as transaction:
         await insert_watch(transaction.connection, watch, now=database.clock.now())
         (watched,) = await select_watches(transaction.connection, uid=watch.uid)

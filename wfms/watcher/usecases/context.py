@@ -12,7 +12,8 @@ from sluice.servicekit.database import Database
 @dataclass(frozen=True, slots=True)
 class FollowRules:
     """``hold``: how long a claim lasts. ``unknown_after``: a task that the WMS does not know after
-    so long may never have been sent: the chain service is asked."""
+    so long may never have been sent: the chain service is asked.
+    """
 
     hold: timedelta = timedelta(seconds=10)
     unknown_after: timedelta = timedelta(seconds=30)

@@ -37,7 +37,8 @@ PAGE = 100
 
 class FollowWatches:
     """Effect: watches whose task or upload has ended are reported. Messages: ``dms.deletions``.
-    Errors: none; what does not answer is asked again in the next round."""
+    Errors: none; what does not answer is asked again in the next round.
+    """
 
     def __init__(self, context: WatcherContext) -> None:
         self._database = context.database

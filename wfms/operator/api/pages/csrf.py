@@ -1,5 +1,8 @@
-"""CSRF protection: forms are taken from pages of the same browser session only, for each carries a
-signed token that belongs to its cookie, and to who is signed in."""
+"""CSRF protection of forms.
+
+Each form has a signed token. The token belongs to the cookie of the browser session and to the
+person who is signed in.
+"""
 
 import secrets
 
@@ -11,19 +14,23 @@ from wfms.operator.domain.errors import ForeignRequest
 
 FIELD = "csrf_token"
 
-#: Seconds for which a page's form may be sent.
+#: Seconds for which the form of a page is valid.
 _LIFE = 24 * 3600
 
 
 def token() -> str:
-    """The token for the forms of a browser session; begins one where there is none."""
+    """Return a token for the forms of the browser session, and begin a session if needed."""
     if "id" not in session:
         session["id"] = secrets.token_urlsafe(24)
     return _signer().dumps([session["id"], _person()])
 
 
 def check_token() -> None:
-    """Raises ``ForeignRequest`` unless the form carries the token of its browser session."""
+    """Check that the form has the token of its browser session.
+
+    Raises:
+        ForeignRequest: The token is missing, too old, or of another session.
+    """
     try:
         owner, person = _signer().loads(request.form.get(FIELD, ""), max_age=_LIFE)
     except (BadSignature, ValueError) as error:

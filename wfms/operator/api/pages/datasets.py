@@ -1,4 +1,4 @@
-"""``/datasets``: the list, one data set, and those that fitted no template."""
+"""``/datasets``: the list, one data set, and the data sets that match no template."""
 
 from datetime import datetime
 from uuid import UUID
@@ -23,16 +23,19 @@ from wfms.operator.usecases.share_dataset import share_dataset
 #: Data sets on one page.
 _PAGE = 50
 _UNMATCHED = 25
-#: Data sets of the same name that the page of one names.
+#: Most data sets of the same name that the page of a data set links to.
 _NAMESAKES = 5
 
 
 class DatasetPages:
+    """The pages of data sets."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/datasets", "datasets", self.list, Role.VIEWER)
         pages.get("/datasets/<uuid:uid>", "dataset", self.show, Role.VIEWER)
         pages.get("/datasets/<uuid:uid>/files/<int:file>", "file", self.file, Role.VIEWER)
@@ -43,6 +46,7 @@ class DatasetPages:
         pages.post("/datasets/unmatched/dismiss", "dismiss", self.dismiss, Role.SHIFT)
 
     def list(self) -> str:
+        """Show the list of data sets."""
         state, kind = query_choice(DatasetState), query_choice(DatasetType, "type")
         states = list(DatasetState) if state is None else [state]
         after, name = request.args.get("after"), request.args.get("name") or None
@@ -63,20 +67,24 @@ class DatasetPages:
         )
 
     def show(self, uid: UUID) -> str:
+        """Show one data set."""
         after = request.args.get("after")
         detail = self._bridge.run(read_dataset_detail(self._context, uid, after=after))
         return render_template("dataset.html", detail=detail, most=_NAMESAKES)
 
     def share(self, uid: UUID) -> AnyResponse:
+        """Set the owner of a data set and the groups that see it."""
         shared = self._bridge.run(share_dataset(self._context, uid, read_share()))
         flash(f"{shared.name} {seen_by(shared.group, shared.shared_with)}.")
         return redirect(url_for("pages.dataset", uid=uid), 303)
 
     def file(self, uid: UUID, file: int) -> str:
+        """Show one file of a data set."""
         detail = self._bridge.run(read_file_detail(self._context, uid, file))
         return render_template("file.html", detail=detail)
 
     def unmatched(self) -> str:
+        """Show the data sets that match no template."""
         template = request.args.get("template")
         listed = self._bridge.run(
             review_unmatched(self._context, limit=_UNMATCHED, template=template)
@@ -87,7 +95,7 @@ class DatasetPages:
         )
 
     def match(self) -> AnyResponse:
-        """The form's ``dataset``, or all where it says so."""
+        """Match the data set of the form again, or all if the form says so."""
         if request.form.get("all") == "yes":
             found = self._bridge.run(self._context.intake.rematch_all())
             gone = (
@@ -110,7 +118,7 @@ class DatasetPages:
         return redirect(url_for("pages.unmatched"), 303)
 
     def dismiss(self) -> AnyResponse:
-        """The form's ``dataset``, or all that were unmatched by its time ``until``."""
+        """Dismiss the form's ``dataset``, or all that were unmatched by the form's time ``until``."""
         if until := request.form.get("until"):
             try:
                 dismissed = self._bridge.run(

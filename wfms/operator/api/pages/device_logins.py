@@ -1,4 +1,4 @@
-"""``/device``: somebody lets a command in, or doesn't."""
+"""``/device``: approval of the sign-in of a command-line client."""
 
 from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -15,16 +15,19 @@ from wfms.operator.usecases.device_login import PAGE
 
 
 class DeviceLoginPages:
+    """The page where a person approves or refuses the sign-in of a command-line client."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._logins = context.logins
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get(PAGE, "device", self.show, Role.VIEWER)
         pages.post(PAGE, "decide_device", self.decide, Role.VIEWER)
 
     def show(self) -> AnyResponse:
-        """A form for the code, or, with one in the address, what waits with it."""
+        """Show a form for the code or, with a code in the address, the sign-in that waits for it."""
         code = request.args.get("code", "")
         if not code:
             return _page()
@@ -34,6 +37,7 @@ class DeviceLoginPages:
             return _page(refusal=error)
 
     def decide(self) -> AnyResponse:
+        """Approve or refuse a sign-in."""
         code = request.form.get("code", "")
         lets_in = request.form.get("does") == "allow"
         try:
@@ -41,7 +45,7 @@ class DeviceLoginPages:
             decided = self._bridge.run(self._logins.decide(code, by=caller(), role=role))
         except ServiceError as error:
             return _page(refusal=error)
-        except ValueError as error:  # the form's role is none
+        except ValueError as error:  # the form names no role
             return _page(refusal=Unprocessable(str(error)))
         does = f"goes on as you, as {role}" if lets_in else "was refused"
         flash(f"{decided.label} {does}. You may close this page.")

@@ -1,4 +1,4 @@
-"""``/groups``: who is in them, and what they have, and may have."""
+"""``/groups``: members, weights and quotas of groups."""
 
 from flask import render_template
 
@@ -10,13 +10,17 @@ from wfms.operator.usecases.groups import read_groups
 
 
 class GroupPages:
+    """The page of groups."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the page."""
         pages.get("/groups", "groups", self.list, Role.VIEWER)
 
     def list(self) -> str:
+        """Show the groups that the person may see."""
         found = self._bridge.run(read_groups(self._context))
         return render_template("groups.html", groups=found.groups)

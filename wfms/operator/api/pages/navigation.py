@@ -1,4 +1,4 @@
-"""The main navigation: every page that needs no further address, in groups."""
+"""The main navigation: groups of all pages that have a fixed address."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class NavigationEntry:
     parts: tuple[str, ...] = ()
 
     def holds(self, endpoint: str | None) -> bool:
-        """Return whether the page of the ``endpoint`` is this entry's, or below it."""
+        """Return whether the endpoint is the page of this entry or a page below it."""
         page = (endpoint or "").removeprefix("pages.")
         return page == self.endpoint or page in self.parts
 
@@ -27,7 +27,7 @@ def _entry(endpoint: str, label: str, *parts: str) -> NavigationEntry:
     return NavigationEntry(endpoint, label, parts)
 
 
-#: What runs, what is processed, what processes it, who runs and uses the system.
+#: Entries by subject: work, data, workflows, system and people.
 NAVIGATION: Sequence[Sequence[NavigationEntry]] = (
     (
         _entry("overview", "Overview"),
@@ -66,5 +66,5 @@ NAVIGATION: Sequence[Sequence[NavigationEntry]] = (
 
 
 def navigation() -> list[list[NavigationEntry]]:
-    """Return the entries that whoever asks may see, in their groups."""
+    """Return the entries that the caller may see, in their groups."""
     return [[entry for entry in group if may(entry.endpoint)] for group in NAVIGATION]

@@ -1,4 +1,4 @@
-"""``/``: what runs, what ended, who works, what needs a person; and saying that one has seen it."""
+"""``/``: running and finished work, pilots, and notices that need a person."""
 
 from flask import Response, flash, redirect, render_template, request, session, url_for
 from pydantic import ValidationError
@@ -16,16 +16,19 @@ from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_attention import acknowledge_notices
 from wfms.operator.usecases.read_overview import read_overview
 
-#: Where the browser's session keeps the name that was given last.
+#: Key of the browser session that keeps the name that was entered last.
 _NAME = "name"
 
 
 class OverviewPages:
+    """The overview page."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/", "overview", self.show, Role.VIEWER)
         pages.get("/live", "overview_live", self.live, Role.VIEWER)
         pages.post("/attention", "acknowledge", self.acknowledge, Role.SHIFT)
@@ -35,13 +38,15 @@ class OverviewPages:
         return {"overview": overview, "name": session.get(_NAME, "")}
 
     def show(self) -> str:
+        """Show the overview."""
         return render_template("overview.html", **self._read())
 
     def live(self) -> Response:
+        """Return the current overview for a live update."""
         return live({"overview": "parts/overview.html"}, again=True, **self._read())
 
     def acknowledge(self) -> AnyResponse:
-        """One notice, or all that the page showed."""
+        """Acknowledge one notice, or all that the page showed."""
         everything = request.form.get("all") == "yes"
         shown = request.form.getlist("shown" if everything else "id")
         try:

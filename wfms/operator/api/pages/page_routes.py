@@ -1,4 +1,4 @@
-"""How a web page is declared: its address, what shows or does it, and who may."""
+"""Declarations of web pages: address, view and policy."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,15 +14,32 @@ View = Callable[..., Any]
 
 
 class PageRoutes:
+    """Adds pages with their policies to a Flask blueprint."""
+
     def __init__(self, blueprint: Blueprint) -> None:
         self._blueprint = blueprint
 
     def get(self, rule: str, endpoint: str, view: View, role: Role) -> None:
-        """``role``: the least of those who may see it."""
+        """Register a page.
+
+        Args:
+            rule: Address of the page.
+            endpoint: Endpoint of the page.
+            view: Renders the page.
+            role: The lowest role that may see the page.
+        """
         self._add(rule, endpoint, view, access=policy(role), method="GET")
 
     def post(self, rule: str, endpoint: str, view: View, role: Role, *, own: bool = False) -> None:
-        """``role``: the least of those who may do it; ``own``: or who has made what it names."""
+        """Register the target of a form.
+
+        Args:
+            rule: Address of the target.
+            endpoint: Endpoint of the target.
+            view: Handles the form.
+            role: The lowest role that may submit the form.
+            own: The owner of the object in the address may submit it, too.
+        """
         self._add(rule, endpoint, view, access=policy(role, own=own), method="POST")
 
     def _add(

@@ -1,4 +1,4 @@
-"""``/account``: who asks, with his password and tokens; ``/people``: everybody's accounts."""
+"""``/account``: the caller's password and tokens; ``/people``: all accounts."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -33,6 +33,8 @@ from wfms.operator.usecases.read_people import read_accounts, read_me, read_toke
 
 
 class PeoplePages:
+    """The pages of accounts."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._database = context.database
@@ -40,6 +42,7 @@ class PeoplePages:
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/account", "account", self.account, Role.VIEWER)
         pages.post("/account/password", "set_password", self.set_password, Role.VIEWER)
         pages.post("/account/sessions/end", "end_sessions", self.end_sessions, Role.VIEWER)
@@ -50,10 +53,11 @@ class PeoplePages:
         pages.post("/people/<name>", "change_person", self.change, Role.ADMIN)
 
     def account(self) -> str:
+        """Show the account of the caller."""
         return self._account()
 
     def _account(self, refusal: ServiceError | None = None, given: GivenToken | None = None) -> str:
-        """``given``: a new token, shown this once."""
+        """Render the account page. ``given``: a new token, which is shown only this time."""
         person, now = caller(), datetime.now(UTC)
         tokens = self._bridge.run(read_tokens(self._database, person.name))
         return render_template(
@@ -71,13 +75,15 @@ class PeoplePages:
         )
 
     def _quotas(self, person: Person) -> PersonQuotas | None:
-        """None: they cannot be told now; the rest of the page is of use without."""
+        """Return the quotas of a person, or None if they are not available. The page works without."""
         try:
             return self._bridge.run(read_person_quotas(self._context, person.name, by=person))
-        except (NotAvailable, NotFound):  # one of the release before counts nothing
+        except (NotAvailable, NotFound):  # a service of the release before has no quotas
             return None
 
     def set_password(self) -> AnyResponse:
+        """Change the password of the caller."""
+
         def change() -> None:
             new = NewPassword(old=_secret("old"), new=_secret("new"))
             self._bridge.run(self._accounts.change_own_password(caller(), new))
@@ -88,10 +94,12 @@ class PeoplePages:
         return redirect(url_for("pages.account"), 303)
 
     def end_sessions(self) -> AnyResponse:
+        """End all sessions of the caller."""
         self._bridge.run(self._accounts.end_own_sessions(caller()))
         return redirect(url_for("pages.overview"), 303)
 
     def give(self) -> AnyResponse:
+        """Create a token and show it."""
         given: list[GivenToken] = []
 
         def give() -> None:
@@ -107,11 +115,13 @@ class PeoplePages:
         return Response(self._account(given=given[0]), status=201, mimetype="text/html")
 
     def revoke(self, token: UUID) -> AnyResponse:
+        """Revoke a token of the caller."""
         revoked = self._bridge.run(revoke_token(self._database, token, by=caller()))
         flash(f"{revoked.label} opens nothing any more.")
         return redirect(url_for("pages.account"), 303)
 
     def people(self) -> str:
+        """Show all accounts."""
         return self._people()
 
     def _people(self, refusal: ServiceError | None = None) -> str:
@@ -125,6 +135,8 @@ class PeoplePages:
         )
 
     def add(self) -> AnyResponse:
+        """Create an account."""
+
         def add() -> None:
             given = request.form.get("password", "")
             new = NewAccount(
@@ -139,7 +151,7 @@ class PeoplePages:
         return _refused(add, self._people) or redirect(url_for("pages.people"), 303)
 
     def change(self, name: str) -> AnyResponse:
-        """Of the form's fields those that are there."""
+        """Change the account in the fields that the form has."""
 
         def change() -> None:
             role, disabled, password = (
@@ -159,7 +171,7 @@ class PeoplePages:
 
 
 def _groups() -> list[str] | None:
-    """Of the form, in their order; None: it has no such field."""
+    """Return the groups in the form, in their order, or None if the form has no such field."""
     given = request.form.get("groups")
     return None if given is None else given.replace(",", " ").split()
 
@@ -169,7 +181,7 @@ def _secret(field: str) -> SecretStr:
 
 
 def _refused(work: Callable[[], None], page: Callable[[ServiceError], str]) -> AnyResponse | None:
-    """Does the ``work``; what is wrong with it is shown on the ``page`` that it was sent from."""
+    """Do the ``work``; if it is refused, return the ``page`` of the form with the reason."""
     try:
         work()
     except ValidationError as error:

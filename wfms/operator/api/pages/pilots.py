@@ -1,4 +1,4 @@
-"""``/pilots``: all pilots; one with what it does; drained, stopped, or taken off the lists."""
+"""``/pilots``: all pilots, and one pilot with its jobs and actions."""
 
 from collections.abc import Awaitable, Callable
 from uuid import UUID
@@ -18,17 +18,20 @@ from wfms.operator.domain.errors import StepUnknown
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.load_tool import load_tool
 
-#: Pilots on the page of all.
+#: Most pilots on the page of all.
 _SHOWN = 200
 
 
 class PilotPages:
+    """The pages of pilots."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._wms = context.wms
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/pilots", "pilots", self.list, Role.VIEWER)
         pages.get("/pilots/live", "pilots_live", self.list_live, Role.VIEWER)
         one = "/pilots/<uuid:uid>"
@@ -44,32 +47,39 @@ class PilotPages:
         return {"pilots": found.pilots, "number": found.number}
 
     def list(self) -> str:
+        """Show the list of pilots."""
         return render_template("pilots.html", **self._list())
 
     def list_live(self) -> Response:
+        """Return the current list for a live update."""
         return live({"pilots": "parts/pilots.html"}, again=True, **self._list())
 
     def _read(self, uid: UUID) -> dict[str, PilotDetail]:
         return {"detail": self._bridge.run(self._wms.pilot(uid))}
 
     def show(self, uid: UUID) -> str:
+        """Show one pilot."""
         return render_template("pilot.html", **self._read(uid))
 
     def live(self, uid: UUID) -> Response:
+        """Return the current state of a pilot for a live update."""
         read = self._read(uid)
         parts = {"pilot": "parts/pilot.html", "actions": "parts/pilot_actions.html"}
         has_gone = read["detail"].pilot.state is PilotState.GONE
         return live(parts, again=not has_gone, **read)
 
     def drain(self, uid: UUID) -> AnyResponse:
+        """Ask a pilot to finish its jobs and end."""
         return self._ask(uid, self._wms.drain_pilot, "It takes nothing more, and ends when done.")
 
     def stop(self, uid: UUID) -> AnyResponse:
+        """Ask a pilot to stop its jobs, hand them back, and end."""
         return self._ask(
             uid, self._wms.stop_pilot, "It stops its jobs and ends; other pilots get them."
         )
 
     def load(self, uid: UUID) -> AnyResponse:
+        """Let a pilot prefer the jobs of a step, or of none."""
         step = request.form.get("step", "").strip()[:200]
         told = (
             f"It finishes what it has; then jobs of {step} go to it before all others."
@@ -83,6 +93,7 @@ class PilotPages:
         )
 
     def remove(self, uid: UUID) -> AnyResponse:
+        """Remove a pilot from the lists."""
         told = "It is on no list any more; what it did stays known."
         return self._ask(uid, self._wms.remove_pilot, told, to=url_for("pages.pilots"))
 

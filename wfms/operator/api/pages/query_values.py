@@ -1,4 +1,4 @@
-"""Reads what the address of a page asks for: filters, an order, a number."""
+"""Reading of query parameters of pages: filters, orders and numbers."""
 
 from enum import StrEnum
 from typing import TypeVar
@@ -11,8 +11,11 @@ ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
 def query_choice(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
-    """The one that ``?state=`` (or another ``key``) names; None where nothing is named. Raises
-    ``AddressRefused``."""
+    """Return the choice in ``?state=`` (or another ``key``), or None if there is none.
+
+    Raises:
+        AddressRefused: The value is no choice of this kind.
+    """
     named = request.args.get(key, "")
     if not named:
         return None
@@ -23,7 +26,11 @@ def query_choice(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
 
 
 def query_number(key: str) -> int | None:
-    """None where nothing is named. Raises ``AddressRefused``."""
+    """Return the number in a query parameter, or None if there is none.
+
+    Raises:
+        AddressRefused: The value is not a number.
+    """
     named = request.args.get(key, "")
     if not named:
         return None

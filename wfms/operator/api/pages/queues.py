@@ -1,5 +1,4 @@
-"""``/queues``: what waits between services, and the messages nobody could handle, to be requeued or
-dropped."""
+"""``/queues``: waiting messages, and dead letters to be requeued or deleted."""
 
 from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -13,16 +12,19 @@ from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.usecases.context import OperatorContext
 
-#: Dead messages on a page, the oldest.
+#: Most dead letters on a page; the oldest come first.
 _MOST = 100
 
 
 class QueuePages:
+    """The pages of message queues."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._desk = context.queues
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/queues", "queues", self.list, Role.VIEWER)
         pages.get("/queues/live", "queues_live", self.list_live, Role.VIEWER)
         pages.get("/queues/<queue>", "queue", self.show, Role.ADMIN)
@@ -30,9 +32,11 @@ class QueuePages:
         pages.post("/queues/<queue>/drop", "drop", self.drop, Role.ADMIN)
 
     def list(self) -> str:
+        """Show the list of queues."""
         return render_template("queues.html", queues=self._bridge.run(self._desk.queues()).queues)
 
     def list_live(self) -> Response:
+        """Return the current list for a live update."""
         return live(
             {"queues": "parts/queues.html"},
             again=True,
@@ -40,10 +44,12 @@ class QueuePages:
         )
 
     def show(self, queue: str) -> str:
+        """Show the dead letters of a queue."""
         found: DeadMessages = self._bridge.run(self._desk.dead(queue, limit=_MOST))
         return render_template("queue.html", found=found, shown=SHOWN)
 
     def requeue(self, queue: str) -> AnyResponse:
+        """Put dead letters back into the queue."""
         if (choice := _choice()) is not None:
             try:
                 moved = self._bridge.run(self._desk.requeue(queue, choice)).moved
@@ -53,6 +59,7 @@ class QueuePages:
         return redirect(url_for("pages.queue", queue=queue), 303)
 
     def drop(self, queue: str) -> AnyResponse:
+        """Delete dead letters."""
         if (choice := _choice()) is not None:
             try:
                 moved = self._bridge.run(self._desk.drop(queue, choice)).moved
@@ -63,7 +70,7 @@ class QueuePages:
 
 
 def _choice() -> ChooseMessages | None:
-    """The form's ``id``, or every message where it says ``all``."""
+    """Return the messages that the form chooses, or None if it chooses none."""
     ids = request.form.getlist("id")
     if request.form.get("all") == "yes":
         return ChooseMessages(ids="all")

@@ -1,4 +1,4 @@
-"""Filters and functions that the pages' templates use, and the page that shows an error."""
+"""Filters and functions of the page templates, and the error page."""
 
 import hashlib
 from datetime import UTC, datetime, timedelta
@@ -27,12 +27,12 @@ from wfms.operator.domain.browsers import browser_in_short
 from wfms.operator.domain.parameters import type_name
 from wfms.operator.domain.plan_drawing import HEIGHT, WIDTH
 
-#: Milliseconds between two looks of an open page at what has changed.
+#: Milliseconds between two live updates of an open page.
 LIVE_PERIOD = 1500
 
 
 def prepare_rendering(flask: Flask) -> None:
-    """Filters and globals. Everything else is escaped: the templates mark nothing as safe."""
+    """Register filters and globals. All values are escaped: no template marks a value as safe."""
     environment = flask.jinja_env
     environment.trim_blocks = True
     environment.lstrip_blocks = True
@@ -79,8 +79,10 @@ def prepare_rendering(flask: Flask) -> None:
 
 
 def _in_visible_order(value: Any) -> Any:
-    """Show whatever others wrote in the order that it has: a command reads as it runs. What is
-    markup is the output of a macro, which has been through this."""
+    """Make the order of characters in text from users visible.
+
+    A command thereby reads as it runs. Markup is left alone: macros have already done this for it.
+    """
     return visible_order(value) if type(value) is str else value
 
 
@@ -95,12 +97,18 @@ def _version_of_static_files() -> str:
 
 
 def error_page(problem: Problem) -> str:
+    """Render the page that shows a problem, or the sign-in page if the person is not signed in."""
     page = "sign_in.html" if problem.status == Unauthenticated.status else "error.html"
     return render_template(page, problem=problem)
 
 
 def live(parts: dict[str, str], *, again: bool, **context: object) -> Response:
-    """Parts of a page as they look now: id of the element → its new content. ``again``: whether to
-    ask once more."""
+    """Return the current content of parts of a page.
+
+    Args:
+        parts: Id of the element → template of its content.
+        again: Whether the page asks once more.
+        **context: Variables of the templates.
+    """
     rendered = {part: render_template(template, **context) for part, template in parts.items()}
     return jsonify({"parts": rendered, "again": again})

@@ -1,4 +1,4 @@
-"""``/chains/<uid>/rerun``: what a rerun of a chain would do, and the way to have it."""
+"""``/chains/<uid>/rerun``: the plan of a rerun, and its start."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,23 +18,27 @@ from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_chain_detail import ChainDetail, read_chain_detail
 from wfms.operator.usecases.request_rerun import request_rerun, request_rerun_plan
 
-#: Before the names of parameters among the form's fields.
+#: Prefix of form fields with parameters.
 _PREFIX = "param-"
-#: Values of the field ``what`` beside the names of steps, which have this before them.
+#: Values of the form field ``what``: the name of a step has this prefix.
 _STEP = "from:"
 _FAILED = "failed"
 
 
 class RerunPages:
+    """The pages of reruns."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/chains/<uuid:uid>/rerun", "rerun", self.show, Role.SUBMITTER)
         pages.post("/chains/<uuid:uid>/rerun", "start_rerun", self.start, Role.SUBMITTER)
 
     def show(self, uid: UUID) -> AnyResponse:
+        """Show what a rerun of a chain would do."""
         detail = self._read(uid)
         try:
             plan = self._bridge.run(
@@ -45,6 +49,7 @@ class RerunPages:
         return _page(detail, request.args, plan)
 
     def start(self, uid: UUID) -> AnyResponse:
+        """Start a rerun."""
         detail = self._read(uid)
         try:
             asked = _asked(detail, request.form)
@@ -63,7 +68,11 @@ class RerunPages:
 
 
 def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
-    """Raises ``RequestRefused``."""
+    """Return the rerun that a form asks for.
+
+    Raises:
+        RequestRefused: Fields are wrong.
+    """
     choice = form.get("what", "")
     values, wrong = (
         ({}, []) if detail.template is None else read_values(detail.template.plan, _typed(form))
@@ -86,7 +95,7 @@ def _typed(form: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding]) -> list[Field]:
-    """Nothing typed is the value that the chain has."""
+    """Return the fields of the parameters. An empty field keeps the value of the chain."""
     if detail.template is None:
         return []
     before = detail.progress.chain.params

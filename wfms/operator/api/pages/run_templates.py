@@ -1,4 +1,4 @@
-"""``/run-templates``: templates that came with runs of files."""
+"""``/run-templates``: templates that were sent for single runs."""
 
 from uuid import UUID
 
@@ -25,11 +25,14 @@ _PAGE = 50
 
 
 class RunTemplatePages:
+    """The pages of templates that were sent for single runs."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._database = context.database
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         path = "/run-templates/<uuid:template_id>"
         pages.get("/run-templates", "run_templates", self.list, Role.VIEWER)
         pages.get(path, "run_template", self.show, Role.VIEWER)
@@ -40,16 +43,18 @@ class RunTemplatePages:
         return self._bridge.run(read_run_template(self._database, template_id))
 
     def list(self) -> str:
+        """Show the list of templates."""
         try:
             after = UUID(request.args["after"]) if "after" in request.args else None
             page = self._bridge.run(list_run_templates(self._database, limit=_PAGE, after=after))
         except (ValueError, RunTemplateUnknown):
             page = self._bridge.run(
                 list_run_templates(self._database, limit=_PAGE)
-            )  # what was typed is no place
+            )  # an invalid cursor: show the first page
         return render_template("run_templates.html", templates=page.templates, next=page.after)
 
     def show(self, template_id: UUID) -> str:
+        """Show one template."""
         template = self._read(template_id)
         listings = list_sources(template.files, template.main, findings=template.warnings)
         drawing = draw(template.plan)
@@ -63,7 +68,7 @@ class RunTemplatePages:
         )
 
     def download(self, template_id: UUID) -> Response:
-        """All files as they were written, as a zip."""
+        """Send all files of a template unchanged, as a zip archive."""
         template = self._read(template_id)
         name = f"{template.name}-run.zip"
         return send_file(
@@ -74,6 +79,7 @@ class RunTemplatePages:
         )
 
     def delete(self, template_id: UUID) -> AnyResponse:
+        """Delete a template from the list."""
         template = self._read(template_id)
         self._bridge.run(delete_run_template(self._database, template_id))
         flash(f"{template.name} (run) is off the list.")

@@ -1,4 +1,4 @@
-"""The form that says with whom something is shared."""
+"""The form that sets who sees an object."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,11 @@ from wfms.operator.api.pages.wrong_form import wrong_form
 
 
 def read_share() -> Share:
-    """Raises ``Unprocessable``."""
+    """Read the form.
+
+    Raises:
+        Unprocessable: A name is not valid.
+    """
     names = request.form.get("shared_with", "").replace(",", " ").split()
     try:
         return Share(shared_with=names, group=request.form.get("group", "").strip() or None)
@@ -19,7 +23,7 @@ def read_share() -> Share:
 
 
 def seen_by(group: str, shared_with: Sequence[str]) -> str:
-    """``is seen by the group ocr, and by spd``."""
+    """Return text like ``is seen by the group ocr, and by spd``."""
     if EVERYONE in {group, *shared_with}:
         return "is seen by everyone"
     others = f", and by {', '.join(shared_with)}" if shared_with else ""

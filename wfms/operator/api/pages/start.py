@@ -1,4 +1,4 @@
-"""``/chains/new``: asking for a chain by hand."""
+"""``/chains/new``: the form that starts a chain."""
 
 from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -15,7 +15,7 @@ from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.prepare_chain import Prepared, prepare_chain
 from wfms.operator.usecases.request_chain import request_chain
 
-#: Before the names of parameters among the form's fields.
+#: Prefix of form fields with parameters.
 _PREFIX = "param-"
 
 _REPEATED = (
@@ -25,11 +25,14 @@ _REPEATED = (
 
 
 class StartPages:
+    """The page that starts chains."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/chains/new", "new_chain", self.show, Role.SUBMITTER)
         pages.post("/chains/new", "start_chain", self.start, Role.SUBMITTER)
 
@@ -39,6 +42,7 @@ class StartPages:
         )
 
     def show(self) -> str:
+        """Show the form."""
         prepared = self._prepared(request.args.get("dataset", ""), request.args.get("template", ""))
         fields = (
             fields_of(prepared.template.plan, prepared.bound)
@@ -48,7 +52,7 @@ class StartPages:
         return _page(prepared, fields=fields, named=request.args.get("dataset", ""))
 
     def start(self) -> AnyResponse:
-        """What is refused is shown at its field, and what was typed stays."""
+        """Start a chain. If it is refused, show the form with the values and the errors."""
         dataset, template = request.form.get("dataset", ""), request.form.get("template", "")
         prepared = self._prepared(dataset, template)
         if prepared.template is None or not prepared.ready:

@@ -1,4 +1,4 @@
-"""``/steps``: what waits for each step over all chains, and which step goes before which."""
+"""``/steps``: waiting jobs of each step over all chains, and priorities of steps."""
 
 from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -16,18 +16,24 @@ from wfms.operator.usecases.read_templates import read_templates
 
 
 class StepPages:
+    """The page of steps."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/steps", "steps", self.list, Role.VIEWER)
         pages.get("/steps/live", "steps_live", self.list_live, Role.VIEWER)
         pages.post("/steps", "set_step", self.set, Role.SHIFT)
 
     def _read(self) -> dict[str, object]:
-        """``published``: the names of templates that have a page; those of runs are known to the
-        WMS by their names alone."""
+        """Read the data of the page.
+
+        ``published`` has the names of templates that have a page. Templates of single runs have
+        none: the WMS knows only their names.
+        """
         return self._bridge.run(self._steps())
 
     async def _steps(self) -> dict[str, object]:
@@ -36,12 +42,15 @@ class StepPages:
         return {"steps": loads, "published": {template.name for template in stored}}
 
     def list(self) -> str:
+        """Show the list of steps."""
         return render_template("steps.html", **self._read())
 
     def list_live(self) -> Response:
+        """Return the current list for a live update."""
         return live({"steps": "parts/steps.html"}, again=True, **self._read())
 
     def set(self) -> AnyResponse:
+        """Set the priority of a step."""
         step = request.form.get("step", "")
         try:
             new = SetStepPriority.model_validate(
@@ -55,7 +64,7 @@ class StepPages:
             )
             self._bridge.run(set_step_priority(self._context, step, new))
             flash(_told(step, new.priority))
-        except ValueError:  # what was typed is no number, or none that can be
+        except ValueError:  # the text is not a number, or outside the limits
             flash(
                 "Nothing was changed: a priority is a number from 0 to 1 000 000, or -1, which"
                 " switches the step off."

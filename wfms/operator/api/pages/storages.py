@@ -1,5 +1,4 @@
-"""``/storages``: where files lie, what gets new data and why the rest does not, and how full each
-is."""
+"""``/storages``: fill level of each storage, and whether and why it gets new data."""
 
 from flask import render_template
 
@@ -11,13 +10,17 @@ from wfms.operator.usecases.context import OperatorContext
 
 
 class StoragePages:
+    """The page of storages."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._dms = context.dms
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the page."""
         pages.get("/storages", "storages", self.list, Role.VIEWER)
 
     def list(self) -> str:
+        """Show all storages."""
         found = self._bridge.run(self._dms.storages(everything=True, measured=True))
         return render_template("storages.html", lines=[StorageLine(storage) for storage in found])

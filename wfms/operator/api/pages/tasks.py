@@ -1,4 +1,4 @@
-"""``/tasks``: the table, one task with what failed, rank, cancel, retry; and a job with its log."""
+"""``/tasks``: the list, one task with failures and actions, and a job with its log."""
 
 from typing import Any
 from uuid import UUID
@@ -24,11 +24,13 @@ from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
 from wfms.operator.usecases.read_task_detail import JobFilter, TaskDetail, read_task_detail
 
-#: Tasks on one page of the table.
+#: Tasks on one page of the list.
 _PAGE = 100
 
 
 class TaskPages:
+    """The pages of tasks and jobs."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._chains = context.chains
@@ -36,6 +38,7 @@ class TaskPages:
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/tasks", "tasks", self.list, Role.VIEWER)
         pages.get("/tasks/live", "tasks_live", self.list_live, Role.VIEWER)
         pages.get("/tasks/<uuid:uid>", "task", self.show, Role.VIEWER)
@@ -55,15 +58,17 @@ class TaskPages:
         except Unprocessable:
             page = self._bridge.run(
                 self._chains.tasks(state=state, limit=_PAGE, paged=True, full=True)
-            )  # what was typed is no place
+            )  # an invalid cursor: show the first page
         shown = {"counts_of": counts_of, "shortfall_of": shortfall_of}
         return {"tasks": page.tasks, "next": page.after, "state": state, **shown}
 
     def list(self) -> str:
+        """Show the list of tasks."""
         states = [state for state in StepState if state is not StepState.PENDING]
         return render_template("tasks.html", states=states, **self._list())
 
     def list_live(self) -> Response:
+        """Return the current list for a live update."""
         return live({"tasks": "parts/tasks.html"}, again=True, **self._list())
 
     def _read(self, uid: UUID) -> TaskDetail:
@@ -79,9 +84,11 @@ class TaskPages:
         )
 
     def show(self, uid: UUID) -> str:
+        """Show one task."""
         return render_template("task.html", detail=self._read(uid))
 
     def live(self, uid: UUID) -> Response:
+        """Return the current state of a task for a live update."""
         detail = self._read(uid)
         parts = {
             "task": "parts/task.html",
@@ -91,6 +98,7 @@ class TaskPages:
         return live(parts, again=not detail.row.state.final, detail=detail)
 
     def cancel(self, uid: UUID) -> AnyResponse:
+        """Cancel a task."""
         try:
             self._bridge.run(self._chains.cancel_task(uid))
             flash("The task is being canceled; its running jobs are stopped first.")
@@ -99,6 +107,7 @@ class TaskPages:
         return redirect(url_for("pages.task", uid=uid), 303)
 
     def retry(self, uid: UUID) -> AnyResponse:
+        """Retry the failed and quarantined jobs of a task."""
         try:
             self._bridge.run(self._wms.retry_task(uid))
             flash("Its failed and held jobs get another round.")
@@ -107,6 +116,7 @@ class TaskPages:
         return redirect(url_for("pages.task", uid=uid), 303)
 
     def rank(self, uid: UUID) -> AnyResponse:
+        """Set the rank of a task."""
         try:
             wanted = Prioritise.model_validate({"rank": request.form.get("rank", "")})
             status = self._bridge.run(self._chains.prioritise(uid, wanted.rank))
@@ -118,9 +128,11 @@ class TaskPages:
         return redirect(url_for("pages.task", uid=uid), 303)
 
     def job(self, job: int) -> str:
+        """Show a job with its log."""
         return render_template("job.html", **self._read_job(job))
 
     def job_live(self, job: int) -> Response:
+        """Return the current state of a job for a live update."""
         read = self._read_job(job)
         parts = {
             "state": "parts/job_state.html",
@@ -130,7 +142,7 @@ class TaskPages:
         return live(parts, again=not read["job"].state.final, **read)
 
     def _read_job(self, job: int) -> dict[str, Any]:
-        """``written``: by stream, what one that runs has written so far."""
+        """Read the data of the page. ``written`` has the output of a running job, by stream."""
         attempt = query_number("attempt")
         found, live_log = self._bridge.run(self._job_now(job))
         written = {

@@ -1,4 +1,4 @@
-"""``/templates``: the list, uploads, one template with its drawing, deleting."""
+"""``/templates``: the list, uploads, one template with its drawing, and actions."""
 
 from uuid import UUID, uuid4
 
@@ -33,12 +33,15 @@ from wfms.operator.usecases.zip_files import zip_of
 
 
 class TemplatePages:
+    """The pages of published templates."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._database = context.database
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/templates", "templates", self.list, Role.VIEWER)
         pages.post("/templates", "upload", self.upload, Role.SUBMITTER)
         pages.get("/templates/<name>", "template", self.show, Role.VIEWER)
@@ -56,12 +59,16 @@ class TemplatePages:
         pages.post("/templates/<name>/delete", "delete_template", self.delete, Role.SHIFT, own=True)
 
     def list(self) -> str:
+        """Show the list of templates."""
         templates = self._bridge.run(read_templates(self._database, disabled=True))
         return render_template("templates.html", templates=templates)
 
     def upload(self) -> AnyResponse:
-        """What was sent is shown before it is published. A template that is refused is shown with
-        every finding at its line; a text that was typed stays in the form."""
+        """Store an upload as a draft and show it for review before it is published.
+
+        A refused template is shown with each finding at its line. A text that was typed stays in
+        the form.
+        """
         name, text = request.form.get("name", ""), request.form.get("cwl", "").replace("\r\n", "\n")
         try:
             sent = read_form()
@@ -78,10 +85,11 @@ class TemplatePages:
         return redirect(url_for("pages.review_template", held=held.template.id), 303)
 
     def review(self, held: UUID) -> str:
+        """Show a draft and what it would change."""
         return self._reviewed(self._bridge.run(read_run_template(self._database, held)))
 
     def _reviewed(self, held: StoredTemplate, trouble: str = "") -> str:
-        """``trouble``: why it was not published."""
+        """Render the review page. ``trouble``: why the draft was not published."""
         changes = self._bridge.run(compare_with_latest(self._database, held))
         listings = list_sources(held.files, held.main, findings=changes.warnings)
         drawing = draw(held.plan)
@@ -95,7 +103,7 @@ class TemplatePages:
         )
 
     def publish(self, held: UUID) -> AnyResponse:
-        """What has changed meanwhile is shown again."""
+        """Publish a draft. If the template was changed in the meantime, show the review again."""
         template = self._bridge.run(read_run_template(self._database, held))
         replaces = request.form.get("replaces", 0, type=int)
         try:
@@ -127,6 +135,7 @@ class TemplatePages:
         return Response(page, status=refusal.status, mimetype="text/html")
 
     def show(self, name: str) -> str:
+        """Show one version of a template."""
         asked = query_number("version")
         versions = self._bridge.run(read_versions(self._database, name))
         template = self._bridge.run(
@@ -146,6 +155,7 @@ class TemplatePages:
         )
 
     def restore(self, name: str) -> AnyResponse:
+        """Make an old version the latest again."""
         older = request.form.get("version", 0, type=int)
         try:
             stored = self._bridge.run(
@@ -156,7 +166,7 @@ class TemplatePages:
         return self._told(stored, "The latest, {}, has these very files; nothing was changed.")
 
     def download(self, name: str) -> Response:
-        """All files as they were written, as a zip."""
+        """Send all files of a template unchanged, as a zip archive."""
         template = self._bridge.run(
             read_template(self._database, name, version=query_number("version"), deleted=True)
         )
@@ -169,6 +179,7 @@ class TemplatePages:
         )
 
     def disable(self, name: str) -> AnyResponse:
+        """Disable a template."""
         self._bridge.run(disable_template(self._database, name))
         flash(
             f"{name} is disabled: nothing goes through it until it is enabled. Chains that run"
@@ -177,17 +188,19 @@ class TemplatePages:
         return redirect(url_for("pages.template", name=name), 303)
 
     def enable(self, name: str) -> AnyResponse:
-        """Data sets that it would have taken meanwhile are offered on its page."""
+        """Enable a template. Its page offers the data sets that it would have taken while disabled."""
         self._bridge.run(enable_template(self._database, name))
         flash(f"{name} is enabled: new data sets are matched with it.")
         return redirect(url_for("pages.template", name=name), 303)
 
     def share(self, name: str) -> AnyResponse:
+        """Set the owner of a template and the groups that see it."""
         shared = self._bridge.run(share_template(self._database, name, read_share()))
         flash(f"{name} {seen_by(shared.group, shared.shared_with)}.")
         return redirect(url_for("pages.template", name=name), 303)
 
     def delete(self, name: str) -> AnyResponse:
+        """Delete a template. If its chains run, ask for confirmation first."""
         force = request.form.get("force") == "yes"
         try:
             self._bridge.run(delete_template(self._context, name, force=force))

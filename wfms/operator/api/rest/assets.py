@@ -1,5 +1,8 @@
-"""``/api/v1/assets``: models and configurations of tools. A version is begun, its files are sent
-piece by piece, and it is complete at once or not at all."""
+"""``/api/v1/assets``: models and configurations of tools.
+
+A client creates a draft of a version and sends its files in pieces. It then completes the draft,
+and the whole version appears at once.
+"""
 
 from typing import Annotated
 from uuid import UUID
@@ -33,17 +36,27 @@ from wfms.operator.usecases.remove_asset import remove_asset
 
 
 class AssetPathNames(Contract):
+    """The names in the path of an asset."""
+
     name: AssetName
 
 
 class AssetRemovalQuery(Contract):
-    """``version``: this one alone."""
+    """Which versions of an asset are withdrawn.
+
+    Attributes:
+        version: Withdraw only this version.
+    """
 
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
 
 class PieceQuery(Contract):
-    """``offset``: where the piece begins in its file."""
+    """Where a piece of a file belongs.
+
+    Attributes:
+        offset: Position in bytes at which the piece begins in its file.
+    """
 
     offset: Annotated[int, Field(ge=0, lt=10**15)] = 0
 
@@ -53,11 +66,14 @@ def _piece() -> bytes:
 
 
 class AssetRoutes:
+    """The routes of assets."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
         self._database = context.database
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         name = "/assets/<name>"
         draft = f"{name}/drafts/<uuid:draft>"
         file = f"{draft}/files/<int:number>"
@@ -91,36 +107,48 @@ class AssetRoutes:
         ]  # fmt: skip
 
     async def list(self) -> AssetList:
+        """List all assets."""
         return AssetList(assets=await read_assets(self._database))
 
     async def read(self, name: str) -> Asset:
+        """Return an asset with its versions."""
         return await read_asset(self._database, name)
 
     async def uses(self, name: str) -> AssetUses:
+        """Return the chains that use each version of an asset."""
         return await read_uses(self._context, name)
 
     async def remove(self, name: str, query: AssetRemovalQuery) -> RemovedAsset:
+        """Withdraw one version of an asset, or all."""
         return await remove_asset(self._context, name, version=query.version)
 
     async def begin(self, name: str, body: NewAsset) -> AssetDraft:
+        """Create a draft of a version."""
         return await begin_asset(self._context, require_name(name), body)
 
     async def receive(
         self, name: str, *, draft: UUID, number: int, query: PieceQuery, body: bytes
     ) -> None:
+        """Store a piece of a file."""
         await receive_piece(
             self._context, name, draft, number=number, offset=query.offset, data=body
         )
 
     async def complete_file(self, name: str, draft: UUID, number: int) -> AssetFile:
+        """Verify a file that has been sent completely."""
         return await complete_file(self._context, name, draft, number=number)
 
     async def complete(self, name: str, draft: UUID) -> StoredAsset:
+        """Turn a complete draft into a version."""
         return await complete_asset(self._context, name, draft)
 
 
 def require_name(name: str) -> str:
-    """Raises ``RequestRefused`` where no asset can be called so."""
+    """Return ``name`` if it is a valid name of an asset.
+
+    Raises:
+        RequestRefused: No asset can have this name.
+    """
     try:
         return AssetPathNames(name=name).name
     except ValidationError as error:

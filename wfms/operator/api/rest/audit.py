@@ -1,4 +1,4 @@
-"""``/api/v1/audit``: who did what."""
+"""``/api/v1/audit``: the audit log."""
 
 from sluice.contracts.audit import AuditFilter, AuditPage, AuditVerdicts
 from sluice.contracts.problems import NotAvailable, Unprocessable
@@ -8,10 +8,13 @@ from wfms.operator.usecases.read_audit import check_audit, read_audit
 
 
 class AuditRoutes:
+    """The routes of the audit log."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         return [
             Route("GET", "/audit", self.list, ADMINS,
                   "Lists what people did, the newest first: who, what, from where, and what came "
@@ -23,7 +26,9 @@ class AuditRoutes:
         ]  # fmt: skip
 
     async def list(self, query: AuditFilter) -> AuditPage:
+        """List audit events."""
         return await read_audit(self._context, query)
 
     async def check(self) -> AuditVerdicts:
+        """Check that the audit log of each service is unchanged."""
         return await check_audit(self._context)

@@ -1,4 +1,4 @@
-"""Reads the bodies of requests, never more of them than allowed."""
+"""Bounded reading of request bodies."""
 
 from flask import current_app, request
 
@@ -6,10 +6,16 @@ from wfms.operator.domain.errors import TooLarge
 
 
 def read_body(limit: int | None = None) -> bytes:
-    """The whole body. ``limit``: bytes, by default the application's. Raises ``TooLarge``.
+    """Return the whole body of the request.
 
-    Werkzeug's own limit silently cuts a body that was sent without its length; this reads one byte
-    more to know.
+    Werkzeug's own limit silently truncates a body that is sent without a length. This function
+    reads one byte more to notice that.
+
+    Args:
+        limit: Most bytes; by default the limit of the application.
+
+    Raises:
+        TooLarge: The body is longer.
     """
     most = current_app.config["MAX_CONTENT_LENGTH"] if limit is None else limit
     if request.content_length is not None and request.content_length > most:

@@ -29,7 +29,7 @@ from wfms.operator.usecases.request_rerun import request_rerun, request_rerun_pl
 
 
 class ChainListRequest(Page):
-    """Which chains are listed; a chain has to pass all filters that are given."""
+    """Which chains are listed. A chain has to match all given filters."""
 
     state: ListedState | None = Field(
         None, description="Those in this state; incomplete: finished although jobs failed."
@@ -50,18 +50,21 @@ class ChainListRequest(Page):
 
 
 class OneChainQuery(Contract):
-    """What is told of a chain."""
+    """Which details of a chain are included."""
 
     failures: bool = Field(default=False, description="With the numbers of failed jobs.")
 
 
 class ChainRoutes:
+    """The routes of chains."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
         self._chains = context.chains
         self._dms = context.dms
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         uid = "/chains/<uuid:uid>"
         return [
             Route("GET", "/chains", self.list, VIEWERS,
@@ -105,6 +108,7 @@ class ChainRoutes:
         ]  # fmt: skip
 
     async def list(self, query: ChainListRequest) -> ChainPage:
+        """List chains."""
         dataset = query.dataset_uid
         if query.name is not None:
             called = await self._dms.datasets_called(query.name)
@@ -126,32 +130,41 @@ class ChainRoutes:
         )
 
     async def request(self, body: RequestChain) -> Answered:
+        """Start a chain, or return the chain of an equal earlier request."""
         chain, made = await request_chain(self._context, body)
         return Answered(chain, 201 if made else 200)
 
     async def read(self, uid: UUID, query: OneChainQuery) -> Chain:
+        """Return a chain, with the reasons why its upload waits."""
         found = await self._chains.chain(uid, failures=query.failures)
         return await with_upload_waits(self._dms, found)
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
+        """List the outputs of a chain."""
         chain, outputs = await read_outputs(self._context, uid)
         return ChainOutputs(chain=chain, outputs=outputs)
 
     async def partial(self, uid: UUID) -> PartialOutputs:
+        """List what the steps of a chain have written so far."""
         return await read_partial(self._context, uid)
 
     async def plan_rerun(self, uid: UUID, body: RerunChain) -> RerunPlan:
+        """Return what a rerun of a chain would do."""
         return await request_rerun_plan(self._context, uid, body)
 
     async def rerun(self, uid: UUID, body: RerunChain) -> Answered:
+        """Rerun a chain, or return the chain of an equal earlier request."""
         chain, made = await request_rerun(self._context, uid, body)
         return Answered(chain, 201 if made else 200)
 
     async def cancel(self, uid: UUID, body: Cancel) -> Chain:
+        """Cancel a chain."""
         return await self._chains.cancel_chain(uid, body)
 
     async def rank(self, uid: UUID, body: Prioritise) -> Chain:
+        """Set the rank of a chain."""
         return await self._chains.rank_chain(uid, body.rank)
 
     async def discard(self, uid: UUID) -> Chain:
+        """Delete all data of a chain."""
         return await self._chains.discard_chain(uid)

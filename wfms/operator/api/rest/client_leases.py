@@ -1,4 +1,4 @@
-"""``/api/v1/client-leases``: what waiting clients own, and what is ended when they are gone."""
+"""``/api/v1/client-leases``: objects of waiting clients, which end when their client is gone."""
 
 from uuid import UUID
 
@@ -11,10 +11,13 @@ from wfms.operator.usecases.renew_client_lease import release_client_lease, rene
 
 
 class ClientLeaseRoutes:
+    """The routes of client leases."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         path = "/client-leases/<uuid:uid>"
         return [
             Route("PUT", path, self.renew, SUBMITTERS,
@@ -29,7 +32,9 @@ class ClientLeaseRoutes:
         ]  # fmt: skip
 
     async def renew(self, uid: UUID, body: RenewClientLease, caller: Person) -> RenewedLease:
+        """Create or renew a lease."""
         return await renew_client_lease(self._context, uid, body, by=caller)
 
     async def release(self, uid: UUID, caller: Person) -> None:
+        """Delete a lease and keep what it names."""
         await release_client_lease(self._context, uid, by=caller)

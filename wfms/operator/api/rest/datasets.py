@@ -1,4 +1,4 @@
-"""``/api/v1/datasets``: what is more than to pass it on to the DMS."""
+"""``/api/v1/datasets``: the routes that need more than forwarding to the DMS."""
 
 from uuid import UUID
 
@@ -12,10 +12,13 @@ from wfms.operator.usecases.share_dataset import share_dataset
 
 
 class DatasetRoutes:
+    """The routes of data sets that are not forwarded."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         return [
             Route("POST", "/datasets", self.register, SUBMITTERS,
                   "Registers a data set.",
@@ -31,12 +34,15 @@ class DatasetRoutes:
         ]  # fmt: skip
 
     async def register(self, body: NewDataset) -> Answered:
+        """Register a data set, or return the equal data set that is registered."""
         require_no_kept_keys(body.meta)
         dataset, made = await self._context.dms.make_dataset(body)
         return Answered(dataset, 201 if made else 200)
 
     async def status(self, uid: UUID) -> DatasetStatus:
+        """Return the progress of a data set."""
         return await read_dataset_status(self._context, uid)
 
     async def share(self, uid: UUID, body: Share) -> Dataset:
+        """Set the owner of a data set and the groups that see it."""
         return await share_dataset(self._context, uid, body)

@@ -1,4 +1,4 @@
-"""``/api/v1/device-logins``: commands that somebody lets in by a browser (RFC 8628)."""
+"""``/api/v1/device-logins``: sign-in of command-line clients in a browser (RFC 8628)."""
 
 from sluice.contracts.device_login import (
     DeviceAnswer,
@@ -12,15 +12,18 @@ from wfms.operator.api.rest.route import Route
 from wfms.operator.domain.people_errors import TooManyCodes
 from wfms.operator.usecases.context import OperatorContext
 
-#: Whoever asks is nobody yet.
+#: The caller is not signed in yet.
 EVERYBODY = policy(Other.EVERYBODY)
 
 
 class DeviceLoginRoutes:
+    """The routes of the device authorization grant (RFC 8628)."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._logins = context.logins
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         return [
             Route("POST", "/device-logins", self.begin, EVERYBODY,
                   "Begins to let a command in by a browser, on any machine (RFC 8628).",
@@ -32,7 +35,9 @@ class DeviceLoginRoutes:
         ]  # fmt: skip
 
     async def begin(self, body: NewDeviceLogin) -> DeviceLogin:
+        """Begin a sign-in."""
         return await self._logins.begin(body)
 
     async def take(self, body: DeviceQuestion) -> DeviceAnswer:
+        """Return the token of a sign-in that was approved."""
         return await self._logins.take(body.device_code.get_secret_value())

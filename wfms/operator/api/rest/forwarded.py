@@ -1,5 +1,4 @@
-"""REST routes of other services that people use, forwarded as they are: same path, same query, same
-answer."""
+"""REST routes of other services, forwarded with the same path, query and answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +15,12 @@ from wfms.operator.usecases.forward_request import ForwardedRequest, forward_req
 
 
 def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -> list[Route]:
-    """``largest``: bytes of a body; ten thousand files are registered with one request."""
+    """Return the declarations of the forwarded routes.
+
+    Args:
+        others: HTTP clients by service.
+        largest: Limit of a body in bytes. One request may register ten thousand files.
+    """
 
     def read() -> ForwardedRequest:
         content = read_body(largest)

@@ -1,5 +1,7 @@
-"""Query parameters of forwarded routes, by method and rule, as the services that answer have them:
-a test compares both."""
+"""Query parameters of forwarded routes, by method and rule.
+
+They equal the parameters of the services that answer: a test compares both.
+"""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,7 +14,7 @@ from sluice.contracts.tasks import JobOrder
 
 
 class DatasetsQuery(Page):
-    """Which data sets: with none of the others, those that can be worked with."""
+    """Which data sets are listed. Without other filters: those that can be processed."""
 
     timestamp: datetime | None = Field(None, description="Those that closed later than this.")
     type: DatasetType | None = None
@@ -24,7 +26,7 @@ class DatasetsQuery(Page):
 
 
 class OneDatasetQuery(Contract):
-    """What is told of a data set."""
+    """Which details of a data set are included."""
 
     released: bool = Field(default=False, description="With how many files are deleted already.")
     copied: bool = Field(
@@ -44,13 +46,13 @@ class DeletionQuery(Contract):
 
 
 class FilesQuery(Page):
-    """Which files of a data set."""
+    """Which files of a data set are listed."""
 
     released: bool = Field(default=False, description="With those that are deleted already.")
 
 
 class StandingQuery(Contract):
-    """Which data sets that grow."""
+    """Which append-only data sets are listed."""
 
     uid: UUID | None = Field(None, description="This one alone.")
     generations: bool = Field(
@@ -59,7 +61,7 @@ class StandingQuery(Contract):
 
 
 class StoragesQuery(Contract):
-    """Which storages."""
+    """Which storages are listed."""
 
     type: StorageType | None = None
     name: str | None = Field(None, description="The storage of this name.")
@@ -68,20 +70,20 @@ class StoragesQuery(Contract):
 
 
 class RunsQuery(Contract):
-    """Which runs."""
+    """Which runs are listed."""
 
     period: str | None = None
 
 
 class FramesQuery(Contract):
-    """Which frames of a run."""
+    """Which frames of a run are listed."""
 
     after: int = Field(-1, description="Frames with numbers above this.")
     limit: int = Field(1_000, ge=1, le=10_000)
 
 
 class JobsQuery(Page):
-    """Which jobs of a task."""
+    """Which jobs of a task are listed."""
 
     state: JobState | None = None
     sort: JobOrder = JobOrder.SEQ
@@ -89,13 +91,13 @@ class JobsQuery(Page):
 
 
 class OneJobQuery(Contract):
-    """What is told of a job."""
+    """Which details of a job are included."""
 
     full: bool = Field(default=False, description="With the names of the pilots.")
 
 
 class PilotsQuery(Contract):
-    """Which pilots."""
+    """Which pilots are listed."""
 
     name: str | None = Field(None, description="Those of this name.")
     attention: bool = Field(default=False, description="Lost ones that need attention, alone.")

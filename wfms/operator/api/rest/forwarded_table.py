@@ -1,5 +1,7 @@
-"""Which routes of other services people use at the operator service, and what these answer, as
-their own documents have it."""
+"""The routes of other services that the operator service forwards.
+
+Answers and errors are those in the OpenAPI documents of these services.
+"""
 
 from dataclasses import dataclass
 
@@ -48,7 +50,10 @@ from wfms.operator.api.rest.route import ADMINS, SHIFT, SHIFT_OR_OWNER, SUBMITTE
 
 @dataclass(frozen=True, slots=True)
 class Forwarded:
-    """``service`` answers it at the same path; the other fields are those of ``Route``."""
+    """A route that ``service`` answers at the same path.
+
+    The other fields are those of ``Route``.
+    """
 
     service: str
     method: str
@@ -63,7 +68,7 @@ class Forwarded:
     errors: tuple[type[ServiceError], ...] = ()
 
 
-#: Of a step that asks people.
+#: Path of a human task step.
 _ASKING = "/asking/steps/<string:group>/<string:template>/<string:step>"
 
 FORWARDED: tuple[Forwarded, ...] = (

@@ -1,4 +1,4 @@
-"""``/api/v1/groups``: who is in them, and what they may have."""
+"""``/api/v1/groups``: members, weights and quotas of groups."""
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -13,10 +13,13 @@ _NAME: TypeAdapter[str] = TypeAdapter(GroupName)
 
 
 class GroupRoutes:
+    """The routes of groups."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         return [
             Route("GET", "/groups", self.list, VIEWERS,
                   "Lists groups that who asks is in: members, share of the nodes, and how much "
@@ -29,9 +32,11 @@ class GroupRoutes:
         ]  # fmt: skip
 
     async def list(self) -> GroupList:
+        """List the groups that the caller may see."""
         return await read_groups(self._context)
 
     async def set(self, group: str, body: SetGroup) -> Group:
+        """Set the weight and the quotas of a group."""
         try:
             _NAME.validate_python(group)
         except ValidationError as error:

@@ -7,10 +7,13 @@ from wfms.operator.usecases.context import OperatorContext
 
 
 class LimitRoutes:
+    """The routes of limits."""
+
     def __init__(self, context: OperatorContext) -> None:
         self._wms = context.wms
 
     def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
         return [
             Route("GET", "/limits", self.list, VIEWERS,
                   "Lists the limits on resources that are counted over all nodes: how much there "
@@ -26,10 +29,13 @@ class LimitRoutes:
         ]  # fmt: skip
 
     async def list(self) -> LimitList:
+        """List all limits."""
         return await self._wms.limits()
 
     async def set(self, body: SetLimit) -> LimitList:
+        """Create or change a limit."""
         return await self._wms.set_limit(body)
 
     async def remove(self, name: str) -> LimitList:
+        """Delete a limit."""
         return await self._wms.remove_limit(name)

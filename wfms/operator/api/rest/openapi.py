@@ -1,4 +1,4 @@
-"""The OpenAPI document of the REST interface, made from the declarations of its routes."""
+"""The OpenAPI document of the REST interface, generated from the declarations of its routes."""
 
 import re
 from typing import Any
@@ -22,13 +22,18 @@ _ROOT = "/api/v1"
 _REF = "#/components/schemas/{model}"
 _TYPES = {"uuid": {"type": "string", "format": "uuid"}, "int": {"type": "integer"}}
 _TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
-#: Of an upload: a text, or any number of files, or one zip.
+#: Form of an upload: a text, several files, or one zip archive.
 _FORM = {"name": _TEXT, "cwl": _TEXT, "main": _TEXT, "files": {"type": "array", "items": _BINARY}}
 _PART = re.compile(r"<(?:(\w+):)?(\w+)>")
 
 
 def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
-    """OpenAPI 3.1. ``beside``: the document of the routes that are not Flask's."""
+    """Return the OpenAPI 3.1 document.
+
+    Args:
+        routes: The declarations of the Flask routes.
+        beside: The document of the routes that are not Flask's.
+    """
     models: set[type[BaseModel]] = {Problem}
     for route in routes:
         models |= {model for model in (route.answer, route.body) if model is not None}
@@ -65,7 +70,7 @@ def _operation(route: Route) -> dict[str, Any]:
         *([TooLarge] if route.body is not None or route.sends_bytes else []),
         *([UnknownMedia] if route.uploads else []),
         *route.errors,
-    )  # the first four can meet any request, the fifth any with a body
+    )  # any request can meet the first four, any request with a body the fifth
     for error in errors:
         answers[str(error.status)] = {"description": error.title} | _content(
             Problem, media="application/problem+json"
@@ -129,7 +134,7 @@ def _parameters(route: Route) -> list[dict[str, Any]]:
 
 
 def _of_queries(routes: list[Route]) -> dict[str, Any]:
-    """Schemas that the parameters of queries refer to."""
+    """Return the schemas that query parameters refer to."""
     queries = [
         query.model_json_schema(ref_template=_REF)
         for route in routes

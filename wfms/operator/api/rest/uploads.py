@@ -100,7 +100,7 @@ def read_form() -> SentTemplate:
 
 
 def _path(file: FileStorage) -> str:
-    """Return the path of a file: browsers send paths for the files of a folder, names for others."""
+    """Return the path of a file. Browsers send paths for files of a folder, else names."""
     return (file.filename or UNNAMED).replace("\\", "/")
 
 
