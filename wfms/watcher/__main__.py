@@ -1,5 +1,6 @@
-"""``python -m wfms.watcher``, ``sluice serve watcher``: the task watcher as a process, settings
-from ``SLUICE_WATCHER_…``.
+"""The task watcher as a process: ``python -m wfms.watcher`` or ``sluice serve watcher``.
+
+Its settings come from ``SLUICE_WATCHER_…``.
 """
 
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """Run the service."""
     run_service("wfms.watcher", _load)
 
 

@@ -10,21 +10,23 @@ from wfms.watcher.usecases.context import FollowRules
 
 
 class WatcherSettings(ServiceSettings):
-    """``SLUICE_WATCHER_…``; times in seconds."""
+    """The settings from ``SLUICE_WATCHER_…``; times in seconds."""
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_WATCHER_")
 
     port: int = 8084
-    #: How often everything is looked at; events make it sooner.
+    #: Seconds between two rounds over all watches; events start a round sooner.
     period: float = Field(default=2.0, gt=0)
-    #: How long one instance may be at a page of watches before another takes over (were it killed).
+    #: How long a claim on a page of watches lasts. Then another instance takes over from one that
+    #: died.
     hold: float = Field(default=10.0, ge=0)
-    #: A task that the WMS does not know after so long may never have been sent: the chain service
-    #: is asked.
+    #: The chain service is asked about a task that the WMS does not know after so long: it may
+    #: never have been sent.
     unknown_after: float = Field(default=30.0, ge=0)
 
     @property
     def rules(self) -> FollowRules:
+        """Return the rules of the use cases."""
         return FollowRules(
             hold=timedelta(seconds=self.hold), unknown_after=timedelta(seconds=self.unknown_after)
         )

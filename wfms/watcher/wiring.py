@@ -1,4 +1,4 @@
-"""Wires the task watcher: the only file that names what it is made of."""
+"""Wiring of the task watcher: the only file that names all of its parts."""
 
 from datetime import timedelta
 
@@ -28,6 +28,7 @@ NAME = "wfms.watcher"
 
 
 def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> Service:
+    """Return the service."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME)
     context = WatcherContext(

@@ -1,6 +1,4 @@
-"""REST routes of the watcher: following a task or an upload, what is followed, and data sets to
-release.
-"""
+"""REST routes of the watcher: watches of tasks and uploads, and releases of data sets."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -21,15 +19,19 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter:
-    """``wake``: called when there is something new that may have ended already: uploads may, tasks
-    are sent to the WMS after they are followed.
+    """Return the router.
+
+    Args:
+        database: The database.
+        wake: Called for a new upload, which may have ended already. Tasks are sent to the WMS after
+            their watch is stored.
     """
     router = api_router("/api/v1", tags=["watches"])
 
     @router.post("/tasks")
     @allow(CallingService.CHAINS)
     async def watch(new: Watch) -> Watched:
-        """Follows this task or upload; a repetition answers with the first."""
+        """Follow a task or an upload. A repeated request returns the first watch."""
         watched = await accept_watch(database, new)
         if new.kind is WatchKind.UPLOAD:
             wake()
@@ -38,15 +40,13 @@ def watches_router(database: Database, *, wake: Callable[[], None]) -> APIRouter
     @router.get("/tasks")
     @allow(Role.ADMIN)
     async def watched(state: WatchState | None = None, limit: Limit = 200) -> WatchList:
-        """Lists the tasks and uploads that it follows or followed, newest first."""
+        """List the watches of tasks and uploads, newest first."""
         return await read_watches(database, state=state, limit=limit)
 
     @router.post("/releases", status_code=status.HTTP_204_NO_CONTENT)
     @allow(CallingService.CHAINS)
     async def release(handed_over: Release) -> None:
-        """Has these data sets deleted: from the answer on it is the watcher's duty. Each is deleted
-        once.
-        """
+        """Take over the deletion of data sets. Each data set is deleted once."""
         await take_over_releases(database, handed_over.datasets)
 
     return router

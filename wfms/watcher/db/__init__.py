@@ -1,0 +1,1 @@
+"""Statements on the tables of the task watcher, and typed functions around them."""

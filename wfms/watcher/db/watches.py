@@ -67,7 +67,7 @@ ON CONFLICT (dataset_uid) DO NOTHING RETURNING dataset_uid
 
 @dataclass(frozen=True, slots=True)
 class OpenWatch:
-    """A watch in hand. ``outcome``: None while what it follows goes on."""
+    """A claimed watch. ``outcome``: None while its task or upload goes on."""
 
     uid: UUID
     kind: WatchKind
@@ -77,6 +77,7 @@ class OpenWatch:
 
 
 async def insert_watch(connection: Connection, watch: Watch, *, now: datetime) -> None:
+    """Store a watch; a repetition changes nothing."""
     await connection.execute(
         INSERT_WATCH,
         watch.uid,
@@ -98,13 +99,14 @@ async def select_watches(
     state: WatchState | None = None,
     limit: int = 1,
 ) -> list[Watched]:
-    """Newest first."""
+    """Return watches, newest first."""
     return [Watched(**row) for row in await connection.fetch(WATCHES, uid, state, limit)]
 
 
 async def claim_watches(
     connection: Connection, token: UUID, *, hold: timedelta, after: UUID, limit: int
 ) -> list[OpenWatch]:
+    """Claim the next watches after a uid that are not reported, in the order of their uids."""
     rows = await connection.fetch(CLAIM_WATCHES, token, hold, after, limit)
     return sorted((_open_watch(row) for row in rows), key=lambda watch: watch.uid)
 
@@ -122,11 +124,12 @@ def _open_watch(row: asyncpg.Record) -> OpenWatch:
 
 
 async def unclaim_watches(connection: Connection, token: UUID) -> None:
-    """Gives back all that is claimed with the token."""
+    """Release all claims with this token."""
     await connection.execute(UNCLAIM, token)
 
 
 async def end_watch(connection: Connection, uid: UUID, outcome: Outcome, *, now: datetime) -> None:
+    """Store the outcome of a watch that has not ended."""
     await connection.execute(
         END_WATCH,
         uid,
@@ -139,12 +142,12 @@ async def end_watch(connection: Connection, uid: UUID, outcome: Outcome, *, now:
 
 
 async def mark_reported(connection: Connection, uid: UUID) -> bool:
-    """False when it was marked before."""
+    """Mark a watch as reported; return False if it was marked before."""
     return await connection.fetchval(MARK_REPORTED, uid) is not None
 
 
 async def insert_releases(
     connection: Connection, uids: Sequence[UUID], *, now: datetime
 ) -> list[UUID]:
-    """Those of ``uids`` whose deletion was not asked for before."""
+    """Store releases, and return the uids that are new."""
     return [row["dataset_uid"] for row in await connection.fetch(INSERT_RELEASES, list(uids), now)]

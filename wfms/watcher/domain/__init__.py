@@ -1,0 +1,1 @@
+"""Rules of the task watcher: pure functions and tables."""

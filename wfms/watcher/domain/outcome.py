@@ -1,4 +1,4 @@
-"""Works out how a watch ends from the state of the task or data set that it follows."""
+"""The outcome of a watch, from the state of its task or data set."""
 
 from dataclasses import dataclass
 from typing import assert_never
@@ -10,7 +10,7 @@ from sluice.contracts.tasks import TaskStatus
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How what was followed has ended; ``failed_jobs`` for tasks only."""
+    """How a task or upload has ended. ``failed_jobs`` is for tasks only."""
 
     state: WatchState
     failed_jobs: int = 0
@@ -18,7 +18,7 @@ class Outcome:
 
 
 def task_outcome(task: TaskStatus) -> Outcome | None:
-    """None while the task goes on."""
+    """Return the outcome of a task, or None while it goes on."""
     match task.state:
         case TaskState.WAITING | TaskState.SPLITTING | TaskState.ACTIVE:
             return None
@@ -32,7 +32,7 @@ def task_outcome(task: TaskStatus) -> Outcome | None:
 
 
 def upload_outcome(dataset: Dataset) -> Outcome | None:
-    """None while the upload goes on (or has not begun)."""
+    """Return the outcome of an upload, or None while it goes on or has not begun."""
     if dataset.lost is not None:
         return Outcome(
             WatchState.FAILED,
@@ -53,14 +53,19 @@ def upload_outcome(dataset: Dataset) -> Outcome | None:
 
 
 def unsent_outcome(step: StepState) -> Outcome | None:
-    """For a task that the WMS does not know: over if its step has ended without sending it, else
-    still under way there.
+    """Return the outcome of a task that the WMS does not know, or None.
+
+    The task has ended if its step ended without sending it. Otherwise it is still to be sent.
     """
     return Outcome(WatchState.CANCELED, reason="the task was never sent") if step.final else None
 
 
 def final_task_state(state: WatchState) -> TaskState:
-    """The state for the chain service's ``TaskEnded``; ``ValueError`` for a watch in progress."""
+    """Return the state of an ended watch for the ``TaskEnded`` of the chain service.
+
+    Raises:
+        ValueError: The watch is in progress.
+    """
     match state:
         case WatchState.FINISHED:
             return TaskState.FINISHED

@@ -1,4 +1,7 @@
-"""The legal moves of a watch. The documentation and the all-pairs test are made from this table."""
+"""Allowed state transitions of a watch.
+
+The documentation and the all-pairs test are generated from this table.
+"""
 
 from sluice.contracts.life_cycles import Moves
 from sluice.contracts.states import WatchState

@@ -1,0 +1,1 @@
+"""Use cases of the task watcher, one file each."""

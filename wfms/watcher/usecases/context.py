@@ -1,4 +1,4 @@
-"""What the use cases of the watcher work with."""
+"""The context of the use cases of the watcher."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -11,8 +11,12 @@ from sluice.servicekit.database import Database
 
 @dataclass(frozen=True, slots=True)
 class FollowRules:
-    """``hold``: how long a claim lasts. ``unknown_after``: a task that the WMS does not know after
-    so long may never have been sent: the chain service is asked.
+    """Rules for following watches.
+
+    Attributes:
+        hold: How long a claim lasts.
+        unknown_after: After this time the chain service is asked about a task that the WMS does not
+            know, because it may never have been sent.
     """
 
     hold: timedelta = timedelta(seconds=10)
@@ -21,7 +25,7 @@ class FollowRules:
 
 @dataclass(frozen=True, slots=True)
 class WatcherContext:
-    """Made in ``wiring``; a use case that needs nothing but the watches takes the ``database``."""
+    """The context; use cases that need nothing but the watches take the ``database``."""
 
     database: Database
     wms: WmsClient

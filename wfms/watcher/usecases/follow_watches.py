@@ -1,9 +1,9 @@
-"""Follows tasks and uploads to their end, and reports it.
+"""Follow tasks and uploads to their end, and report it.
 
-One round looks at every watch that was not reported: load (claim a page) → process (ask the WMS in
-bulk, the DMS for uploads; tell the chain service) → apply (the mark, with the deletions, in one
-transaction). The end is written down before it is told, so that it is not asked for again. A report
-that is told and not marked is told again: the chain service answers a repetition as the first time.
+One round looks at every watch that is not reported. It claims a page of watches, asks the WMS and
+the DMS in bulk, and tells the chain service. It then marks the watch and sends the deletions in one
+transaction. The end is stored before it is reported, so that it is not asked for again. A report
+that was sent but not marked is sent again: the chain service answers a repetition like the first.
 """
 
 import asyncio
@@ -31,13 +31,14 @@ from wfms.watcher.usecases.request_deletions import request_deletions
 
 log = structlog.get_logger(__name__)
 
-#: Tasks asked for in one request: their uids travel in the query string.
+#: Tasks in one request: their uids are in the query string.
 PAGE = 100
 
 
 class FollowWatches:
-    """Effect: watches whose task or upload has ended are reported. Messages: ``dms.deletions``.
-    Errors: none; what does not answer is asked again in the next round.
+    """Reports watches whose task or upload has ended, and sends ``dms.deletions``.
+
+    A service that does not answer is asked again in the next round.
     """
 
     def __init__(self, context: WatcherContext) -> None:
@@ -48,7 +49,11 @@ class FollowWatches:
         self._rules = context.rules
 
     async def __call__(self) -> bool:
-        """One round. Always False: the next one is due at the next wake or period."""
+        """Run one round.
+
+        Returns:
+            False: the next round starts at a wake-up or after the period.
+        """
         token, after = uuid4(), UUID(int=0)
         while True:
             page: list[OpenWatch] | None = None
@@ -59,7 +64,7 @@ class FollowWatches:
                     )
                 ended = await self._find_ended(page)
                 await asyncio.gather(*(self._report(watch) for watch in ended))
-            finally:  # also when it is stopped in the claim: the next instance goes on at once
+            finally:  # also when stopped during the claim: the next instance goes on at once
                 if page != []:
                     async with self._database.connection() as connection:
                         await watches.unclaim_watches(connection, token)
@@ -68,7 +73,7 @@ class FollowWatches:
             after = page[-1].uid
 
     async def _find_ended(self, page: Sequence[OpenWatch]) -> list[OpenWatch]:
-        """Those that have ended, their ends written down."""
+        """Return the watches that have ended, after storing their outcomes."""
         running = [watch for watch in page if watch.outcome is None]
         tasks = [watch for watch in running if watch.kind is WatchKind.TASK]
         uploads = [watch for watch in running if watch.kind is WatchKind.UPLOAD]

@@ -1,4 +1,4 @@
-"""Reads what is being followed, and what was."""
+"""Read watches."""
 
 from sluice.contracts.chains import WatchList
 from sluice.contracts.states import WatchState
@@ -7,6 +7,6 @@ from wfms.watcher.db.watches import select_watches
 
 
 async def read_watches(database: Database, *, state: WatchState | None, limit: int) -> WatchList:
-    """Newest first; ``state`` None: all. Effect: none. Messages: none. Errors: none."""
+    """Return watches, newest first. ``state``: None for all."""
     async with database.connection() as connection:
         return WatchList(tasks=await select_watches(connection, state=state, limit=limit))

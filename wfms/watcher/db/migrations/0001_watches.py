@@ -1,4 +1,4 @@
-"""Watches, and the data sets whose deletion was asked for."""
+"""Create the tables of watches and releases."""
 
 from alembic import op
 
@@ -63,6 +63,7 @@ INDEXES = (
 
 
 def upgrade() -> None:
+    """Create the tables."""
     for statement in MESSAGING.split(";\n"):
         if statement.strip():
             op.execute(statement)
