@@ -1,3 +1,5 @@
-"""The service that asks people: keeps items, lends them to browsers, counts answers, finds out who
-answers without looking, and gives the WMS what is agreed on.
+"""The service for human tasks.
+
+It stores items, assigns them to browsers and counts answers. It finds browsers that answer
+carelessly, and gives the agreed answers to the WMS.
 """

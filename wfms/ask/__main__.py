@@ -1,5 +1,6 @@
-"""``python -m wfms.ask``, ``sluice serve ask``: the service that asks people as a process, settings
-from ``SLUICE_ASK_…``.
+"""The service for human tasks as a process: ``python -m wfms.ask`` or ``sluice serve ask``.
+
+Its settings come from ``SLUICE_ASK_…``.
 """
 
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """Run the service."""
     run_service("wfms.ask", _load)
 
 

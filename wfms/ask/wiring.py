@@ -1,4 +1,4 @@
-"""Wires the service that asks people: the only file that names what it is made of."""
+"""Wiring of the service for human tasks: the only file that names all of its parts."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -34,6 +34,7 @@ NAME = "wfms.ask"
 
 
 def build(settings: AskSettings, *, links: Links, transport: Transport) -> Service:
+    """Return the service."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME, audited=True)
     context = AskContext(database, WmsClient(links.http("wms")), settings.rules)

@@ -1,5 +1,6 @@
-"""The page on which people answer, and what it asks for. A browser is let in by a link, and known
-by a cookie from then on.
+"""The page for annotators, and the routes that it uses.
+
+A link lets a browser in. From then on a cookie identifies it.
 """
 
 import hashlib
@@ -27,10 +28,10 @@ from wfms.ask.usecases.read_page import read_page
 from wfms.ask.usecases.undo_answer import undo_answer
 
 Named = Annotated[str, Path(min_length=1, max_length=300)]
-#: A page of somebody else cannot send it.
+#: A header that a page of another site cannot send.
 OwnPage = Annotated[str | None, Header(alias="Sluice-Ask")]
 
-#: The page and what it is made of.
+#: The page and its static files.
 _PAGE = FilePath(__file__).parent / "page"
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
@@ -42,25 +43,25 @@ _SAFE = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-#: Asked for again each time: its parts are of one version.
+#: Browsers ask again each time, so that all files are of one version.
 _FRESH = {"Cache-Control": "no-cache"}
-#: Headers that tell browsers behind one address apart, and stay when cookies are deleted.
+#: Headers that tell browsers behind one address apart, and that stay when cookies are deleted.
 _TRAITS = ("accept-language", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform")
 _STEP = "/{template}/{step}"
-#: Seconds for which a browser keeps who it is: it may come by several links, one after the other.
+#: Seconds for which the cookie lasts: a browser may come by several links, one after the other.
 _KEPT = MOST_LINK_DAYS * 86_400
 _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 
 def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIRouter:
-    """``secure``: browsers send cookies by TLS alone."""
+    """Return the router of the page. ``secure``: browsers send the cookie over TLS only."""
     router = api_router("/ask", tags=["answering"])
     files = {path.name: path for path in sorted(_PAGE.iterdir()) if path.is_file()}
 
     @router.get("/-/{file}", include_in_schema=False)
     @allow(Other.EVERYBODY)
     async def part(file: str) -> Response:
-        """What the page is made of."""
+        """Send a static file of the page."""
         if file not in files:
             raise NotFound(f"there is no {file}")
         kind = guess_type(file)[0] or "application/octet-stream"
@@ -71,8 +72,10 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
     async def page(
         request: Request, template: Named, step: Named, key: str | None = None
     ) -> Response:
-        """The page. With a link's ``key``, the browser is let in, and sent to the address
-        without it; where it is not let in, the page says why.
+        """Send the page.
+
+        With a link's ``key``, let the browser in and redirect it to the address without the key. If
+        it is not let in, the page says why.
         """
         if key is None:
             return FileResponse(files["page.html"], headers=_SAFE | _FRESH)
@@ -86,6 +89,7 @@ def page_router(context: AskContext, rate: BrowserRate, *, secure: bool) -> APIR
 
 
 def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
+    """Return the router of the routes that the page uses."""
     router = api_router("/ask", tags=["answering"])
 
     async def let_in(request: Request, template: Named, step: Named) -> Visitor:
@@ -94,26 +98,26 @@ def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
             await rate.require_browser(token)
         return await known_visitor(context, token, template, step)
 
-    # Looked at before what is asked for.
+    # FastAPI resolves this before it reads the body.
     who = Depends(let_in)
 
     @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
     async def about(visitor: Visitor = who) -> AskPage:
-        """What is asked, and how it is answered."""
+        """Return the question and the possible answers."""
         return await read_page(context, visitor)
 
     @router.post(f"{_STEP}/next", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
     async def following(asked: AskNext, own: OwnPage = None, visitor: Visitor = who) -> NextItems:
-        """Takes answers, and gives the next items."""
+        """Store answers and return the next items."""
         _require_own(own)
         return await answer_and_ask(context, visitor, asked)
 
     @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
     async def undo(back: UndoAnswer, own: OwnPage = None, visitor: Visitor = who) -> ShownItem:
-        """Takes an answer back; its item is shown again."""
+        """Take an answer back and return its item, which is shown again."""
         _require_own(own)
         return await undo_answer(context, visitor, back.item)
 
@@ -124,7 +128,7 @@ def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
     )
     @allow(Other.LINK)
     async def image(item: UUID, visitor: Visitor = who) -> Response:
-        """The image of an item that this browser was shown."""
+        """Return the image of an item that this browser was shown."""
         data, kind = await read_image(context, visitor, item)
         kept = {"Cache-Control": "private, max-age=3600"}
         return Response(data, media_type=kind, headers={**_SAFE, **kept})
@@ -166,14 +170,14 @@ def _origin(request: Request) -> BrowserOrigin:
 
 
 def _told(request: Request, refusal: ServiceError, page: FilePath) -> Response:
-    """By the page, to a browser; that asks again, and is answered as any other program."""
+    """Answer a browser with the page, which asks for the reason itself, and raise it otherwise."""
     if "text/html" not in request.headers.get("accept", ""):
         raise refusal
     return FileResponse(page, refusal.status, headers=_SAFE | _FRESH)
 
 
 def cookie_of(template: str, step: str) -> str:
-    """Its name: each step has its own."""
+    """Return the name of the cookie; each step has its own."""
     digest = hashlib.sha256(f"{template}\0{step}".encode()).hexdigest()
     return f"sluice_ask_{digest[:16]}"
 

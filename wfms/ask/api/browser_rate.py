@@ -1,4 +1,4 @@
-"""How often browsers may ask."""
+"""Rate limits for browsers."""
 
 import math
 import time
@@ -11,6 +11,8 @@ from sluice.contracts.problems import ServiceError
 
 
 class TooFast(ServiceError):
+    """A browser or an address sends requests too often."""
+
     status, slug, title = 429, "too-many-requests", "Too many requests"
 
     def __init__(self, seconds: int) -> None:
@@ -18,8 +20,13 @@ class TooFast(ServiceError):
 
 
 class BrowserRate:
-    """Counted in the memory of this process: each instance has a count of its own. In a minute;
-    0: any number. ``requests``: of one browser; ``newcomers``: of one address.
+    """Limits on requests a minute.
+
+    They are counted in the memory of this process: each instance counts on its own.
+
+    Args:
+        requests: Requests of one browser; 0: any number.
+        newcomers: New browsers of one address; 0: any number.
     """
 
     def __init__(self, *, requests: int, newcomers: int) -> None:
@@ -27,11 +34,19 @@ class BrowserRate:
         self._limiter = FixedWindowRateLimiter(MemoryStorage())
 
     async def require_browser(self, token: str) -> None:
-        """Raises ``TooFast``."""
+        """Count a request of a browser.
+
+        Raises:
+            TooFast: The browser has used up its requests.
+        """
         await self._require(self._requests, "browser", token)
 
     async def require_address(self, address: str) -> None:
-        """Raises ``TooFast``."""
+        """Count a new browser of an address.
+
+        Raises:
+            TooFast: The address has used up its new browsers.
+        """
         await self._require(self._newcomers, "address", address)
 
     async def _require(self, most: int, kind: str, who: str) -> None:

@@ -1,4 +1,4 @@
-"""Routes for the links that open a step's page."""
+"""Routes for the links to the page of a step."""
 
 from urllib.parse import quote
 from uuid import UUID
@@ -19,7 +19,7 @@ from wfms.ask.usecases.read_progress import place_of, require_step
 
 
 def links_router(context: AskContext, *, address: str) -> APIRouter:
-    """``address``: what links begin with."""
+    """Return the router of the links. ``address``: the beginning of their URLs."""
     router = api_router("/api/v1/asking", tags=["asking"])
 
     @router.post(
@@ -27,14 +27,14 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def link(where: Place, new: NewLink, by: AskedBy) -> AskLink:
-        """Makes a link by which the step's page is opened; its key is told once."""
+        """Create a link to the page of a step. Its key is returned only this time."""
         made, key = await make_link(context, where, new, by=by)
         return made.model_copy(update={"url": page_address(address, where, key)})
 
     @router.get(f"{STEP}/links", responses=errors(NotFound))
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def links(where: Place) -> AskLinks:
-        """Lists links to the step's page, newest first, without their keys."""
+        """List the links to the page of a step, newest first, without their keys."""
         await require_step(context, where)
         return AskLinks(links=await links_to(context, where))
 
@@ -45,7 +45,7 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
     async def end(uid: UUID, sight: Seen) -> None:
-        """Ends a link: browsers that came by it are not let in any more."""
+        """End a link. Browsers that came by it are not let in any more."""
         where = await place_of(context, link=uid)
         if where is None or not sight.is_member(where.group):
             raise NotFound(f"there is no link {uid}")
@@ -55,5 +55,5 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
 
 
 def page_address(address: str, place: AskingPlace, key: str) -> str:
-    """With the key of a link."""
+    """Return the URL of the page with the key of a link."""
     return f"{address}/ask/{quote(place.template, safe='')}/{quote(place.step, safe='')}?key={key}"

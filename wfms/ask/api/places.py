@@ -1,4 +1,4 @@
-"""The step that an address names, for who sees it."""
+"""The step in the address of a request, if the caller may see it."""
 
 from typing import Annotated
 
@@ -11,12 +11,16 @@ from wfms.ask.db.devices import AskingPlace
 _Named = Annotated[str, Path(min_length=1, max_length=300)]
 #: Part of an address.
 STEP = "/steps/{group}/{template}/{step}"
-#: Who asks where nobody has to say who he is.
+#: Name of the caller where there is no authentication.
 _NOBODY = "somebody"
 
 
 def _place(group: _Named, template: _Named, step: _Named, sight: Seen) -> AskingPlace:
-    """Raises ``NotFound``."""
+    """Return the step in the address.
+
+    Raises:
+        NotFound: The caller is not in the group.
+    """
     if not sight.is_member(group):
         raise NotFound(f"no step {step} of template {template} asks people of {group}")
     return AskingPlace(template, step, group)
@@ -26,6 +30,6 @@ def _name(person: Asking) -> str:
     return _NOBODY if person is None else person.name
 
 
-#: The step, and the name of whoever asks.
+#: The step in the address, and the name of the caller.
 Place = Annotated[AskingPlace, Depends(_place)]
 AskedBy = Annotated[str, Depends(_name)]

@@ -1,4 +1,4 @@
-"""Routes for people who watch what is asked."""
+"""Routes for people who watch human tasks."""
 
 from uuid import UUID
 
@@ -26,25 +26,26 @@ _LINES = {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
 
 
 def watching_router(context: AskContext) -> APIRouter:
+    """Return the router."""
     router = api_router("/api/v1/asking", tags=["asking"])
 
     @router.get("/steps")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def steps(sight: Seen) -> AskingSteps:
-        """Lists steps that ask people now, or did within 30 days: how far they are."""
+        """List the steps that ask people now, or did within 30 days, with their progress."""
         return AskingSteps(steps=await read_steps(context, sight))
 
     @router.get(f"{STEP}/devices", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def devices(where: Place) -> AskDevices:
-        """Lists browsers that answered, those first that seem to answer without looking."""
+        """List the browsers that answered a step, those that seem to answer carelessly first."""
         await require_step(context, where)
         return AskDevices(devices=await read_devices(context, where))
 
     @router.put("/devices/{uid}/standing", responses=errors(NotFound, Conflict))
     @allow(Role.SHIFT, CallingService.OPERATOR)
     async def standing(uid: UUID, new: SetStanding, sight: Seen, by: AskedBy) -> AskDevice:
-        """Takes back all that a browser answered, or has it count again."""
+        """Exclude a browser and revoke all its answers, or let them count again."""
         where = await place_of(context, device=uid)
         if where is None or not sight.is_member(where.group):
             raise NotFound(f"there is no device {uid}")
@@ -59,7 +60,7 @@ def watching_router(context: AskContext) -> APIRouter:
     )
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def answers(where: Place) -> StreamingResponse:
-        """Every answer to the step, as JSON Lines, those that do not count among them."""
+        """Return all answers to a step as JSON Lines, also those that do not count."""
         await require_step(context, where)
         return StreamingResponse(export_answers(context, where), media_type="application/jsonl")
 

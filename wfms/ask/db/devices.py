@@ -1,4 +1,4 @@
-"""Statements on links and on browsers that answer."""
+"""Statements on links and browsers."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -67,9 +67,9 @@ WITH known AS (
 SELECT EXISTS (SELECT FROM known)
 """
 
-#: Takes PostgreSQL's advisory locks of a browser before all that a request locks, in the order of
-#: their keys. Browsers of one account have one in common, and so have those of one origin, so that
-#: none is lent what another one is about to be lent.
+#: Takes PostgreSQL's advisory locks of a browser before all other locks of a request, in the order
+#: of their keys. Browsers of one account have one lock in common, and so have browsers of one
+#: origin. None of them is therefore assigned an item that another one is about to get.
 BROWSER_ALONE = """
 SELECT pg_advisory_xact_lock(1634956139, key) FROM (
     SELECT DISTINCT hashtext(voter) AS key
@@ -158,7 +158,7 @@ ORDER BY d.score DESC, d.uid LIMIT $5
 
 
 class AskingPlace(NamedTuple):
-    """Where people are asked: a step of a template, and whose data it is about."""
+    """Where people are asked: a step of a template, and the group that owns the data."""
 
     template: str
     step: str
@@ -167,6 +167,8 @@ class AskingPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoredLink:
+    """A link as it is stored, with the numbers of its browsers, votes and answers."""
+
     uid: UUID
     template: str
     step: str
@@ -182,12 +184,13 @@ class StoredLink:
 
     @property
     def place(self) -> AskingPlace:
+        """The step that the link opens."""
         return AskingPlace(self.template, self.step, self.owner_group)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownDevice:
-    """``welcome``: the link that it came by is still good."""
+    """A browser that was let in. ``welcome``: the link that it came by is still valid."""
 
     uid: UUID
     template: str
@@ -201,7 +204,7 @@ class KnownDevice:
 
 @dataclass(frozen=True, slots=True)
 class DeviceEvidence:
-    """``by_hand``: a person has said what is thought of it. ``answers``: that could be given."""
+    """How carefully a browser answers. ``by_hand``: a person has set its standing."""
 
     uid: UUID
     evidence: dict[str, Any]
@@ -220,26 +223,30 @@ async def insert_link(
     made_by: str,
     lasts: timedelta,
 ) -> StoredLink:
+    """Store a link."""
     [row] = await connection.fetch(INSERT_LINK, uid, *place, digest, person, made_by, lasts)
     return StoredLink(uid, *place, person, made_by, row["made_at"], row["until"], None)
 
 
 async def link_by_digest(connection: Connection, digest: bytes) -> StoredLink | None:
+    """Return the link with this digest, or None, and lock it."""
     row = await connection.fetchrow(LINK_BY_DIGEST, digest)
     return None if row is None else StoredLink(**row)
 
 
 async def links_of_step(connection: Connection, place: AskingPlace) -> list[StoredLink]:
-    """Newest first."""
+    """Return the links to a step, newest first."""
     return [StoredLink(**row) for row in await connection.fetch(LINKS_OF_STEP, *place)]
 
 
 async def place_of_link(connection: Connection, link: UUID) -> AskingPlace | None:
+    """Return the step of a link, or None if the link does not exist."""
     row = await connection.fetchrow(STEP_OF_LINK, link)
     return None if row is None else AskingPlace(*row)
 
 
 async def end_link(connection: Connection, link: UUID) -> bool:
+    """End a link; return False if it does not exist or has ended already."""
     return await connection.fetchval(END_LINK, link) is not None
 
 
@@ -252,13 +259,14 @@ async def insert_device(
     browser: str,
     origin: bytes | None = None,
 ) -> None:
-    """Store a browser. ``origin``: digest of where it comes from."""
+    """Store a browser. ``origin``: digest of its address and traits."""
     await connection.execute(
         INSERT_DEVICE, uid, *link.place, digest, link.uid, link.person, browser, origin
     )
 
 
 async def device_by_digest(connection: Connection, digest: bytes) -> KnownDevice | None:
+    """Return the browser with this digest, or None."""
     row = await connection.fetchrow(DEVICE_BY_DIGEST, digest)
     if row is None:
         return None
@@ -266,7 +274,7 @@ async def device_by_digest(connection: Connection, digest: bytes) -> KnownDevice
 
 
 async def browser_alone(connection: Connection, device: KnownDevice) -> KnownDevice:
-    """Return a browser as it is now, and have its person's other requests wait.
+    """Return the current state of a browser, and let other requests of its person wait.
 
     They wait until the end of the transaction.
     """
@@ -277,48 +285,51 @@ async def browser_alone(connection: Connection, device: KnownDevice) -> KnownDev
 
 
 async def move_to_link(connection: Connection, digest: bytes, link: StoredLink) -> bool:
-    """A browser that came before comes by this link now. False: not to this step, or as another
-    person.
+    """Move a known browser to this link.
+
+    It returns False if the browser is unknown, came to another step or came as another person.
     """
     moved = await connection.fetchval(MOVE_TO_LINK, digest, link.uid, *link.place, link.person)
     return bool(moved)
 
 
 async def is_used(connection: Connection, link: StoredLink) -> bool:
-    """A browser has come by it last."""
+    """Return whether a browser came by this link last."""
     return bool(await connection.fetchval(LINK_USED, link.uid))
 
 
 async def count(connection: Connection, device: UUID, *, shown: int, given: int) -> None:
+    """Add to the counts of shown items and given answers of a browser."""
     await connection.execute(COUNT, device, shown, given)
 
 
 async def alone(connection: Connection) -> bool:
-    """Until the end of the transaction no other instance judges."""
+    """Return whether this transaction may judge browsers: no other instance does until its end."""
     return bool(await connection.fetchval(JUDGE_ALONE))
 
 
 async def gold_answers(
     connection: Connection, *, older: timedelta, most: int
 ) -> list[tuple[UUID, UUID, str, str]]:
-    """Item, browser, what it answered, what is right."""
+    """Return answers to gold items that are not judged yet: item, browser, answer, known answer."""
     rows = await connection.fetch(GOLD_ANSWERS, older, most)
     return [tuple(row) for row in rows]
 
 
 async def gold_judged(connection: Connection, done: Sequence[tuple[UUID, UUID]]) -> None:
+    """Mark answers to gold items as judged."""
     await connection.execute(GOLD_JUDGED, [item for item, _ in done], [one for _, one in done])
 
 
 async def decided_items(connection: Connection, *, older: timedelta, most: int) -> list[UUID]:
-    """Not judged yet."""
+    """Return decided items that are not judged yet."""
     return [row["uid"] for row in await connection.fetch(DECIDED_ITEMS, older, most)]
 
 
 async def votes_on(
     connection: Connection, items: Sequence[UUID]
 ) -> dict[UUID, list[tuple[UUID, str]]]:
-    """By item: browsers and what they answered."""
+    """Return by item which browsers gave which answers."""
     found: dict[UUID, list[tuple[UUID, str]]] = {}
     for row in await connection.fetch(VOTES, list(items)):
         found.setdefault(row["item_uid"], []).append((row["device_uid"], row["answer"]))
@@ -326,11 +337,12 @@ async def votes_on(
 
 
 async def items_judged(connection: Connection, items: Sequence[UUID]) -> None:
+    """Mark decided items as judged."""
     await connection.execute(ITEMS_JUDGED, list(items))
 
 
 async def evidence_of(connection: Connection, devices: Sequence[UUID]) -> list[DeviceEvidence]:
-    """Locked, in order of their uids."""
+    """Return the evidence of browsers, in the order of their uids, and lock them."""
     return [
         DeviceEvidence(
             row["uid"],
@@ -346,7 +358,7 @@ async def evidence_of(connection: Connection, devices: Sequence[UUID]) -> list[D
 async def store_evidence(
     connection: Connection, found: Mapping[UUID, tuple[Mapping[str, Any], float]]
 ) -> None:
-    """By browser: what is known of it, and its score."""
+    """Store by browser its evidence and its score."""
     await connection.execute(
         STORE_EVIDENCE,
         list(found),
@@ -363,8 +375,10 @@ async def set_standing(
     reason: str,
     set_by: str | None,
 ) -> list[UUID] | None:
-    """Locks the items that the browser was shown, has its answers count or not, and gives these
-    items, which are to be settled. None: it was thought so before.
+    """Set the standing of a browser, and whether its answers count.
+
+    It locks the items that the browser was shown and returns them; settle them afterwards. It
+    returns None if the standing was the same before.
     """
     items = [row["uid"] for row in await connection.fetch(LOCK_ITEMS_OF, device)]
     if await connection.fetchval(SET_STANDING, device, standing, reason, set_by) is None:
@@ -376,6 +390,6 @@ async def set_standing(
 async def devices_of_step(
     connection: Connection, place: AskingPlace, *, device: UUID | None = None, most: int = 1
 ) -> list[Mapping[str, Any]]:
-    """The worst first."""
+    """Return the browsers of a step, the highest score first."""
     rows = await connection.fetch(DEVICES, *place, device, most)
     return [dict(row) for row in rows]

@@ -1,4 +1,4 @@
-"""Gauges of the service that asks, read from its tables."""
+"""Gauges of the service for human tasks, read from its tables."""
 
 from sluice.servicekit.gauges import Measurement, rows_of
 

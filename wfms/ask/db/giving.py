@@ -49,7 +49,11 @@ WHERE items.uid = done.uid
 
 @dataclass(frozen=True, slots=True)
 class GivingTask:
-    """``over``: the WMS asks nothing by it any more; what it was told before, it has."""
+    """A task with answers to be given to the WMS.
+
+    Attributes:
+        over: The WMS has ended the task. It has the answers that it was given before.
+    """
 
     uid: UUID
     output: TaskOutput
@@ -58,6 +62,8 @@ class GivingTask:
 
 @dataclass(frozen=True, slots=True)
 class GivingItem:
+    """A decided item whose answer is given to the WMS."""
+
     uid: UUID
     job: int
     seq: int
@@ -70,10 +76,12 @@ class GivingItem:
 
 
 async def freeze(connection: Connection, *, older: timedelta, most: int) -> None:
+    """Fix the answers of items that were decided at least ``older`` ago."""
     await connection.execute(FREEZE, older, most)
 
 
 async def tasks_giving(connection: Connection) -> list[GivingTask]:
+    """Return the tasks with answers to be given."""
     return [
         GivingTask(row["task_uid"], TaskOutput.model_validate(row["output"]), row["over"])
         for row in await connection.fetch(TASKS_GIVING)
@@ -81,6 +89,7 @@ async def tasks_giving(connection: Connection) -> list[GivingTask]:
 
 
 async def giving_items(connection: Connection, task: UUID, *, most: int) -> list[GivingItem]:
+    """Return up to ``most`` items of a task with answers to be given."""
     return [
         GivingItem(
             row["uid"],
@@ -100,6 +109,7 @@ async def giving_items(connection: Connection, task: UUID, *, most: int) -> list
 async def answers_to(
     connection: Connection, items: Sequence[UUID]
 ) -> dict[UUID, list[AnswerInFile]]:
+    """Return the counting answers to items, by item."""
     found: dict[UUID, list[AnswerInFile]] = {}
     for row in await connection.fetch(ANSWERS, list(items)):
         found.setdefault(row["item_uid"], []).append(
@@ -115,5 +125,5 @@ async def answers_to(
 
 
 async def given(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
-    """By job: whether nobody wanted its answers any more."""
+    """Mark answers as given. ``jobs``: by job, whether the WMS did not want its answer any more."""
     await connection.execute(GIVEN, task, list(jobs), list(jobs.values()))

@@ -1,5 +1,7 @@
-"""Statements on items that browsers have, and on what they answered. All that locks several items
-does so in order of their uids, or passes over those that are locked.
+"""Statements on the assignment of items to browsers, and on their answers.
+
+A statement that locks several items locks them in the order of their uids, or skips locked items.
+This prevents deadlocks.
 """
 
 from collections.abc import Sequence
@@ -168,14 +170,19 @@ WHERE items.uid = $1 AND shown.device_uid = $2
 
 @dataclass(frozen=True, slots=True)
 class LentItem:
+    """An item that is assigned to a browser."""
+
     uid: UUID
     content: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """``answer``: what the browser answered; None: nothing yet. ``words``: of which one is to be
-    chosen.
+    """An item that a browser was shown.
+
+    Attributes:
+        answer: The answer of the browser; None: not answered yet.
+        words: The possible answers.
     """
 
     answer: str | None
@@ -184,7 +191,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class FoundItem:
-    """``line``: where in its file it lies, as offset and length in bytes, if that is known."""
+    """The content of an item.
+
+    Attributes:
+        line: Offset and length in bytes of the item in its file, if known.
+    """
 
     content: dict[str, Any]
     file: InputFile
@@ -193,8 +204,13 @@ class FoundItem:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where a browser answers: the step, whose items, of which tasks, for how long they are lent,
-    and for how long other browsers of its origin are the same person.
+    """Where a browser answers.
+
+    Attributes:
+        group: The group that owns the items.
+        tasks: The tasks whose items are assigned.
+        lend: How long an item is assigned.
+        one_vote_window: How long browsers of one origin count as one person.
     """
 
     template: str
@@ -209,9 +225,10 @@ class Desk:
 async def lend(
     connection: Connection, desk: Desk, device: UUID, *, number: int, gold: bool = False
 ) -> list[LentItem]:
-    """Lend up to ``number`` items that neither the browser nor another one of its person has seen.
+    """Assign up to ``number`` items that neither the browser nor its person has seen.
 
-    No item goes to more browsers than are wanted.
+    No item is assigned to more browsers than it needs answers. With ``gold``, items with known
+    answers are assigned.
     """
     if number <= 0:
         return []
@@ -224,22 +241,26 @@ async def lend(
 
 
 async def renew(connection: Connection, desk: Desk, device: UUID, items: Sequence[UUID]) -> None:
-    """What of these is still asked of this browser it has for as long again."""
+    """Prolong the assignment of those items that the browser has not answered yet."""
     await connection.execute(RENEW, device, list(items), desk.lend)
 
 
 async def lost(
     connection: Connection, desk: Desk, device: UUID, has: Sequence[UUID]
 ) -> list[LentItem]:
-    """What the browser is to have beside what it ``has``: the answer that brought it was lost."""
+    """Return items that are assigned to the browser beside those that it ``has``.
+
+    They were lost with an earlier response. Their assignment is prolonged.
+    """
     beside = [row["item_uid"] for row in await connection.fetch(LENT_BESIDE, device, list(has))]
-    if not beside:  # mostly; all in one statement, the open items of all would be looked at
+    if not beside:  # the usual case: one statement for both would read all open items
         return []
     rows = await connection.fetch(LEND_AGAIN, device, beside, desk.lend, desk.tasks)
     return [LentItem(row["uid"], row["content"]) for row in rows]
 
 
 async def lock_items(connection: Connection, items: Sequence[UUID]) -> dict[UUID, AskItemState]:
+    """Lock items, and return their states."""
     rows = await connection.fetch(LOCK_ITEMS, list(items))
     return {row["uid"]: AskItemState(row["state"]) for row in rows}
 
@@ -247,6 +268,7 @@ async def lock_items(connection: Connection, items: Sequence[UUID]) -> dict[UUID
 async def shown_to(
     connection: Connection, device: UUID, items: Sequence[UUID]
 ) -> dict[UUID, Shown]:
+    """Return those of the items that a browser was shown."""
     rows = await connection.fetch(SHOWN, device, list(items))
     return {row["item_uid"]: Shown(row["answer"], row["words"]) for row in rows}
 
@@ -258,6 +280,7 @@ async def store_answers(
     *,
     counts: bool,
 ) -> None:
+    """Store the answers of a browser: item, answer, seconds."""
     items, words, seconds = ([one[place] for one in answers] for place in range(3))
     await connection.execute(ANSWER, device, items, words, seconds, counts)
 
@@ -265,34 +288,38 @@ async def store_answers(
 async def take_back(
     connection: Connection, desk: Desk, device: UUID, item: UUID, *, within: timedelta
 ) -> bool:
-    """False: it has not answered the item, or longer ago than ``within``, or something else is
-    asked by now.
+    """Take an answer back, and assign its item again.
+
+    It returns False if the browser has not answered the item within the time ``within``, or if the
+    task asks nothing any more.
     """
     found = await connection.fetchval(TAKE_BACK, device, item, desk.lend, within, desk.tasks)
     return found is not None
 
 
 async def settle(connection: Connection, items: Sequence[UUID]) -> None:
-    """The items are locked."""
+    """Recompute state, agreement and free assignments of locked items from their answers."""
     await connection.execute(SETTLE, list(items))
 
 
 async def run_out(connection: Connection, *, most: int) -> list[UUID]:
+    """Return items whose assignments have expired."""
     return [row["item_uid"] for row in await connection.fetch(RUN_OUT, most)]
 
 
 async def end_lendings(connection: Connection, items: Sequence[UUID]) -> None:
-    """The items are locked."""
+    """End expired assignments of locked items."""
     await connection.execute(END_LENDING, list(items))
 
 
 async def is_anything_open(connection: Connection, desk: Desk) -> bool:
+    """Return whether a step has items that are not finished."""
     found = await connection.fetchval(ANY_OPEN, desk.template, desk.step, desk.group)
     return bool(found)
 
 
 async def shown_item(connection: Connection, device: UUID, item: UUID) -> FoundItem | None:
-    """None: it was not shown to this browser."""
+    """Return an item, or None if this browser was not shown the item."""
     row = await connection.fetchrow(CONTENT, item, device)
     if row is None:
         return None

@@ -1,4 +1,4 @@
-"""Statements for people who watch what is asked."""
+"""Statements for people who watch human tasks."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -75,7 +75,7 @@ ORDER BY i.position, s.answered_at
 async def asking_steps(
     connection: Connection, groups: frozenset[str] | None
 ) -> list[Mapping[str, Any]]:
-    """``groups``: whose steps are seen; None: all."""
+    """Return the steps with questions. ``groups``: the groups whose steps are seen; None: all."""
     seen = None if groups is None else sorted(groups)
     return [dict(row) for row in await connection.fetch(STEPS, seen)]
 
@@ -83,6 +83,7 @@ async def asking_steps(
 async def items_by_state(
     connection: Connection, templates: list[str]
 ) -> dict[AskingPlace, dict[AskItemState, int]]:
+    """Return the numbers of items by step and state."""
     found: dict[AskingPlace, dict[AskItemState, int]] = {}
     for row in await connection.fetch(ITEMS, templates):
         place = AskingPlace(row["template"], row["step"], row["owner_group"])
@@ -91,12 +92,13 @@ async def items_by_state(
 
 
 async def place_of_device(connection: Connection, device: UUID) -> AskingPlace | None:
+    """Return where a browser answers, or None if it is unknown."""
     row = await connection.fetchrow(PLACE_OF_DEVICE, device)
     return None if row is None else AskingPlace(*row)
 
 
 async def ask_of(connection: Connection, place: AskingPlace) -> Ask | None:
-    """Of the newest task; None: nothing was ever asked there."""
+    """Return what the newest task of a step asks, or None if the step never asked anything."""
     found = await connection.fetchval(ASK, *place)
     return None if found is None else Ask.model_validate(found)
 
@@ -104,21 +106,23 @@ async def ask_of(connection: Connection, place: AskingPlace) -> Ask | None:
 async def asked_now(
     connection: Connection, place: AskingPlace
 ) -> tuple[Ask, tuple[UUID, ...]] | None:
-    """With the tasks that ask so; None: nothing was ever asked there. Of tasks that ask differently
-    one after the other: what the oldest asks that has items left, or else the newest.
+    """Return what a step asks now and the tasks that ask it.
+
+    If tasks ask different things, the oldest with open items counts, or else the newest. If no task
+    asks now, it returns the last question without tasks. None: the step never asked anything.
     """
     asks = {row["task_uid"]: row["ask"] for row in await connection.fetch(OPEN_ASKS, *place)}
     if not asks:
         ask = await ask_of(connection, place)
         return None if ask is None else (ask, ())
     *older, chosen = asks
-    if any(asks[task] != asks[chosen] for task in older):  # else there is no need to look
+    if any(asks[task] != asks[chosen] for task in older):  # if all tasks ask the same, the statement is not needed
         chosen = await connection.fetchval(WITH_OPEN_ITEMS, list(asks)) or chosen
     same = tuple(task for task, ask in asks.items() if ask == asks[chosen])
     return Ask.model_validate(asks[chosen]), same
 
 
 async def all_answers(connection: Connection, place: AskingPlace) -> AsyncIterator[dict[str, Any]]:
-    """Within a transaction, item by item."""
+    """Yield all answers to a step, item by item. Call it within a transaction."""
     async for row in connection.cursor(EXPORT, *place, prefetch=1000):
         yield dict(row)

@@ -1,4 +1,4 @@
-"""Statements on questions: tasks of the WMS, and the items that are made of their jobs."""
+"""Statements on questions (tasks of the WMS), and on the items made from their jobs."""
 
 import json
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ WHERE uid = ANY(ARRAY(
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """``read_to``: id of the last job that is an item here."""
+    """A question that is not ended. ``read_to``: id of the last job that became an item."""
 
     task_uid: UUID
     template: str
@@ -80,8 +80,13 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class NewItem:
-    """``job``: None where the answer is ``known``. ``reason``: why it cannot be shown. ``line``:
-    where in its file it lies, as offset and length in bytes; None: it is all of it.
+    """An item to be stored.
+
+    Attributes:
+        job: The job; None for a gold item.
+        known: The known answer of a gold item.
+        reason: Why the item cannot be shown; empty if it can.
+        line: Offset and length in bytes of the item in its file; None: the whole file.
     """
 
     uid: UUID
@@ -95,6 +100,7 @@ class NewItem:
 
 
 async def insert_question(connection: Connection, task: AskedTask) -> None:
+    """Store the question of a task, unless it is stored."""
     await connection.execute(
         INSERT,
         task.uid,
@@ -110,6 +116,7 @@ async def insert_question(connection: Connection, task: AskedTask) -> None:
 
 
 async def open_questions(connection: Connection) -> list[OpenQuestion]:
+    """Return the questions that are not ended."""
     return [
         OpenQuestion(
             row["task_uid"],
@@ -129,8 +136,16 @@ async def open_questions(connection: Connection) -> list[OpenQuestion]:
 async def add_items(
     connection: Connection, question: OpenQuestion, items: Sequence[NewItem], *, read_to: int | None
 ) -> bool:
-    """Within a transaction. ``read_to``: None: those are the items with known answers. False, and
-    nothing is done: another instance has them.
+    """Store new items of a question. Call it within a transaction.
+
+    Args:
+        connection: The connection.
+        question: The question of the items.
+        items: The new items.
+        read_to: Id of the last job; None for gold items.
+
+    Returns:
+        False if another instance has stored these items.
     """
     if read_to is None:
         mine = await connection.fetchval(GOLD_READ, question.task_uid)
@@ -160,17 +175,21 @@ async def add_items(
 
 
 async def say_why(connection: Connection, task: UUID, reason: str) -> None:
-    """Why no more items of it are taken in."""
+    """Store why no more items of a task are taken in."""
     await connection.execute(SAY_WHY, task, reason)
 
 
 async def say_of_gold(connection: Connection, task: UUID, reason: str) -> None:
-    """What is wrong with its items whose answers are known; "": nothing."""
+    """Store what is wrong with the gold items of a task; empty if nothing is."""
     await connection.execute(SAY_OF_GOLD, task, reason)
 
 
 async def end_question(connection: Connection, task: UUID) -> bool:
-    """Within a transaction. False: it had ended."""
+    """End a question and withdraw its items. Call it within a transaction.
+
+    Returns:
+        False if the question had ended before.
+    """
     if await connection.fetchval(END, task) is None:
         return False
     await connection.execute(WITHDRAW, task)

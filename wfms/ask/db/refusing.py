@@ -1,4 +1,4 @@
-"""Statements on items that nobody can be asked about."""
+"""Statements on items that cannot be shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +24,8 @@ WHERE uid = ANY(ARRAY(
 
 @dataclass(frozen=True, slots=True)
 class RefusedItem:
+    """An item that cannot be shown, and why."""
+
     uid: UUID
     task: UUID
     job: int
@@ -32,7 +34,7 @@ class RefusedItem:
 
 
 async def refused_items(connection: Connection, *, most: int) -> list[RefusedItem]:
-    """By task."""
+    """Return items that cannot be shown and that the WMS does not know of, by task."""
     return [
         RefusedItem(row["uid"], row["task_uid"], row["job_id"], row["reason"], row["asked_at"])
         for row in await connection.fetch(REFUSED, most)
@@ -40,5 +42,5 @@ async def refused_items(connection: Connection, *, most: int) -> list[RefusedIte
 
 
 async def told(connection: Connection, items: Sequence[UUID]) -> None:
-    """The WMS knows of them."""
+    """Withdraw items whose refusal the WMS has been told of."""
     await connection.execute(TOLD, list(items))

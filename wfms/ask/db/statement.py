@@ -1,8 +1,12 @@
-"""State names in statements, from their enums."""
+"""Names of states in statements, taken from their enums."""
 
 from sluice.contracts.states import AskItemState, DeviceStanding
 
 
 def statement(text: str) -> str:
-    """``text``: with states as ``{item.OPEN}``; other braces doubled."""
+    """Return a statement with states filled in.
+
+    Args:
+        text: States are written as ``{item.OPEN}``; other braces are doubled.
+    """
     return text.format(item=AskItemState, standing=DeviceStanding)

@@ -1,0 +1,1 @@
+"""Rules of human tasks: pure functions and tables."""

@@ -1,5 +1,6 @@
-"""What is shown of an item, made of what its file has in it. Nothing in it runs, loads or leads
-away in a browser.
+"""The part of an item that browsers show, read from its file.
+
+Nothing in it runs, loads or navigates in a browser.
 """
 
 import base64
@@ -16,19 +17,19 @@ from sluice.visible_text import quoted
 from wfms.ask.domain.images import MOST_PIXELS, is_whole, size_of
 from wfms.ask.domain.json_values import DEEPEST, trouble_in
 
-#: Bytes of a file with text, and with an image.
+#: Limits in bytes of a file with text, and of one with an image.
 LARGEST_TEXT, LARGEST_IMAGE = 256 * 1024, 20 * 1024 * 1024
-#: Pixels by which sums of a box's fractions may be off.
+#: Tolerance in pixels for rounding errors in the sums of a box.
 _ROUNDED = 0.001
 
-#: First bytes of an image, and what it is.
+#: First bytes of an image, and its media type.
 _IMAGES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF87a": "image/gif",
     b"GIF89a": "image/gif",
 }
-#: Tags that show text as its author meant it; no image, form, frame or script.
+#: Tags that format text. There are no images, forms, frames and scripts among them.
 _TAGS = set(
     [
         "a",
@@ -97,12 +98,17 @@ _ATTRIBUTES = {"*": {"lang", "dir", "title"}, "td": {"colspan", "rowspan"}, "th"
 
 
 class Unreadable(Exception):
-    """A file is nothing that can be shown; the reason is for who made it."""
+    """The content of a file cannot be shown. The message is for the author of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemContent:
-    """``known``: the right answer, where the file says one. ``item``: what it says, as JSON."""
+    """The content of an item.
+
+    Attributes:
+        known: The known answer, if the file has one.
+        item: The JSON object in the file, for the file with the answers.
+    """
 
     text: str | None = None
     mark: tuple[int, int] | None = None
@@ -114,13 +120,19 @@ class ItemContent:
 
 
 def largest(show: Show) -> int:
+    """Return the limit in bytes of a file."""
     return LARGEST_IMAGE if show is Show.IMAGE else LARGEST_TEXT
 
 
 def content_of(data: bytes, show: Show) -> ItemContent:
-    """A JSON object has ``text``, ``html`` or ``image`` (base64), and may have ``mark``
-    [begin, end], ``box`` [left, top, width, height], ``title``, and whatever else; any other file
-    is shown as it is. Raises ``Unreadable``.
+    """Return what is shown of a file.
+
+    A JSON object has ``text``, ``html`` or ``image`` (Base64). It may have ``mark`` [begin, end],
+    ``box`` [left, top, width, height], ``title`` and other fields. Any other file is shown as it
+    is.
+
+    Raises:
+        Unreadable: The content cannot be shown.
     """
     found = _object(data)
     if found is not None:
@@ -133,11 +145,16 @@ def content_of(data: bytes, show: Show) -> ItemContent:
 
 
 def clean(html: str) -> str:
+    """Return HTML with harmless tags and attributes only."""
     return nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, link_rel=None, url_schemes=set())
 
 
 def image_of(data: bytes) -> tuple[bytes, str]:
-    """The bytes of the image that an item shows, and their media type. Raises ``Unreadable``."""
+    """Return the bytes and the media type of the image that an item shows.
+
+    Raises:
+        Unreadable: There is no image.
+    """
     found = _object(data)
     if found is not None:
         data = _image_in(found)
@@ -152,7 +169,11 @@ def _image_in(found: Mapping[str, Any]) -> bytes:
 
 
 def _size_of_whole(data: bytes) -> tuple[int, int]:
-    """Width and height of an image. Raises ``Unreadable``."""
+    """Return width and height of an image.
+
+    Raises:
+        Unreadable: The image is incomplete or too large.
+    """
     if not is_whole(data, media_type(data)):
         raise Unreadable("it is an image that is cut off")
     size = size_of(data)
@@ -165,7 +186,11 @@ def _size_of_whole(data: bytes) -> tuple[int, int]:
 
 
 def media_type(data: bytes) -> str:
-    """Raises ``Unreadable``."""
+    """Return the media type of an image.
+
+    Raises:
+        Unreadable: The image has no supported type.
+    """
     for begin, kind in _IMAGES.items():
         if data.startswith(begin):
             return kind
@@ -194,7 +219,11 @@ def _of_object(found: Mapping[str, Any], show: Show) -> ItemContent:
 
 
 def _object(data: bytes) -> dict[str, Any] | None:
-    """None: it is something else. Raises ``Unreadable``."""
+    """Return the JSON object in a file, or None if the file is no JSON object.
+
+    Raises:
+        Unreadable: The object cannot be stored unchanged.
+    """
     if data.lstrip()[:1] != b"{":
         return None
     try:
@@ -233,7 +262,7 @@ def _mark(given: Any, length: int) -> tuple[int, int] | None:
 
 
 def _box(given: Any, width: int, height: int) -> tuple[float, float, float, float] | None:
-    """``width``, ``height``: of its image."""
+    """Return the box if it lies within its image of ``width`` by ``height`` pixels."""
     match given:
         case None:
             return None

@@ -1,17 +1,17 @@
-"""What of JSON can be kept, and comes back as it was."""
+"""JSON values that the database can store and return unchanged."""
 
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-#: Of values within values.
+#: Depth of nested values at most.
 DEEPEST = 50
-#: What a number without a fraction may be.
+#: Range of integers.
 _LEAST, _MOST = -(2**63), 2**64 - 1
 
 
 def trouble_in(value: Any) -> str | None:
-    """Why the value cannot be kept, which ends a sentence; None: it can."""
+    """Return why a value cannot be stored, as a clause, or None if it can."""
     for part, depth in _parts(value):
         match part:
             case str() if "\0" in part or not _is_unicode(part):
@@ -28,7 +28,10 @@ def trouble_in(value: Any) -> str | None:
 
 
 def _is_unicode(text: str) -> bool:
-    """Encoding finds it quicker than a look at each character; images are long."""
+    """Return whether a text is valid Unicode.
+
+    Encoding is faster than a check of each character, and texts with images are long.
+    """
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -37,7 +40,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _parts(value: Any) -> Iterator[tuple[Any, int]]:
-    """All values and keys, each with how deep it lies; none below what lies too deep."""
+    """Yield all values and keys with their depth. What is nested too deep is not entered."""
     waiting = [(value, 1)]
     while waiting:
         part, depth = waiting.pop()

@@ -1,5 +1,6 @@
-"""The legal moves of an item, and of what is thought of a browser. The documentation and the
-all-pairs test are made from these tables.
+"""Allowed state transitions of items and of browsers.
+
+The documentation and the all-pairs test are generated from these tables.
 """
 
 from sluice.contracts.life_cycles import Moves

@@ -1,13 +1,13 @@
-"""Who answers without looking: a sequential test (Wald, 1945) of what a browser answered against
-what was right.
+"""Detection of browsers that answer carelessly: a sequential test (Wald, 1945).
 
-Two explanations are compared. Who looks gives the right answer but for an error now and then: as
-often as explains the answers best, up to ``ERRORS``, so that who makes none where one answer is
-nearly always right is not taken for who always gives it. Who does not look gives each answer as
-often as he gives it at all, whatever is right (the confusion matrices are those of Dawid and Skene,
-1979, with equal rows). The score is the logarithm of how much better the second explains the
-answers; where it passes ``LIMIT``, the browser is excluded. By Wald's bound about one in
-``exp(LIMIT)`` of those who look ever gets there.
+The test compares two explanations of a browser's answers. A careful annotator gives the right
+answer, with an error now and then. The error rate is the one that explains the answers best, up to
+``ERRORS``. Where one answer is nearly always right, a careful annotator without errors is therefore
+not mistaken for a careless one. A careless annotator gives each answer with a fixed frequency,
+whatever is right (confusion matrices of Dawid and Skene, 1979, with equal rows).
+
+The score is the log-likelihood ratio of the second explanation to the first. A browser above
+``LIMIT`` is excluded. By Wald's bound, about one in ``exp(LIMIT)`` careful annotators ever is.
 """
 
 import math
@@ -20,21 +20,21 @@ LIMIT = math.log(1000)
 
 
 class KnownBy(StrEnum):
-    """What an answer is compared with."""
+    """The reference that an answer is compared with."""
 
-    GOLD = "gold"  #: it is known
-    PEERS = "peers"  #: what the others agree on, who may be wrong
+    GOLD = "gold"  #: the known answer
+    PEERS = "peers"  #: the answer that the others agree on, who may be wrong
 
 
-#: How often who looks differs from the reference, at most.
+#: Highest error rate of a careful annotator, by reference.
 ERRORS: Mapping[KnownBy, float] = {KnownBy.GOLD: 0.12, KnownBy.PEERS: 0.22}
 
-#: Kind of reference -> what was right -> what was answered -> how often.
+#: Kind of reference → right answer → given answer → number.
 Evidence = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 def score(evidence: Evidence, answers: int) -> float:
-    """``answers``: that could be given."""
+    """Return the score of a browser. ``answers``: the number of possible answers."""
     given = Counter[str]()
     for rows in evidence.values():
         for row in rows.values():
@@ -45,7 +45,7 @@ def score(evidence: Evidence, answers: int) -> float:
         error = _error(KnownBy(reference), evidence)
         for right, row in rows.items():
             for answer, number in row.items():
-                # Half an answer more of each kind (Jeffreys), so that none is impossible.
+                # Add half an answer of each kind (Jeffreys), so that none is impossible.
                 blind = (given[answer] + 0.5) / (total + 0.5 * answers)
                 looking = 1 - error if answer == right else error / (answers - 1)
                 found += number * (math.log(blind) - math.log(looking))
@@ -53,14 +53,20 @@ def score(evidence: Evidence, answers: int) -> float:
 
 
 def _error(reference: KnownBy, evidence: Evidence) -> float:
-    """Of who looks, as with ``blind`` half an error and half a right answer more."""
+    """Return the error rate of a careful annotator.
+
+    As for ``blind``, half an error and half a right answer are added.
+    """
     right, number = right_of(evidence, reference)
     return min(ERRORS[reference], (number - right + 0.5) / (number + 1))
 
 
 def others_agree_on(answers: Mapping[str, int], own: str) -> str | None:
-    """What the others say of an item. ``answers``: how many gave each, with one's ``own``. None:
-    there are none, or as many for one as for another.
+    """Return the most frequent answer of the other browsers, or None if there is no single one.
+
+    Args:
+        answers: How many browsers gave each answer, including this browser.
+        own: The answer of this browser.
     """
     others = Counter(answers)
     others[own] -= 1
@@ -69,16 +75,22 @@ def others_agree_on(answers: Mapping[str, int], own: str) -> str | None:
 
 
 def right_of(evidence: Evidence, reference: KnownBy) -> tuple[int, int]:
-    """How many answers were as the reference, and how many there were."""
+    """Return how many answers equal the reference, and how many there are."""
     rows = evidence.get(reference.value, {})
     right = sum(row.get(answer, 0) for answer, row in rows.items())
     return right, sum(sum(row.values()) for row in rows.values())
 
 
 def is_gold(device: int, number: int, every: int) -> bool:
-    """Is the item that a browser is shown as its ``number``-th one whose answer is known? One in
-    ``every`` is, and nobody can tell which. ``device``: its uid as a number.
+    """Return whether the ``number``-th item of a browser is a gold item.
+
+    One in ``every`` is, and nobody can tell which.
+
+    Args:
+        device: The uid of the browser as a number.
+        number: Position of the item among those that the browser is shown.
+        every: One item in so many is a gold item.
     """
-    # A multiplication by Knuth's constant, as in The Art of Computer Programming 6.4.
+    # Multiply by Knuth's constant (The Art of Computer Programming 6.4).
     mixed = ((device & 0xFFFFFFFF) ^ (number * 2654435761)) * 2654435761 & 0xFFFFFFFF
     return (mixed >> 16) % every == 0

@@ -1,0 +1,1 @@
+"""Use cases of the service for human tasks, one file each."""

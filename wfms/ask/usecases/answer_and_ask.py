@@ -1,4 +1,4 @@
-"""Takes a browser's answers, and lends it the next items."""
+"""Take the answers of a browser and assign the next items to it."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -37,13 +37,13 @@ from wfms.ask.db.lending import (
 from wfms.ask.domain.trust import is_gold
 from wfms.ask.usecases.context import AskContext
 
-#: Items whose answers are taken.
+#: States of items that take answers.
 _ASKED = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """A browser that may answer, what it is asked, and by which tasks."""
+    """A browser that may answer, its question, and the tasks that ask it."""
 
     device: KnownDevice
     ask: Ask
@@ -51,10 +51,11 @@ class Visitor:
 
     @property
     def wording(self) -> str:
-        """Other where anything is asked otherwise."""
+        """Return a digest of the question, which changes when the question changes."""
         return hashlib.sha256(self.ask.model_dump_json().encode()).hexdigest()[:16]
 
     def desk(self, context: AskContext) -> Desk:
+        """Return where this browser answers."""
         return Desk(
             self.device.template,
             self.device.step,
@@ -67,12 +68,15 @@ class Visitor:
 
 
 async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) -> NextItems:
-    """Precondition: none; answers may come again, late, or to what was never shown.
+    """Store the answers of a browser and return its next items.
 
-    Effect: answers to what this browser was shown and is still asked count, once; what is agreed on
-    by them is decided; new items are lent, none twice to one browser, whose requests are worked on
-    one by one. One that is excluded is told the same, and nothing of it counts. Messages: none.
-    Raises ``Unprocessable`` for an answer that is none of those asked for.
+    Answers may come twice, late, or to items that were never shown. An answer counts once, if its
+    item was shown to this browser and is still open. No browser gets an item twice. Requests of one
+    browser run one after the other. An excluded browser gets the same responses, but its answers do
+    not count.
+
+    Raises:
+        Unprocessable: An answer is not one of the possible answers.
     """
     desk = visitor.desk(context)
     async with context.database.transaction() as transaction:
@@ -130,8 +134,9 @@ def _fate(
 async def _lend(
     connection: Connection, desk: Desk, visitor: Visitor, asked: AskNext
 ) -> list[LentItem]:
-    """What it should have and has not comes again, before anything new; an excluded browser gets
-    what is known already.
+    """Assign items to a browser.
+
+    Lost items come first. An excluded browser gets gold items only.
     """
     device, ask = visitor.device, visitor.ask
     if asked.has:
@@ -144,7 +149,7 @@ async def _lend(
     if device.standing is DeviceStanding.EXCLUDED:
         return await lend(connection, desk, device.uid, number=asked.wanted, gold=True)
     golden = 0
-    # For the sake of what is known of him alone, nobody is asked anything.
+    # Stop when only gold items are left: their answers are known.
     if ask.gold is not None and await is_anything_open(connection, desk):
         numbers = range(device.shown + 1, device.shown + asked.wanted + 1)
         golden = sum(is_gold(device.uid.int, number, ask.gold_every) for number in numbers)
@@ -161,6 +166,7 @@ def _mixed(items: list[LentItem], known: list[LentItem], device: int) -> list[Le
 
 
 def shown_item(uid: UUID, content: Mapping[str, Any], desk: Desk) -> ShownItem:
+    """Return an item as the page shows it."""
     image = None
     if desk.show is Show.IMAGE:
         image = f"items/{uid}/image"

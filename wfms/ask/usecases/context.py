@@ -1,4 +1,4 @@
-"""What the use cases of the service that asks work with."""
+"""The context of the use cases of the service for human tasks."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -9,19 +9,24 @@ from sluice.servicekit.database import Database
 
 
 class OneVote(StrEnum):
-    """By what browsers are taken for those of one person, who has one vote on an item."""
+    """How browsers are recognised as one person, who has one vote on an item."""
 
-    BROWSER = "browser"  #: the address, and what the browser says of itself
-    ADDRESS = "address"  #: the address alone
-    OFF = "off"  #: the cookie alone
+    BROWSER = "browser"  #: by address and by what the browser says of itself
+    ADDRESS = "address"  #: by address alone
+    OFF = "off"  #: by cookie alone
 
 
 @dataclass(frozen=True, slots=True)
 class AskRules:
-    """``lend``: how long a browser may keep an item before it goes to others, too. ``undo``: how
-    long an answer may be taken back. ``settle``: how long what is decided waits before it is given
-    to the WMS: until then it may be found that somebody answered without looking. ``one_vote``: by
-    what one person is known who has deleted the cookie; ``one_vote_window``: for how long.
+    """Rules for human tasks.
+
+    Attributes:
+        lend: How long a browser may keep an item before other browsers get it, too.
+        undo: How long an answer may be taken back.
+        settle: How long a decided item waits before the WMS gets its answer. Careless browsers are
+            found in the meantime.
+        one_vote: How a person without the cookie is recognised.
+        one_vote_window: How long this holds.
     """
 
     lend: timedelta = timedelta(minutes=10)
@@ -33,6 +38,8 @@ class AskRules:
 
 @dataclass(frozen=True, slots=True)
 class AskContext:
+    """The context of the use cases."""
+
     database: Database
     wms: WmsClient
     rules: AskRules = field(default_factory=AskRules)

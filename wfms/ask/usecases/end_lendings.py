@@ -1,4 +1,4 @@
-"""Gives items to others that browsers have kept for too long."""
+"""Assign items to others that browsers have kept for too long."""
 
 from wfms.ask.db.lending import end_lendings, lock_items, run_out, settle
 from wfms.ask.usecases.context import AskContext
@@ -7,9 +7,12 @@ PAGE = 500
 
 
 async def end_old_lendings(context: AskContext) -> bool:
-    """Precondition: none. Effect: items whose time with a browser is over may go to others; an
-    answer of that browser still counts while they are asked. Messages: none. True: there is
-    more.
+    """End expired assignments, so that other browsers may get the items.
+
+    An answer of the first browser still counts while its item is open.
+
+    Returns:
+        Whether there are more.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection

@@ -1,4 +1,4 @@
-"""Gives the WMS what people agree on: a file for each item, and the word that it is there."""
+"""Give the WMS the agreed answers: write a file for each item and report it."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,19 +31,24 @@ from wfms.ask.db.giving import (
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.one_by_one import HeldUp, one_by_one
 
-#: Items that are given at once; files written at the same time.
+#: Items in one round; files written at the same time.
 PAGE, WRITERS = 200, 8
-#: Of the one attempt that the WMS knows of such a job.
+#: Number of the only attempt that a job of a human task has.
 _ATTEMPT = 1
 
 
 async def give_answers(context: AskContext) -> bool:
-    """Precondition: none; several instances may do it at once.
+    """Give agreed answers to the WMS.
 
-    Effect: what was decided long enough ago stands, and its file is written, always with the same
-    in it; the WMS knows of it. Of a task that has ended no file is written: what the WMS was told
-    before it has, and the rest is withdrawn. What holds one task, or one item, up holds up no
-    other. True: there is more. Messages: none. Raises ``NotAvailable``.
+    Several instances may run it at once. Items that were decided long enough ago are fixed. Their
+    files always have the same content. For an ended task no file is written: answers that the WMS
+    does not have are withdrawn. A task or item that fails does not delay the others.
+
+    Returns:
+        Whether there are more.
+
+    Raises:
+        NotAvailable: The WMS does not answer, or a task failed for a reason that may pass.
     """
     async with context.database.connection() as connection:
         await freeze(connection, older=context.rules.settle, most=PAGE)
@@ -58,7 +63,7 @@ async def _give(context: AskContext, task: GivingTask) -> bool:
     held: list[HeldUp] = []
     try:
         taken = await _taken(context, task.uid, await _written(items, answers, task, held), held)
-    except NotFound:  # it is forgotten: nobody wants its answers any more
+    except NotFound:  # the task is deleted: nobody wants its answers any more
         taken = [TakenAnswer(id=item.job, answer=ReportAnswer.STALE) for item in items]
     fates = {one.id: one.answer is ReportAnswer.STALE for one in taken}
     async with context.database.transaction() as transaction:
@@ -75,8 +80,10 @@ async def _written(
     task: GivingTask,
     held: list[HeldUp],
 ) -> list[AnsweredJob]:
-    """Those whose file is there; what keeps others from it is added to ``held``. Where the storage
-    takes none at all, not all are tried.
+    """Write the files of items and return the jobs whose file was written.
+
+    Reasons of failures are added to ``held``. If the storage takes no file at all, it gives up
+    early.
     """
     writing = asyncio.Semaphore(WRITERS)
     written = away = 0
@@ -102,9 +109,14 @@ async def _written(
 async def _answered(
     item: GivingItem, answers: Sequence[AnswerInFile], task: GivingTask
 ) -> AnsweredJob:
-    """Raises ``StorageError``; ``ValidationError`` for an address that is too long."""
+    """Write the file of an item and return its job.
+
+    Raises:
+        StorageError: The file cannot be written.
+        ValidationError: The URL is too long.
+    """
     file = AnswerGiven.of(item, answers, task.output)
-    if task.over:  # written before the WMS was told of it, if it was; by now it may be deleted
+    if task.over:  # written before the WMS was told, if at all, and perhaps deleted since
         stored = stream(BytesIO(file.data).read, None)
     else:
         stored = await asyncio.to_thread(put_bytes, file.data, file.url)
@@ -125,8 +137,12 @@ async def _answered(
 async def _taken(
     context: AskContext, task: UUID, jobs: Sequence[AnsweredJob], held: list[HeldUp]
 ) -> list[TakenAnswer]:
-    """Of all but those whose file the WMS does not take: they are added to ``held``. Raises
-    ``NotFound``.
+    """Report jobs to the WMS, and return what it says of them.
+
+    Jobs whose file the WMS does not accept are added to ``held``.
+
+    Raises:
+        NotFound: The task does not exist any more.
     """
     if not jobs:
         return []
@@ -141,7 +157,7 @@ async def _taken(
 
 @dataclass(frozen=True, slots=True)
 class AnswerGiven:
-    """The file of one item."""
+    """The file with the answers to one item."""
 
     name: str
     url: str
@@ -151,6 +167,7 @@ class AnswerGiven:
     def of(
         cls, item: GivingItem, answers: Sequence[AnswerInFile], output: TaskOutput
     ) -> "AnswerGiven":
+        """Return the file of an item with its name, URL and content."""
         own = own_name(item.file.name)
         name = output_name_that_fits(item.seq, _ATTEMPT, own.rsplit(".", 1)[0], ".json")
         content = AnswerFile(

@@ -1,4 +1,4 @@
-"""Finds out who answers without looking, and excludes them."""
+"""Find browsers that answer carelessly, and exclude them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -28,16 +28,19 @@ log = structlog.get_logger(__name__)
 
 PAGE = 1000
 
-#: A browser's answer beside what was right, and how that is known.
+#: Browser, kind of reference, right answer, answer of the browser.
 _Seen = tuple[UUID, KnownBy, str, str]
 
 
 async def judge_devices(context: AskContext) -> bool:
-    """Precondition: none; one instance does it at a time.
+    """Judge browsers by their new answers.
 
-    Effect: answers that can no longer be taken back are compared with what is known or decided,
-    each once; browsers that give themselves away are excluded, and the items they answered are open
-    again where too few others agree. True: there is more. Messages: none.
+    One instance does so at a time. Each answer that can no longer be taken back is compared once
+    with the known or agreed answer. Careless browsers are excluded. Their items are opened again
+    where too few other browsers agree.
+
+    Returns:
+        Whether there are more answers to judge.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -74,7 +77,7 @@ def _beside_others(votes: Iterable[tuple[UUID, str]]) -> Iterable[_Seen]:
 
 
 async def _weighed(connection: Connection, seen: list[_Seen]) -> dict[UUID, str]:
-    """Stores what is known of each; gives those to be excluded, and why."""
+    """Store the new evidence and scores; return the browsers to be excluded, and why."""
     if not seen:
         return {}
     new: dict[UUID, list[_Seen]] = defaultdict(list)

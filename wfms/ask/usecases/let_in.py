@@ -1,4 +1,4 @@
-"""Lets browsers in: by a link the first time, by what they keep afterwards."""
+"""Let browsers in: by a link the first time, by their cookie afterwards."""
 
 import hashlib
 import secrets
@@ -24,22 +24,26 @@ _MOST_BROWSER = 200
 
 
 class LinkEnded(ServiceError):
+    """The link lets nobody in any more."""
+
     status, slug, title = 410, "link-ended", "The link has ended"
 
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """``token``: that the browser is to keep; None: it has one."""
+    """The step that a link opens. ``token``: a new cookie value; None: the browser has one."""
 
     place: AskingPlace
     token: str | None
 
 
 def digest_of(token: str) -> bytes:
+    """Return the digest under which a token is stored."""
     return hashlib.sha256(token.encode()).digest()
 
 
 def new_token() -> str:
+    """Return a random token."""
     return secrets.token_urlsafe(32)
 
 
@@ -48,9 +52,9 @@ class BrowserOrigin:
     """Where a browser comes from.
 
     Attributes:
-        address: of the request.
-        browser: what it says that it is (``User-Agent``).
-        traits: what else it says of itself, which it says each time.
+        address: The address of the request.
+        browser: The ``User-Agent`` header.
+        traits: Other headers that the browser sends each time.
     """
 
     address: str = ""
@@ -58,7 +62,7 @@ class BrowserOrigin:
     traits: tuple[str, ...] = ()
 
     def digest(self, one_vote: OneVote, place: AskingPlace) -> bytes | None:
-        """Return by what the person is known at a step; None where origins are not looked at."""
+        """Return the digest that identifies a person at a step, or None if origins are not used."""
         if one_vote is OneVote.OFF or not self.address:
             return None
         said = (self.browser, *self.traits) if one_vote is OneVote.BROWSER else ()
@@ -70,18 +74,18 @@ async def enter(
 ) -> Entrance:
     """Let a browser in by a link.
 
-    It is known from now on, by what it kept of an earlier visit to this step. A link for one person
-    lets in one browser.
+    A browser that was at this step before keeps its identity. A link for one person lets in one
+    browser.
 
     Args:
-        context: of the service.
-        key: of the link.
-        kept: what the browser keeps of an earlier visit.
-        origin: where the browser comes from.
+        context: The context of the service.
+        key: The key of the link.
+        kept: The token of an earlier visit.
+        origin: Where the browser comes from.
 
     Raises:
-        Unauthenticated: The key is none.
-        LinkEnded: The link lets in nobody any more.
+        Unauthenticated: No link has this key.
+        LinkEnded: The link lets nobody in any more.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -114,8 +118,12 @@ def _require_good(link: StoredLink) -> None:
 async def known_visitor(
     context: AskContext, token: str | None, template: str, step: str
 ) -> Visitor:
-    """Precondition: none. Effect: none. Raises ``Unauthenticated``, ``LinkEnded``; ``NotFound``
-    where nothing was ever asked.
+    """Return the visitor that a token identifies, and what the visitor is asked.
+
+    Raises:
+        Unauthenticated: The token is missing, unknown or of another step.
+        LinkEnded: The link that the browser came by has ended.
+        NotFound: The step never asked anything.
     """
     if not token:
         raise Unauthenticated("open the link that you were given once more")

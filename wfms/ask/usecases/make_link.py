@@ -10,17 +10,21 @@ from wfms.ask.db.progress import ask_of
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.let_in import digest_of, new_token
 
-#: Whoever may sign in no longer answers no longer, after so many days at most.
+#: Days after which a person who may not sign in any more can answer no more, at most.
 _OWN_DAYS = 1
 
 
 async def make_link(
     context: AskContext, place: AskingPlace, new: NewLink, *, by: str
 ) -> tuple[AskLink, str]:
-    """Precondition: ``by`` sees the step. Effect: whoever has the key, which is told once, may
-    answer; where it is ``mine``, one browser may, and what it answers is noted as that person's.
-    Messages: none. Raises ``NotFound``; ``Conflict`` where the template lets nobody answer who is
-    not signed in, or for fewer days.
+    """Create a link and return it with its key, which is not stored.
+
+    Whoever has the key may answer. A link with ``mine`` lets in one browser, whose answers are
+    recorded as those of ``by``. The caller must see the step.
+
+    Raises:
+        NotFound: The step never asked anything.
+        Conflict: The template allows no links for people who are not signed in, or fewer days.
     """
     key = new_token()
     async with context.database.transaction() as transaction:
@@ -50,14 +54,16 @@ async def make_link(
 
 
 async def links_to(context: AskContext, place: AskingPlace) -> list[AskLink]:
-    """Precondition: whoever asks sees the step. Effect: none."""
+    """Return the links to a step. The caller must see the step."""
     async with context.database.connection() as connection:
         return [told(link) for link in await links_of_step(connection, place)]
 
 
 async def close_link(context: AskContext, link: UUID) -> None:
-    """Precondition: none. Effect: browsers that came by it are not let in any more; what they
-    answered counts. Messages: none. Raises ``Conflict`` where it has ended.
+    """End a link. Browsers that came by it are not let in any more; their answers count.
+
+    Raises:
+        Conflict: The link has ended already.
     """
     async with context.database.transaction() as transaction:
         if not await end_link(transaction.connection, link):
@@ -65,6 +71,7 @@ async def close_link(context: AskContext, link: UUID) -> None:
 
 
 def told(link: StoredLink) -> AskLink:
+    """Return a link as the API describes it."""
     return AskLink(
         uid=link.uid,
         person=link.person,

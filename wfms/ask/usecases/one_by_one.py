@@ -1,4 +1,4 @@
-"""Work on one task after the other, of which none keeps the others from their turn."""
+"""Work on tasks one after the other, without delays by tasks that fail."""
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
@@ -9,13 +9,16 @@ Task = TypeVar("Task")
 
 
 class HeldUp(Exception):
-    """By what is this task's alone; the reason is for who runs the system."""
+    """The work on one task cannot go on for now. The message is for operators."""
 
 
 async def one_by_one(tasks: Iterable[Task], do: Callable[[Task], Awaitable[bool]]) -> bool:
-    """Whether any has more to do. What fails with one is raised when all others have had their
-    turn. Raises ``NotAvailable`` where one was held up, and at once where the WMS does not
-    answer.
+    """Work on each task and return whether any has more to do.
+
+    An error of one task is raised after all others had their turn.
+
+    Raises:
+        NotAvailable: The WMS does not answer (at once), or a task was held up.
     """
     more, first = False, None
     for task in tasks:

@@ -1,4 +1,4 @@
-"""The image of an item."""
+"""Read the image of an item."""
 
 import asyncio
 from uuid import UUID
@@ -18,9 +18,12 @@ log = structlog.get_logger(__name__)
 
 
 async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple[bytes, str]:
-    """Its bytes and their media type. Precondition: none. Effect: none. Raises ``NotFound`` where
-    the browser was not shown the item, or it is no image; ``NotAvailable``, which tells whoever
-    answers nothing of the file: it would tell which items have known answers.
+    """Return the bytes and the media type of the image of an item.
+
+    Raises:
+        NotFound: The browser was not shown the item, or the item is no image.
+        NotAvailable: The file cannot be read. The message does not name the file, because the name
+            would reveal gold items.
     """
     async with context.database.connection() as connection:
         found = await shown_item(connection, visitor.device.uid, item)
@@ -34,14 +37,19 @@ async def read_image(context: AskContext, visitor: Visitor, item: UUID) -> tuple
 
 
 def _read(item: FoundItem) -> tuple[bytes, str]:
-    """Raises ``Unreadable``, ``StorageError``."""
+    """Read the image from its file.
+
+    Raises:
+        Unreadable: The file has no such image.
+        StorageError: The storage does not answer.
+    """
     with open_reader(item.file.url) as reader:
         if item.line is not None:
             return image_of(reader.read(*item.line))
         number = item.content.get("line")
         if number is None:
             return image_of(reader.read(0, LARGEST_IMAGE))
-        # Taken in by a release that did not note where the line is.
+        # Items stored by an older release have no offset of their line.
         lines = reader.read(0, item.file.size).splitlines()
     if number >= len(lines):
         raise Unreadable(f"it has no line {number + 1} any more")

@@ -7,7 +7,7 @@ from wfms.ask.usecases.context import AskContext
 
 
 async def read_page(context: AskContext, visitor: Visitor) -> AskPage:
-    """Return what the visitor is asked, and how."""
+    """Return the question of the visitor and how the page asks it."""
     ask = visitor.ask
     async with context.database.connection() as connection:
         over = not await is_anything_open(connection, visitor.desk(context))

@@ -1,4 +1,4 @@
-"""What people who watch see: how far a step is, who answers, and all that was answered."""
+"""Progress, browsers and answers of steps, for people who watch human tasks."""
 
 import json
 from collections.abc import AsyncIterator, Mapping
@@ -19,7 +19,7 @@ MOST_DEVICES = 1000
 
 
 async def read_steps(context: AskContext, sight: Sight) -> list[AskingStep]:
-    """As far as whoever asks sees their groups. Precondition: none. Effect: none."""
+    """Return the progress of the steps whose groups the caller sees."""
     async with context.database.connection() as connection:
         rows = await asking_steps(connection, sight.groups)
         items = await items_by_state(connection, sorted({row["template"] for row in rows}))
@@ -49,7 +49,11 @@ async def read_steps(context: AskContext, sight: Sight) -> list[AskingStep]:
 
 
 async def require_step(context: AskContext, place: AskingPlace) -> None:
-    """Precondition: none. Effect: none. Raises ``NotFound`` where nobody was ever asked."""
+    """Check that a step asks people, or did.
+
+    Raises:
+        NotFound: The step never asked anything.
+    """
     async with context.database.connection() as connection:
         if await ask_of(connection, place) is None:
             raise NotFound(
@@ -60,7 +64,7 @@ async def require_step(context: AskContext, place: AskingPlace) -> None:
 async def read_devices(
     context: AskContext, place: AskingPlace, *, device: UUID | None = None
 ) -> list[AskDevice]:
-    """The worst first. Precondition: whoever asks sees the step. Effect: none."""
+    """Return the browsers of a step, the highest score first. The caller must see the step."""
     async with context.database.connection() as connection:
         rows = await devices_of_step(connection, place, device=device, most=MOST_DEVICES)
     return [_device(row) for row in rows]
@@ -91,7 +95,7 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
 async def place_of(
     context: AskContext, *, device: UUID | None = None, link: UUID | None = None
 ) -> AskingPlace | None:
-    """Where a browser answers, or a link leads. Precondition: none. Effect: none."""
+    """Return where a browser answers or where a link leads, or None if it is unknown."""
     async with context.database.connection() as connection:
         if device is not None:
             return await place_of_device(connection, device)
@@ -99,8 +103,9 @@ async def place_of(
 
 
 async def export_answers(context: AskContext, place: AskingPlace) -> AsyncIterator[str]:
-    """Every answer ever given, as JSON Lines, those that do not count among them. Precondition:
-    whoever asks sees the step. Effect: none.
+    """Yield all answers to a step as JSON Lines, also those that do not count.
+
+    The caller must see the step.
     """
     async with context.database.transaction() as transaction:
         async for row in all_answers(transaction.connection, place):

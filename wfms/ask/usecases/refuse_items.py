@@ -1,4 +1,4 @@
-"""Tells the WMS of what nobody can be asked about."""
+"""Tell the WMS which items cannot be shown."""
 
 from itertools import groupby
 
@@ -7,16 +7,20 @@ from sluice.contracts.problems import NotFound
 from wfms.ask.db.refusing import refused_items, told
 from wfms.ask.usecases.context import AskContext
 
-#: Items of one look.
+#: Items in one round.
 PAGE = 200
 
 
 async def refuse_items(context: AskContext) -> bool:
-    """Precondition: none; several instances may do it at once.
+    """Tell the WMS which items cannot be shown; their jobs fail with the reason.
 
-    Effect: the jobs of items whose files are nothing that can be shown have failed, with the
-    reason, and the items are withdrawn. True: there may be more. Messages: none. Raises
-    ``NotAvailable``.
+    Several instances may run it at once. The items are withdrawn.
+
+    Returns:
+        Whether there may be more.
+
+    Raises:
+        NotAvailable: The WMS does not answer.
     """
     async with context.database.connection() as connection:
         items = await refused_items(connection, most=PAGE)
@@ -30,7 +34,7 @@ async def refuse_items(context: AskContext) -> bool:
         try:
             await context.wms.answered(task, [], jobs)
         except NotFound:
-            continue  # it has ended since: the next look withdraws its items
+            continue  # the task has ended since: the next round withdraws its items
         async with context.database.transaction() as transaction:
             await told(transaction.connection, [item.uid for item in own])
         any_told = True

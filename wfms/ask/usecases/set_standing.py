@@ -1,4 +1,4 @@
-"""Has the answers of a browser count, or not."""
+"""Let the answers of a browser count, or not."""
 
 from uuid import UUID
 
@@ -17,9 +17,12 @@ async def apply_standing(
     reason: str,
     set_by: str | None,
 ) -> bool:
-    """Precondition: the browser is known. Effect: all its answers count, or none; items whose
-    answers stand already are as they were, all others say what the rest agrees on. False: it was so
-    before. Messages: none.
+    """Set the standing of a known browser, and recompute the items that it answered.
+
+    All its answers count, or none. Items whose answers are fixed do not change.
+
+    Returns:
+        False if the standing was the same before.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -32,8 +35,10 @@ async def apply_standing(
 async def set_standing_by_hand(
     context: AskContext, device: UUID, standing: DeviceStanding, *, reason: str, by: str
 ) -> None:
-    """As ``apply_standing``; nothing changes it by itself from then on. Raises ``Conflict`` where
-    it was so before.
+    """Set the standing of a browser by hand. It is not changed automatically afterwards.
+
+    Raises:
+        Conflict: The standing was the same before.
     """
     if not await apply_standing(context, device, standing, reason=reason, set_by=by):
         raise Conflict(f"device {device} is {standing} already")

@@ -1,4 +1,4 @@
-"""Makes items of the jobs of the WMS that wait for the answers of people."""
+"""Turn the jobs of the WMS that wait for annotations into items."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -25,19 +25,24 @@ from wfms.ask.domain.contents import ItemContent, Unreadable, content_of, larges
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.one_by_one import one_by_one
 
-#: Jobs of one page, files read at the same time.
+#: Jobs in one round; files read at the same time.
 PAGE, READERS = 200, 8
-#: Makes the uid of an item with a known answer of what is in it.
+#: Namespace of the uids of gold items, which are made from their content.
 _GOLD = UUID("7d3a0b0e-58d2-5a39-9e1c-0f5f8f1c9a11")
 
 
 async def take_in_items(context: AskContext) -> bool:
-    """Precondition: none; several instances may do it at once.
+    """Take in the human tasks of the WMS and their jobs.
 
-    Effect: tasks of the WMS that ask are known here, their jobs are items (those whose files are
-    nothing that can be shown, too, with the reason), and of tasks that ended what was not given is
-    withdrawn. What fails with one task keeps none from its turn. True: there may be more at once.
-    Messages: none. Raises ``NotAvailable``.
+    Several instances may run it at once. Jobs whose files cannot be shown become items with a
+    reason. Items of ended tasks are withdrawn unless their answers were given. A task that fails
+    does not delay the others.
+
+    Returns:
+        Whether there may be more at once.
+
+    Raises:
+        NotAvailable: The WMS does not answer.
     """
     async with context.database.connection() as connection:
         known = {question.task_uid for question in await open_questions(connection)}
@@ -53,7 +58,7 @@ async def take_in_items(context: AskContext) -> bool:
         if question.task_uid in living:
             return await _take_in(context, question)
         if question.task_uid not in known:
-            return False  # another instance knows it of a later list than this one
+            return False  # another instance took it in from a newer list
         async with context.database.transaction() as transaction:
             await end_question(transaction.connection, question.task_uid)
         return False
@@ -62,7 +67,11 @@ async def take_in_items(context: AskContext) -> bool:
 
 
 def _has_gold(task: AskedTask) -> bool:
-    """What all its jobs get is known when they are made, which is a little later."""
+    """Return whether the gold items of a task can be read.
+
+    The files that all jobs of a task get are known once its jobs exist, a little later than the
+    task.
+    """
     return task.ask.gold is None or any(file.port == task.ask.gold for file in task.files)
 
 
@@ -72,7 +81,7 @@ async def _take_in(context: AskContext, question: OpenQuestion) -> bool:
             await _take_in_gold(context, question)
         jobs = await context.wms.asked_jobs(question.task_uid, after=question.read_to, limit=PAGE)
     except NotFound:
-        return False  # it has ended since: the next look finds that
+        return False  # the task has ended since: the next round notices
     if not jobs.jobs:
         return False
     try:
@@ -88,7 +97,11 @@ async def _take_in(context: AskContext, question: OpenQuestion) -> bool:
 
 
 async def _items(ask: Ask, jobs: Sequence[AskedJob]) -> list[NewItem]:
-    """Raises ``StorageError`` where a storage does not answer."""
+    """Return the items of jobs.
+
+    Raises:
+        StorageError: A storage does not answer.
+    """
     reading = asyncio.Semaphore(READERS)
 
     async def item(job: AskedJob) -> NewItem:
@@ -103,14 +116,23 @@ async def _items(ask: Ask, jobs: Sequence[AskedJob]) -> list[NewItem]:
 
 
 def _read(file: InputFile, show: Show) -> ItemContent:
-    """Raises ``Unreadable``, ``StorageError``."""
+    """Read the content of an item.
+
+    Raises:
+        Unreadable: The content cannot be shown.
+        StorageError: The file cannot be read.
+    """
     _require_small(file.size, show)
     with open_reader(file.url) as reader:
         return content_of(reader.read(0, largest(show)), show)
 
 
 def _require_small(size: int, show: Show) -> None:
-    """Raises ``Unreadable``."""
+    """Check the size of an item.
+
+    Raises:
+        Unreadable: The item is too large.
+    """
     if size > largest(show):
         raise Unreadable(f"it has {size} bytes, and at most {largest(show)} are shown")
 
@@ -136,7 +158,11 @@ def _whole(file: InputFile) -> bytes:
 
 
 def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterator[NewItem]:
-    """Those of the same content are the same for all tasks of the step. Raises ``Unreadable``."""
+    """Yield the gold items in a file. Items of equal content are shared by all tasks of a step.
+
+    Raises:
+        Unreadable: A line is no gold item.
+    """
     end = 0
     for number, ended in enumerate(data.splitlines(keepends=True)):
         begin, end = end, end + len(ended)
@@ -153,7 +179,7 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
         name = f"{question.group}/{question.template}/{question.step}/{line!r}"
         stored = _stored(content)
         if question.ask.show is Show.IMAGE:
-            stored["line"] = number  # for the release before
+            stored["line"] = number  # for the release before this one
         yield NewItem(
             _like_others(uuid5(_GOLD, name)),
             None,
@@ -166,8 +192,9 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
 
 
 def _like_others(uid: UUID) -> UUID:
-    """Nobody can tell by it that the answer is known: the bits that say how it was made are as
-    those of ``uuid4``.
+    """Return a UUID that looks like a random one (``uuid4``).
+
+    Otherwise its version bits would show that the answer is known.
     """
     return UUID(int=uid.int, version=4)
 

@@ -1,4 +1,4 @@
-"""Takes an answer back, on the wish of who gave it."""
+"""Take an answer back when its annotator asks for that."""
 
 from uuid import UUID
 
@@ -15,9 +15,10 @@ _BACK = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 
 
 async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> ShownItem:
-    """Precondition: none. Effect: the answer counts no more, and the item is lent to this browser
-    again. Messages: none. Raises ``NotFound`` where the browser has not answered it, or too long
-    ago.
+    """Take an answer back and assign its item to the browser again.
+
+    Raises:
+        NotFound: The browser has not answered the item, or too long ago.
     """
     desk, device = visitor.desk(context), visitor.device
     async with context.database.transaction() as transaction:

@@ -1,4 +1,4 @@
-"""What is asked of people, who answers, and what."""
+"""Create the tables of questions, items, links, browsers and answers."""
 
 from alembic import op
 
@@ -224,6 +224,7 @@ TABLES = ("audit", "audit_chain", "audit_forgotten")
 
 
 def upgrade() -> None:
+    """Create the tables."""
     for statement in MESSAGING.split(";\n"):
         if statement.strip():
             op.execute(statement)

@@ -1,4 +1,4 @@
-"""Where in its file an item with a known answer lies, so that its line alone is read."""
+"""Store where the line of a gold item is in its file, so that only this line is read."""
 
 from alembic import op
 
@@ -9,9 +9,11 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # Bytes; NULL of other items, and of those that were there before.
+    """Add the columns."""
+    # In bytes. NULL for other items, and for gold items stored before.
     op.execute("ALTER TABLE items ADD COLUMN line_at bigint, ADD COLUMN line_size bigint")
 
 
 def downgrade() -> None:
+    """Remove the columns."""
     op.execute("ALTER TABLE items DROP COLUMN line_at, DROP COLUMN line_size")

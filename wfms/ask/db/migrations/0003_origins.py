@@ -1,4 +1,4 @@
-"""Where browsers come from, so that one person has one vote on an item."""
+"""Store where browsers come from, so that one person has one vote on an item."""
 
 from alembic import op
 
@@ -9,10 +9,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # A digest; NULL of browsers that came before, and where origins are not looked at.
+    """Add the column and its index."""
+    # A digest. NULL for browsers stored before, and where origins do not matter.
     op.execute("ALTER TABLE devices ADD COLUMN origin bytea")
     op.execute("CREATE INDEX devices_origin ON devices (origin) WHERE origin IS NOT NULL")
 
 
 def downgrade() -> None:
+    """Remove the column."""
     op.execute("ALTER TABLE devices DROP COLUMN origin")

@@ -1,0 +1,1 @@
+"""Revisions of the schema of the service for human tasks."""
