@@ -1,3 +1,5 @@
-"""The operator service of the WfMS: keeps the templates, and shows people and scripts what the
-other services know; it passes on what they want done.
+"""The operator service of the WfMS.
+
+It stores the templates, shows people and scripts the state of the other services, and forwards
+their requests to these services.
 """

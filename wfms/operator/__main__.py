@@ -1,5 +1,6 @@
-"""``python -m wfms.operator``, ``sluice serve operator``: the service as a process, settings from
-``SLUICE_OPERATOR_…``.
+"""The operator service as a process: ``python -m wfms.operator`` or ``sluice serve operator``.
+
+Its settings come from ``SLUICE_OPERATOR_…``.
 """
 
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """Run the service."""
     run_service("wfms.operator", _load)
 
 

@@ -10,46 +10,48 @@ from sluice.servicekit.sealing import SealingSettings
 from wfms.operator.usecases.oidc_settings import OidcSettings
 
 _FOR_THIS_PROCESS = secrets.token_urlsafe(48)
-#: Characters of the system's own token: nobody guesses 32.
+#: Minimum length of the administrator's token: nobody guesses 32 characters.
 _SHORTEST = 32
 
 
 class OperatorSettings(SealingSettings):
+    """The settings of the operator service."""
+
     model_config = SettingsConfigDict(env_prefix="SLUICE_OPERATOR_")
 
-    #: Signs session cookies and forms. None: a new one at each start, so that forms opened before
-    #: are refused once; several instances behind one address need the same.
+    #: Signs session cookies and forms. None: a new key at each start, which refuses forms that were
+    #: opened before. Several instances behind one address need the same key.
     secret_key: SecretStr | None = None
     #: Threads that answer web requests.
     threads: int = Field(default=8, ge=1, le=64)
-    #: Seconds until a request that waits for another service or for the database is answered 503.
+    #: Seconds until a request that waits for another service or the database is answered with 503.
     patience: float = Field(default=60.0, gt=0)
-    #: Most bytes of a job's log that are shown, half of its beginning, half of its end.
+    #: Bytes of a job's log that are shown at most: half from its beginning, half from its end.
     log_preview: int = Field(default=256 * 1024, ge=1024)
-    #: Most bytes of a file that its page shows.
+    #: Bytes of a file that its page shows at most.
     file_preview: int = Field(default=64 * 1024, ge=1024)
-    #: Seconds without a word after which a client that waits (`sluice run`, `sluice cwl-runner`) is
-    #: taken for dead: its chain is canceled, and what it brought in is deleted.
+    #: Seconds without a heartbeat after which a waiting client (`sluice run`, `sluice cwl-runner`)
+    #: counts as dead. Its chain is then canceled, and the data that it sent is deleted.
     client_lease: float = Field(default=900.0, gt=0)
-    #: Whether cookies are only sent over HTTPS; set it where the service stands behind TLS.
+    #: Whether cookies are sent over HTTPS only. Set it where the service is behind TLS.
     secure_cookies: bool = False
-    #: Under which browsers know the page, where a proxy stands in front: `https://sluice.example.org`.
-    #: Empty: as they ask for it.
+    #: URL by which browsers reach the pages behind a proxy: `https://sluice.example.org`. Empty:
+    #: the URL of the request.
     public_url: str = ""
-    #: An OpenID provider that knows people, beside accounts with passwords.
+    #: An OpenID provider for sign-in, beside accounts with passwords.
     oidc: OidcSettings = Field(default_factory=OidcSettings)
-    #: Where people have accounts: the token of the system itself, an administrator who needs none,
-    #: and makes the first; it begins with `sluice_`. None: there is none.
+    #: Where people have accounts: a token of an administrator without an account, who creates the
+    #: first account. It begins with `sluice_`. None: there is no such token.
     admin_token: SecretStr | None = None
-    #: Name of the input storage that assets (models, configurations) are put on; empty: on the one
-    #: with the most room.
+    #: Name of the input storage for assets (models, configurations). Empty: the storage with the
+    #: most free space.
     asset_storage: str = ""
 
-    #: Addresses that are told what needs a person: data sets for which no task can be defined,
-    #: chains that failed, work that does not go on. A JSON list of URLs as Apprise writes them:
+    #: Addresses that get notices which need a person: data sets without a task, failed chains, work
+    #: that does not go on. A JSON list of URLs in Apprise's notation:
     #: `["mailto://user:password@example.org?to=shift@example.org", "jsons://example.org/hook"]`.
     notify: list[SecretStr] = Field(default_factory=list)
-    #: Seconds between two looks for what people are to be told.
+    #: Seconds between two searches for new notices.
     notify_period: float = Field(default=30.0, gt=0)
 
     @field_validator("admin_token")
@@ -65,7 +67,7 @@ class OperatorSettings(SealingSettings):
 
 
 def secret_key(settings: OperatorSettings) -> str:
-    """One for this process where none was given."""
+    """Return the key in the settings or, if there is none, a key of this process."""
     return (
         _FOR_THIS_PROCESS if settings.secret_key is None else settings.secret_key.get_secret_value()
     )

@@ -1,4 +1,4 @@
-"""Wires the operator service: the only file that names what it is made of."""
+"""Wiring of the operator service: the only file that names all of its parts."""
 
 from datetime import timedelta
 
@@ -43,13 +43,15 @@ from wfms.operator.usecases.passwords import Passwords
 from wfms.operator.usecases.sign_in import SignInDesk
 
 NAME = "wfms.operator"
-#: Whoever has the system's own token. No account can have this name.
+#: Name of the principal with the administrator's token. No account can have this name.
 ADMINISTRATOR = "the administrator"
 
 
 def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> Service:
-    """This service neither sends nor receives messages; through ``transport`` people see the queues
-    of the others.
+    """Return the operator service.
+
+    The service neither sends nor receives messages. People see the queues of the other services
+    through ``transport``.
     """
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source=NAME, audited=True)
@@ -104,6 +106,7 @@ def _reception(settings: OperatorSettings, context: OperatorContext) -> Receptio
 def make_context(
     settings: OperatorSettings, database: Database, *, links: Links, transport: Transport
 ) -> OperatorContext:
+    """Return the context of the use cases."""
     names = ("dms", "wms", "wfms.chains", "wfms.intake", "wfms.ask")
     others = {service: links.http(service) for service in names}
     passwords = Passwords()

@@ -1,4 +1,4 @@
-"""Deletes what was taken back of assets, once no chain needs it."""
+"""The loop that deletes withdrawn versions of assets once no chain needs them."""
 
 from functools import partial
 
@@ -7,9 +7,10 @@ from sluice.servicekit.metrics import ServiceMetrics
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.remove_asset import delete_removed
 
-#: Seconds between two looks.
+#: Seconds between two rounds.
 PERIOD = 60.0
 
 
 def asset_deleter(context: OperatorContext, metrics: ServiceMetrics) -> Loop:
+    """Return the loop."""
     return Loop("assets.delete", partial(delete_removed, context), period=PERIOD, metrics=metrics)

@@ -1,4 +1,4 @@
-"""Ends what clients owned whose lease has expired."""
+"""The loop that ends what clients with an expired lease owned."""
 
 from functools import partial
 
@@ -7,12 +7,12 @@ from sluice.servicekit.metrics import ServiceMetrics
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.end_client_leases import end_client_leases
 
-#: Seconds between two looks, at most; a short lease is looked at more often.
+#: Most seconds between two rounds; short leases need more rounds.
 PERIOD = 15.0
 
 
 def client_lease_ender(context: OperatorContext, metrics: ServiceMetrics) -> Loop:
-    """Return the loop; it looks four times in the life of a lease."""
+    """Return the loop. It runs four times in the duration of a lease, or more often."""
     period = min(PERIOD, context.client_lease / 4)
     tick = partial(end_client_leases, context)
     return Loop("client_leases.end", tick, period=period, metrics=metrics)

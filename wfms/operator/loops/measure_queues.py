@@ -1,4 +1,4 @@
-"""Counts what waits and what is dead in every queue, for ``/metrics``."""
+"""The loop that counts waiting messages and dead letters of all queues for ``/metrics``."""
 
 from prometheus_client import Gauge
 
@@ -6,12 +6,12 @@ from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.queue_admin import QueueDesk
 
-#: Seconds between two readings; Prometheus asks about as often.
+#: Seconds between two rounds; Prometheus reads about as often.
 PERIOD = 15.0
 
 
 def queue_gauges(desk: QueueDesk, metrics: ServiceMetrics, *, period: float = PERIOD) -> Loop:
-    """While the broker does not answer, the last numbers stay."""
+    """Return the loop. While the broker does not answer, the gauges keep their values."""
     waiting = Gauge(
         "sluice_queue_waiting",
         "Messages that wait in the queue.",

@@ -1,4 +1,4 @@
-"""Notify people by mail or webhook, through Apprise."""
+"""Notifications of people by mail or webhook, through Apprise."""
 
 import apprise
 import structlog
@@ -12,19 +12,24 @@ log = structlog.get_logger(__name__)
 
 
 class AppriseNotifier:
-    """Deliver messages to addresses as Apprise writes them (``mailto://…``, ``json://…``)."""
+    """Sends messages to addresses in Apprise's notation (``mailto://…``, ``json://…``)."""
 
     def __init__(self, urls: list[str]) -> None:
-        """Raises ``ValueError`` for an address that Apprise does not know."""
+        """Check the addresses.
+
+        Raises:
+            ValueError: Apprise does not support an address.
+        """
         self._apprise = apprise.Apprise()
         for number, url in enumerate(urls, start=1):
-            if not self._apprise.add(url):  # the URL may hold a password
+            if not self._apprise.add(url):  # the URL may contain a password
                 raise ValueError(
                     f"SLUICE_OPERATOR_NOTIFY: address {number} ({url.partition(':')[0]}:…) is not"
                     " one that Apprise knows"
                 )
 
     async def send(self, title: str, body: str) -> bool:
+        """Send a message and return whether all addresses got it."""
         return bool(await self._apprise.async_notify(title=title, body=body))
 
 

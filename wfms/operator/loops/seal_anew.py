@@ -1,4 +1,4 @@
-"""Changes the key of what is kept encrypted, when the service starts."""
+"""Re-encryption of stored secrets with the first key at the start of the service."""
 
 import structlog
 
@@ -10,16 +10,21 @@ log = structlog.get_logger(__name__)
 
 
 class SealAnew:
-    """Component, behind the database. Once at the start is enough: keys are settings."""
+    """Component that re-encrypts stored secrets once, at the start. Start it after the database.
+
+    Once is enough because keys are settings.
+    """
 
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
 
     async def start(self) -> None:
+        """Re-encrypt the secrets."""
         try:
             await seal_secrets_anew(self._context)
         except NoKey as error:  # nothing else depends on it
             log.warning("secret.no_key", reason=error.detail)
 
     async def stop(self) -> None:
+        """Do nothing."""
         return None

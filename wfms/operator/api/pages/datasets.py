@@ -118,7 +118,7 @@ class DatasetPages:
         return redirect(url_for("pages.unmatched"), 303)
 
     def dismiss(self) -> AnyResponse:
-        """Dismiss the form's ``dataset``, or all that were unmatched by the form's time ``until``."""
+        """Dismiss the form's ``dataset``, or all that were unmatched at the time ``until``."""
         if until := request.form.get("until"):
             try:
                 dismissed = self._bridge.run(

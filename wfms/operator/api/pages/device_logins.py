@@ -27,7 +27,7 @@ class DeviceLoginPages:
         pages.post(PAGE, "decide_device", self.decide, Role.VIEWER)
 
     def show(self) -> AnyResponse:
-        """Show a form for the code or, with a code in the address, the sign-in that waits for it."""
+        """Show a form for the code or, if the address has a code, the sign-in of the code."""
         code = request.args.get("code", "")
         if not code:
             return _page()

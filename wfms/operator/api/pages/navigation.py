@@ -10,7 +10,8 @@ from wfms.operator.api.access import may
 class NavigationEntry:
     """A link of the main navigation.
 
-    ``parts``: endpoints of the pages below it, on which it is shown as the current one.
+    Attributes:
+        parts: Endpoints of the pages below it. The link is highlighted on them.
     """
 
     endpoint: str

@@ -75,7 +75,10 @@ class PeoplePages:
         )
 
     def _quotas(self, person: Person) -> PersonQuotas | None:
-        """Return the quotas of a person, or None if they are not available. The page works without."""
+        """Return the quotas of a person, or None if they are not available.
+
+        The rest of the page works without them.
+        """
         try:
             return self._bridge.run(read_person_quotas(self._context, person.name, by=person))
         except (NotAvailable, NotFound):  # a service of the release before has no quotas

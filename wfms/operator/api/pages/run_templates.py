@@ -1,4 +1,4 @@
-"""``/run-templates``: templates that were sent for single runs."""
+"""``/run-templates``: one-off templates."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ _PAGE = 50
 
 
 class RunTemplatePages:
-    """The pages of templates that were sent for single runs."""
+    """The pages of one-off templates."""
 
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._database = context.database

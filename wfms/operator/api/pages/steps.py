@@ -31,8 +31,8 @@ class StepPages:
     def _read(self) -> dict[str, object]:
         """Read the data of the page.
 
-        ``published`` has the names of templates that have a page. Templates of single runs have
-        none: the WMS knows only their names.
+        ``published`` has the names of templates that have a page. One-off templates have none: the
+        WMS knows only their names.
         """
         return self._bridge.run(self._steps())
 

@@ -188,7 +188,10 @@ class TemplatePages:
         return redirect(url_for("pages.template", name=name), 303)
 
     def enable(self, name: str) -> AnyResponse:
-        """Enable a template. Its page offers the data sets that it would have taken while disabled."""
+        """Enable a template.
+
+        Its page then offers the data sets that it would have taken while it was disabled.
+        """
         self._bridge.run(enable_template(self._database, name))
         flash(f"{name} is enabled: new data sets are matched with it.")
         return redirect(url_for("pages.template", name=name), 303)

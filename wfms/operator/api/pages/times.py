@@ -1,4 +1,4 @@
-"""``/chains/…/times``, ``/times``: how long work waits and takes, of a chain or a template."""
+"""``/chains/…/times``, ``/times``: how long the work of a chain or a template waits and runs."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -12,16 +12,19 @@ from wfms.operator.api.pages.rendering import live
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_times import read_chain_times, read_template_times
 
-#: Days that can be looked back, as the page offers them.
+#: Choices of the page: days to look back.
 _DAYS = (1, 7, 30)
 
 
 class TimesPages:
+    """The pages of times."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/chains/<uuid:uid>/times", "chain_times", self.chain, Role.VIEWER)
         pages.get("/chains/<uuid:uid>/times/live", "chain_times_live", self.chain_live, Role.VIEWER)
         pages.get("/times", "times", self.period, Role.VIEWER)
@@ -33,13 +36,16 @@ class TimesPages:
         return {"chain": chain, "times": times, "stamp": stamp}
 
     def chain(self, uid: UUID) -> str:
+        """Show the times of a chain."""
         return render_template("chain_times.html", **self._read(uid))
 
     def chain_live(self, uid: UUID) -> Response:
+        """Return the current times of a chain for a live update."""
         read = self._read(uid)
         return live({"times": "parts/chain_times.html"}, again=bool(read["stamp"]), **read)
 
     def period(self) -> str:
+        """Show the times of a template, or of all templates, in the last days."""
         template = request.args.get("template") or None
         asked = request.args.get("days", "")
         days = next((number for number in _DAYS if str(number) == asked), _DAYS[0])

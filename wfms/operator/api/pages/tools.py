@@ -1,4 +1,4 @@
-"""``/tools``: the library of tools, and workflows composed of them."""
+"""``/tools``: the tool library, and workflows composed of its tools."""
 
 from uuid import uuid4
 
@@ -23,12 +23,15 @@ from wfms.operator.usecases.store_tool import remove_tool, store_tool
 
 
 class ToolPages:
+    """The pages of the tool library."""
+
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._database = context.database
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
         pages.get("/tools", "tools", self.list, Role.VIEWER)
         pages.post("/tools", "store_tool", self.store, Role.SUBMITTER)
         pages.post("/tools/compose", "compose", self.compose, Role.SUBMITTER)
@@ -36,10 +39,11 @@ class ToolPages:
         pages.post("/tools/<name>/remove", "remove_tool", self.remove, Role.SHIFT)
 
     def list(self) -> str:
+        """Show the list of tools."""
         return self._page()
 
     def _page(self, refusal: ServiceError | None = None) -> str:
-        """``refusal``: of what was sent, which stays in its form."""
+        """Render the list. After a refusal, the form keeps what was sent."""
         tools = self._bridge.run(read_tools(self._database))
         return render_template("tools.html", tools=tools, refusal=refusal, form=request.form)
 
@@ -47,6 +51,7 @@ class ToolPages:
         return Response(self._page(refusal), status=refusal.status, mimetype="text/html")
 
     def store(self) -> AnyResponse:
+        """Store a tool as its next version."""
         file = request.files.get("file")
         sent = file.read().decode(errors="replace") if file is not None and file.filename else ""
         text = sent or request.form.get("cwl", "").replace("\r\n", "\n")
@@ -64,7 +69,7 @@ class ToolPages:
         return redirect(url_for("pages.tool", name=stored.tool.name), 303)
 
     def compose(self) -> AnyResponse:
-        """What is composed is shown before it is published, as every template is."""
+        """Compose a workflow as a draft and show it for review before it is published."""
         try:
             asked = ComposeTools(
                 name=request.form.get("name", "").strip(),
@@ -86,12 +91,14 @@ class ToolPages:
         return redirect(url_for("pages.review_template", held=held.template.id), 303)
 
     def show(self, name: str) -> str:
+        """Show one version of a tool."""
         asked = query_number("version")
         tool = self._bridge.run(read_tool(self._database, name, version=asked))
         versions = self._bridge.run(read_tool_versions(self._database, name))
         return render_template("tool.html", tool=tool, versions=versions)
 
     def remove(self, name: str) -> AnyResponse:
+        """Delete a tool, or one version of it."""
         version = request.form.get("version", type=int)
         self._bridge.run(remove_tool(self._database, name, version=version))
         flash(f"{name}{'' if version is None else f', version {version},'} was removed.")
@@ -99,7 +106,11 @@ class ToolPages:
 
 
 def _bindings(text: str) -> dict[str, str]:
-    """``one=asset:a two=asset:b``. Raises ``Unprocessable``."""
+    """Parse text like ``one=asset:a two=asset:b``.
+
+    Raises:
+        Unprocessable: The text is not of this form.
+    """
     bind = {}
     for word in text.replace(",", " ").split():
         name, equals, target = word.partition("=")

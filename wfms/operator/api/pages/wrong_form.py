@@ -1,4 +1,4 @@
-"""What is wrong with the fields of a form, in words."""
+"""Errors of forms."""
 
 from pydantic import ValidationError
 
@@ -7,6 +7,7 @@ from sluice.contracts.wording import sentence_of
 
 
 def wrong_form(error: ValidationError) -> Unprocessable:
+    """Return the error for a form that failed validation, with a finding for each field."""
     findings = [
         Finding(message=f"{'.'.join(map(str, wrong['loc']))}: {sentence_of(wrong)}")
         for wrong in error.errors()

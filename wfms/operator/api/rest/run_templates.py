@@ -1,4 +1,4 @@
-"""``/api/v1/run-templates``: templates that were sent for single runs.
+"""``/api/v1/run-templates``: one-off templates.
 
 No data set is matched with them.
 """
@@ -38,7 +38,7 @@ class RunListQuery(Contract):
 
 
 class RunTemplateRoutes:
-    """The routes of templates that were sent for single runs."""
+    """The routes of one-off templates."""
 
     def __init__(self, context: OperatorContext) -> None:
         self._context = context

@@ -36,7 +36,7 @@ class SecretQuery(Contract):
     """What a secret is read for.
 
     Attributes:
-        template_id: A template, published or of a single run, that is to use the newest version.
+        template_id: A template, published or one-off, that is to use the newest version.
     """
 
     template_id: UUID | None = None
