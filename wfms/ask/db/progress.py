@@ -116,7 +116,7 @@ async def asked_now(
         ask = await ask_of(connection, place)
         return None if ask is None else (ask, ())
     *older, chosen = asks
-    if any(asks[task] != asks[chosen] for task in older):  # if all tasks ask the same, the statement is not needed
+    if any(asks[task] != asks[chosen] for task in older):  # otherwise there is nothing to choose
         chosen = await connection.fetchval(WITH_OPEN_ITEMS, list(asks)) or chosen
     same = tuple(task for task, ask in asks.items() if ask == asks[chosen])
     return Ask.model_validate(asks[chosen]), same

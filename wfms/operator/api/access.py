@@ -20,7 +20,7 @@ Owner = Callable[[str, Mapping[str, Any]], str | None]
 
 
 def check_access(flask: Flask, owner: Owner) -> None:
-    """Check the policy of its view before each request. Register all views first.
+    """Check each request against the policy of its view. Register all views first.
 
     Args:
         flask: The application.

@@ -79,7 +79,7 @@ def prepare_rendering(flask: Flask) -> None:
 
 
 def _in_visible_order(value: Any) -> Any:
-    """Make the order of characters in text from users visible.
+    """Show characters that change the direction of text as numbers.
 
     A command thereby reads as it runs. Markup is left alone: macros have already done this for it.
     """

@@ -39,5 +39,5 @@ class DeviceLoginRoutes:
         return await self._logins.begin(body)
 
     async def take(self, body: DeviceQuestion) -> DeviceAnswer:
-        """Return the token of a sign-in that was approved."""
+        """Return the token of an approved sign-in, only once."""
         return await self._logins.take(body.device_code.get_secret_value())
