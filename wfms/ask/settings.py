@@ -15,8 +15,8 @@ class AskSettings(ServiceSettings):
     model_config = SettingsConfigDict(env_prefix="SLUICE_ASK_")
 
     port: int = 8086
-    #: Seconds between two searches for new items, for answers that the WMS needs, and for browsers
-    #: that answer carelessly.
+    #: Seconds between two rounds, which take in new items, give decided items to the WMS, and find
+    #: browsers that answer carelessly.
     period: float = Field(default=2.0, gt=0)
     #: How long a browser may keep an unanswered item before other browsers get it, too.
     lend: float = Field(default=600.0, gt=0)

@@ -26,9 +26,9 @@ class OperatorSettings(SealingSettings):
     threads: int = Field(default=8, ge=1, le=64)
     #: Seconds until a request that waits for another service or the database is answered with 503.
     patience: float = Field(default=60.0, gt=0)
-    #: Bytes of a job's log that are shown at most: half from its beginning, half from its end.
+    #: Maximum bytes of a job's log that are shown: half from its beginning, half from its end.
     log_preview: int = Field(default=256 * 1024, ge=1024)
-    #: Bytes of a file that its page shows at most.
+    #: Maximum bytes of a file that its page shows.
     file_preview: int = Field(default=64 * 1024, ge=1024)
     #: Seconds without a heartbeat after which a waiting client (`sluice run`, `sluice cwl-runner`)
     #: counts as dead. Its chain is then canceled, and the data that it sent is deleted.

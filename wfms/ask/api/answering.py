@@ -98,7 +98,7 @@ def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
             await rate.require_browser(token)
         return await known_visitor(context, token, template, step)
 
-    # FastAPI resolves this before it reads the body.
+    # FastAPI resolves this before it validates the body.
     who = Depends(let_in)
 
     @router.get(f"{_STEP}/about", responses=errors(NotFound, LinkEnded, TooFast))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-#: Depth of nested values at most.
+#: Maximum depth of nested values.
 DEEPEST = 50
 #: Range of integers.
 _LEAST, _MOST = -(2**63), 2**64 - 1

@@ -10,7 +10,7 @@ from wfms.ask.db.progress import ask_of
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.let_in import digest_of, new_token
 
-#: Days after which a person who may not sign in any more can answer no more, at most.
+#: Maximum days of a link for oneself: it may outlive the person's right to sign in.
 _OWN_DAYS = 1
 
 

@@ -1,4 +1,4 @@
-"""Read what the page has to know before it asks."""
+"""Read the question that the page shows, and how the page asks it."""
 
 from sluice.contracts.asking import AskPage
 from wfms.ask.db.lending import is_anything_open

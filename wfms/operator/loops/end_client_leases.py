@@ -7,7 +7,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.end_client_leases import end_client_leases
 
-#: Most seconds between two rounds; short leases need more rounds.
+#: Maximum seconds between two rounds; short leases need more rounds.
 PERIOD = 15.0
 
 

@@ -22,7 +22,7 @@ from wfms.operator.api.pages.wrong_form import wrong_form
 from wfms.operator.usecases.context import OperatorContext
 
 _STEP = "/asking/<group>/<template>/<step>"
-#: Most browsers on a page; those whose answers look least careful come first.
+#: Maximum number of browsers on a page; the highest scores come first.
 _MOST = 200
 
 

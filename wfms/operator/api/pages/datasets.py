@@ -23,7 +23,7 @@ from wfms.operator.usecases.share_dataset import share_dataset
 #: Data sets on one page.
 _PAGE = 50
 _UNMATCHED = 25
-#: Most data sets of the same name that the page of a data set links to.
+#: Maximum number of data sets of the same name that the page of a data set links to.
 _NAMESAKES = 5
 
 

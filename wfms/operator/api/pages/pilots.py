@@ -18,7 +18,7 @@ from wfms.operator.domain.errors import StepUnknown
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.load_tool import load_tool
 
-#: Most pilots on the page of all.
+#: Maximum number of pilots on the page of all.
 _SHOWN = 200
 
 

@@ -12,7 +12,7 @@ from wfms.operator.api.pages.rendering import live
 from wfms.operator.domain.formatting import count_text
 from wfms.operator.usecases.context import OperatorContext
 
-#: Most dead letters on a page; the oldest come first.
+#: Maximum number of dead letters on a page; the oldest come first.
 _MOST = 100
 
 

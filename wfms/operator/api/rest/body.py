@@ -12,7 +12,7 @@ def read_body(limit: int | None = None) -> bytes:
     reads one byte more to notice that.
 
     Args:
-        limit: Most bytes; by default the limit of the application.
+        limit: Maximum bytes; by default the limit of the application.
 
     Raises:
         TooLarge: The body is longer.

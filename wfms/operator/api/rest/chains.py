@@ -1,4 +1,4 @@
-"""``/api/v1/chains``."""
+"""``/api/v1/chains``: chains, their outputs and their actions."""
 
 from uuid import UUID
 

@@ -20,7 +20,7 @@ from wfms.operator.usecases.read_times import (
 
 #: The images contain their own styles and load nothing.
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
-#: Most chains in one request.
+#: Maximum number of chains in one request.
 _MAX_CHAINS = 100
 
 
