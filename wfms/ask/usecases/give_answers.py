@@ -109,7 +109,7 @@ async def _written(
 async def _answered(
     item: GivingItem, answers: Sequence[AnswerInFile], task: GivingTask
 ) -> AnsweredJob:
-    """Write the file of an item and return its job.
+    """Return the job of an item, after its file is written unless the task has ended.
 
     Raises:
         StorageError: The file cannot be written.
