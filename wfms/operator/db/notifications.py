@@ -32,13 +32,15 @@ async def claim_notifications(connection: Connection, keys: Sequence[str]) -> se
 
 
 async def mark_sent(connection: Connection, keys: Sequence[str]) -> None:
+    """Mark the keys as sent."""
     await connection.execute(_MARK_SENT, list(keys))
 
 
 async def release_notifications(connection: Connection, keys: Sequence[str]) -> None:
+    """Give up the claims on the keys."""
     await connection.execute(_RELEASE, list(keys))
 
 
 async def forget_notifications(connection: Connection, current: Sequence[str]) -> None:
-    """Forget what is not among ``current`` any more and was sent more than a day ago."""
+    """Delete keys that are not among ``current`` and were sent more than a day ago."""
     await connection.execute(_FORGET, list(current))

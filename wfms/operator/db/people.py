@@ -53,29 +53,30 @@ ON CONFLICT DO NOTHING RETURNING {_COLUMNS}
 async def insert_person(
     connection: Connection, new: NewAccount, *, password: str | None
 ) -> Account | None:
-    """``password``: hashed. None: there is one of that name."""
+    """Insert an account with a hashed password. Return None if the name is taken."""
     row = await connection.fetchrow(INSERT, new.name, new.role, password, new.groups)
     return None if row is None else _account(row)
 
 
 async def all_people(connection: Connection) -> list[Account]:
-    """By name."""
+    """Return all accounts in the order of their names."""
     return [_account(row) for row in await connection.fetch(SELECT_ALL)]
 
 
 async def person_called(connection: Connection, name: str) -> Account | None:
+    """Return the account of this name, or None."""
     row = await connection.fetchrow(SELECT_ONE, name)
     return None if row is None else _account(row)
 
 
 async def password_of(connection: Connection, name: str) -> str | None:
-    """Hashed. None: there is nobody of that name who may sign in with one."""
+    """Return the hashed password, or None if nobody of this name may sign in with one."""
     found: str | None = await connection.fetchval(SELECT_PASSWORD, name)
     return found
 
 
 async def lock_person(connection: Connection, name: str, *, password: str) -> Account | None:
-    """``password``: hashed. None: nobody of that name has it, or he is disabled."""
+    """Lock the enabled account that has this name and hashed password, or return None."""
     row = await connection.fetchrow(LOCK, name, password)
     return None if row is None else _account(row)
 
@@ -83,7 +84,7 @@ async def lock_person(connection: Connection, name: str, *, password: str) -> Ac
 async def update_person(
     connection: Connection, name: str, change: AccountChange, *, password: str | None
 ) -> Account | None:
-    """``password``: hashed. None: there is nobody of that name."""
+    """Change an account; ``password`` is hashed. Return None if there is no such account."""
     row = await connection.fetchrow(
         UPDATE, name, change.role, password, change.disabled, change.groups
     )
@@ -93,8 +94,20 @@ async def update_person(
 async def enter_person(
     connection: Connection, subject: str, name: str, role: Role, *, groups: list[str] | None
 ) -> Account | None:
-    """Of whom a provider knows as ``subject``; he keeps the name that he came with first.
-    ``groups``: None: it does not say them. None: the name is another one's."""
+    """Create or update the account of a person whom an identity provider knows as ``subject``.
+
+    The account keeps the name of the first sign-in.
+
+    Args:
+        connection: The connection to the database.
+        subject: The provider's identifier of the person.
+        name: The name for a new account.
+        role: The role that the provider gives.
+        groups: The groups that the provider gives. None leaves the groups as they are.
+
+    Returns:
+        The account, or None if another account has the name.
+    """
     row = await connection.fetchrow(SET_ROLE, subject, role, groups) or await connection.fetchrow(
         ENTER, subject, name, role, groups
     )
@@ -102,6 +115,7 @@ async def enter_person(
 
 
 def person_with(account: Account) -> Person:
+    """Return the principal of an account."""
     return Person(account.name, account.role, tuple(account.groups))
 
 

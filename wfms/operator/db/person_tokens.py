@@ -97,13 +97,14 @@ DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
 
 
 def digest(secret: str) -> bytes:
+    """Return the SHA-256 digest under which a secret is stored."""
     return hashlib.sha256(secret.encode(errors="replace")).digest()
 
 
 async def insert_token(
     connection: Connection, person: Person, label: str, *, secret: str, life: timedelta
 ) -> Token:
-    """``person``: with the most that the token may."""
+    """Insert a token of a person, whose role is the most that the token may have."""
     row = await connection.fetchrow(
         INSERT_TOKEN, person.name, label, person.role, digest(secret), life
     )
@@ -111,29 +112,30 @@ async def insert_token(
 
 
 async def tokens_of(connection: Connection, person: str | None) -> list[Token]:
-    """The newest first; ``person`` None: of all."""
+    """Return the tokens of a person, or of everybody for None, newest first."""
     return [_token(row) for row in await connection.fetch(SELECT_TOKENS, person)]
 
 
 async def count_of(connection: Connection, person: str) -> int:
-    """Of the person's tokens those that hold; none is made until the transaction ends."""
+    """Count the valid tokens of a person. No token is added until the transaction ends."""
     await connection.execute(LOCK_TOKENS, person)
     return int(await connection.fetchval(COUNT, person))
 
 
 async def mark_revoked(connection: Connection, token: UUID, *, person: str | None) -> Token | None:
-    """``person``: whose it has to be, None: anybody's. None: there is none."""
+    """Revoke a token of ``person`` (None: of anybody). Return None if there is no such token."""
     row = await connection.fetchrow(REVOKE, token, person)
     return None if row is None else _token(row)
 
 
 async def revoke_itself(connection: Connection, secret: str) -> str | None:
-    """Whose it was; None: there is none."""
+    """Revoke the token with this secret. Return the name of its person, or None."""
     person: str | None = await connection.fetchval(REVOKE_ITSELF, digest(secret))
     return person
 
 
 async def holder_of(connection: Connection, secret: str) -> Person | None:
+    """Return the person whom the token with this secret belongs to, or None."""
     row = await connection.fetchrow(HOLDER, digest(secret))
     if row is None:
         return None
@@ -145,7 +147,10 @@ async def holder_of(connection: Connection, secret: str) -> Person | None:
 async def begin_session(
     connection: Connection, person: Person, *, secret: str, life: timedelta, token: str
 ) -> None:
-    """``token``: by which it begins; empty: by none. The oldest ends where there are too many."""
+    """Begin a session, with the token that it was started by or an empty text.
+
+    The oldest session ends if the person has too many.
+    """
     await connection.execute(END_OLDEST, person.name, MAX_SESSIONS - 1)
     await connection.execute(
         BEGIN_SESSION, digest(secret), person.name, person.role, life, digest(token)
@@ -153,28 +158,30 @@ async def begin_session(
 
 
 async def person_in_session(connection: Connection, secret: str) -> Person | None:
+    """Return the person of the session with this secret, or None."""
     row = await connection.fetchrow(IN_SESSION, digest(secret))
     return None if row is None else _person(row)
 
 
 async def end_session(connection: Connection, secret: str) -> str | None:
-    """Whose it was; None: there is none."""
+    """End the session with this secret. Return the name of its person, or None."""
     person: str | None = await connection.fetchval(END_SESSION, digest(secret))
     return person
 
 
 async def end_sessions_of(connection: Connection, person: str) -> None:
-    """And what he has let in by a browser, where it has not come in yet."""
+    """End all sessions of a person, and the device logins that are not completed."""
     await connection.execute(END_SESSIONS, person)
     await connection.execute(END_DEVICE_LOGINS, person)
 
 
 async def forget_ended_sessions(connection: Connection) -> None:
+    """Delete the sessions whose time is over."""
     await connection.execute(FORGET_SESSIONS)
 
 
 def _person(row: Any) -> Person:
-    """May no more than the token or session, and no more than its person."""
+    """Return the person with the lesser role of the account and of the token or session."""
     given, most = Role(row["role"]), row["most"]
     role = given if most is None else given.least(Role(most))
     return Person(row["person"], role, tuple(row["groups"] or ()))

@@ -1,5 +1,4 @@
-"""The table ``run_templates`` and its statements: templates that nobody published, which nothing
-matches."""
+"""Statements on the table ``run_templates``: unpublished templates, which match no data set."""
 
 from typing import Any
 from uuid import UUID
@@ -74,14 +73,14 @@ WHERE id = $1 AND deleted_at IS NULL AND {_SEEN("$2")} RETURNING id
 
 
 async def run_again(connection: Connection, digest: bytes) -> StoredTemplate | None:
-    """Notes the time. None where these files were never stored."""
+    """Set the time of the last run of these files, or return None if they are not stored."""
     return maybe_template(await connection.fetchrow(RUN_AGAIN, digest))
 
 
 async def insert_run_template(
     connection: Connection, template: StoredTemplate, *, digest: bytes
 ) -> StoredTemplate:
-    """The one that is there already, where somebody else has just stored the same."""
+    """Insert a template that runs, or return the stored template with the same files."""
     row = await connection.fetchrow(INSERT_RUN, *_values(template, digest))
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
     return template_of(row)
@@ -90,39 +89,39 @@ async def insert_run_template(
 async def insert_held(
     connection: Connection, template: StoredTemplate, *, digest: bytes
 ) -> StoredTemplate:
-    """The one that is there already, where these files were stored before."""
+    """Insert a draft, or return the stored template with the same files."""
     row = await connection.fetchrow(INSERT_HELD, *_values(template, digest))
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
     return template_of(row)
 
 
 async def forget_held(connection: Connection, template_id: UUID) -> None:
-    """Nothing where it was run."""
+    """Delete a draft, unless it was run."""
     await connection.execute(FORGET_HELD, template_id)
 
 
 async def forget_old_held(connection: Connection) -> None:
+    """Delete the drafts that nobody published within seven days."""
     await connection.execute(FORGET_OLD_HELD)
 
 
 async def run_template_by_id(
     connection: Connection, template_id: UUID, sight: Sight
 ) -> StoredTemplate | None:
-    """Also when it is deleted."""
+    """Return a visible template by its id, even if it is deleted, or None."""
     return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, sight.names()))
 
 
 async def all_run(
     connection: Connection, sight: Sight, *, limit: int, after: UUID | None
 ) -> list[StoredTemplate]:
-    """Those that were run, the last one first; without their texts and documents, which are empty
-    here."""
+    """Return templates that were run, latest first, without their texts and documents."""
     rows = await connection.fetch(SELECT_ALL, limit, after, sight.names())
     return [template_of(row) for row in rows]
 
 
 async def mark_unlisted(connection: Connection, template_id: UUID, sight: Sight) -> bool:
-    """False where it was not (or no longer) there, or is not seen."""
+    """Mark a visible template as deleted. Return False if there is none."""
     return await connection.fetchval(DELETE, template_id, sight.names()) is not None
 
 

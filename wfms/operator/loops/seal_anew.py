@@ -27,4 +27,3 @@ class SealAnew:
 
     async def stop(self) -> None:
         """Do nothing."""
-        return None

@@ -1,0 +1,1 @@
+"""Migrations of the database of the operator service."""
