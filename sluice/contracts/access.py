@@ -1,10 +1,10 @@
-"""Who asks: roles of people, and services by their names."""
+"""Roles of people, names of services, and headers that identify principals."""
 
 from enum import StrEnum
 
 
 class Role(StrEnum):
-    """Of a person; each may do what the ones before it may."""
+    """The role of a person. Each role includes the permissions of the roles before it."""
 
     VIEWER = "viewer"
     SUBMITTER = "submitter"
@@ -12,16 +12,17 @@ class Role(StrEnum):
     ADMIN = "admin"
 
     def includes(self, other: "Role") -> bool:
+        """Return whether this role has all permissions of the other role."""
         order = list(Role)
         return order.index(self) >= order.index(other)
 
     def least(self, other: "Role") -> "Role":
-        """The one of the two that may less."""
+        """Return the one of the two roles that has fewer permissions."""
         return other if self.includes(other) else self
 
 
 class CallingService(StrEnum):
-    """That asks others. ``SETUP``: what prepares an installation."""
+    """A service that calls other services. ``SETUP`` prepares an installation."""
 
     DMS = "dms"
     WMS = "wms"

@@ -1,4 +1,4 @@
-"""What a step asks of people: said by the template."""
+"""Human tasks: what a template asks annotators."""
 
 import operator
 from enum import StrEnum
@@ -45,7 +45,7 @@ LanguageTag = Annotated[
 
 
 class Show(StrEnum):
-    """How an item is shown."""
+    """How the page shows an item."""
 
     TEXT = "text"  #: with a marked place, where it has one
     HTML = "html"  #: without what could run, load or lead away
@@ -53,20 +53,22 @@ class Show(StrEnum):
 
 
 def _show(given: Any) -> Show:
-    """Also where nothing else is taken for what it is not."""
+    """Return the way to show an item, or raise an error that names the possible values."""
     if isinstance(given, str) and given in list(Show):
         return Show(given)
     raise in_words("it is text, html or image")
 
 
 class Ask(Contract):
-    """What people are asked of each entry. ``agree``: so many have to answer the same. ``gold``:
-    the Operation's port that gets a file of items whose answers are known (JSON Lines, each an item
-    with ``answer``), of which every ``gold_every``-th shown is one. ``link``: days for which a link
-    may open the page to whoever has it, without signing in; None: only to who is signed in.
-    ``instructions``: shown first; ``help``: whenever it is asked for. ``language``: of the texts
-    here, and of the page around them where it has that language. ``labels``: what the buttons say;
-    files keep the answer's own name."""
+    """The question that annotators answer for each item.
+
+    ``agree`` is the number of equal answers that decide an item. ``gold`` names the port that gets a
+    file of gold items: JSON Lines, each an item with its ``answer``. Every ``gold_every``-th item
+    shown is a gold item. ``link`` is the number of days for which a link may open the page without
+    sign-in; without it, annotators must sign in. ``instructions`` are shown first, ``help`` on
+    request. ``language`` is the language of these texts, and of the page if it has that language.
+    ``labels`` are the texts of the buttons; files keep the name of the answer.
+    """
 
     question: Annotated[str, Field(min_length=1, max_length=300)]
     answers: Annotated[

@@ -1,4 +1,4 @@
-"""What people see and change who watch a step that asks."""
+"""What people see and change who supervise a human task."""
 
 from typing import Annotated
 from uuid import UUID
@@ -11,9 +11,12 @@ from sluice.contracts.states import AskItemState, DeviceStanding
 
 
 class AskingStep(Contract):
-    """``items``: by state. ``seconds``: that half of the answers took at most. ``link``: days for
-    which a link may open it; None: only who is signed in may answer. ``reason``: why no more items
-    are taken in."""
+    """The progress of one human task step.
+
+    ``items`` counts items by state. ``seconds`` is the median time of an answer. ``link`` is the
+    number of days for which a link may open the page; without it, annotators must sign in.
+    ``reason`` says why no more items are accepted.
+    """
 
     template: str
     step: str
@@ -32,40 +35,51 @@ class AskingStep(Contract):
 
     @property
     def waiting(self) -> int:
+        """Return the number of items that wait for answers."""
         return self.items.get(AskItemState.OPEN, 0)
 
     @property
     def decided(self) -> int:
-        """Agreed on, and not yet with its chain."""
+        """Return the number of decided items whose chain does not have them yet."""
         return sum(
             self.items.get(state, 0) for state in (AskItemState.DECIDED, AskItemState.GIVING)
         )
 
     @property
     def finished(self) -> int:
+        """Return the number of items that were given to their chain."""
         return self.items.get(AskItemState.GIVEN, 0)
 
     @property
     def done(self) -> int:
+        """Return the number of items that are decided, given to their chain or not."""
         return self.decided + self.finished
 
 
 class AskingSteps(Contract):
+    """A list of human task steps."""
+
     steps: list[AskingStep]
 
 
 class NewLink(Contract):
-    """``days``: that it opens the page; at most as many as the template says. ``mine``: it is for
-    whoever makes it alone, who is signed in: one browser, for a day."""
+    """A request for a link to the page of a step.
+
+    ``days`` is how long the link is valid, at most as long as the template allows. A link with
+    ``mine`` is for the signed-in person who creates it: for one browser, for a day.
+    """
 
     days: Annotated[int, Field(ge=1, le=MOST_LINK_DAYS)] = 1
     mine: bool = False
 
 
 class AskLink(Contract):
-    """``url``: with its key, which is told once; left out afterwards. ``person``: who alone it is
-    for. ``browsers``: that came by it last; those of one origin count once among the ``votes``.
-    ``answers``: that these browsers gave."""
+    """A link that opens the page of a step.
+
+    ``url`` contains the key and is present only in the answer that creates the link. ``person`` is
+    the only person who may use it. ``browsers`` counts browsers whose last visit used this link;
+    browsers of one origin count once in ``votes``. ``answers`` counts the answers of these browsers.
+    """
 
     uid: UUID
     person: Annotated[str | None, Field(exclude_if=absent)] = None
@@ -79,10 +93,13 @@ class AskLink(Contract):
     answers: int = 0
 
     def opens(self, now: Timestamp) -> bool:
+        """Return whether the link is valid at the given time."""
         return self.ended_at is None and now < self.expires_at
 
 
 class AskLinks(Contract):
+    """A list of links."""
+
     links: list[AskLink]
 
 
@@ -112,6 +129,8 @@ class AskDevice(Contract):
 
 
 class AskDevices(Contract):
+    """A list of browsers that answer a step."""
+
     devices: list[AskDevice]
 
 
@@ -124,7 +143,10 @@ class SetStanding(Contract):
 
 
 class ExportedAnswer(Contract):
-    """One answer, with what was decided on its item. ``known``: where that was known before."""
+    """One answer, with the decision on its item.
+
+    ``known`` is the known answer of a gold item.
+    """
 
     task_uid: UUID
     number: int

@@ -1,4 +1,4 @@
-"""What every request, answer and message has in common."""
+"""Base classes and types of all requests, answers and messages."""
 
 from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Annotated, Any
@@ -108,19 +108,27 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 def absent(value: object) -> bool:
-    """For fields that are left out where they say nothing, so that the release before reads the
-    answer: ADR 5."""
+    """Return whether a field has no value and is left out.
+
+    Without the field, the release before this one can read the answer (ADR 5).
+    """
     return value is None
 
 
 class Contract(BaseModel):
-    """Immutable, and strict about unknown fields: a misspelt field is an error, not a default."""
+    """An immutable model that refuses unknown fields.
+
+    A misspelt field is an error and does not silently get the default.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Page(Contract):
-    """How a list is read: ``after`` is the ``after`` of the page before, empty at the start."""
+    """The position and size of one page of a list.
+
+    ``after`` is the ``after`` of the page before, and empty for the first page.
+    """
 
     after: str | None = None
     limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000

@@ -1,5 +1,8 @@
-"""How much of what has no form of its own a request may hold. Answers and messages know no such
-bounds: what was stored before there were any is still read, and travels between the services."""
+"""Limits on the free-form content of requests.
+
+Answers and messages have no such limits: data that was stored before the limits existed is still
+read and sent between services.
+"""
 
 import math
 from collections.abc import Callable
@@ -28,8 +31,13 @@ MOST_GPUS = 256
 
 
 def json_of(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """A check that raises ``ValueError``: ``subject`` it is that is too large, too deep or no JSON,
-    and what to do instead."""
+    """Return a check for JSON objects that are too large, too deep or not valid JSON.
+
+    Args:
+        subject: What the error message says is wrong.
+        most: The maximum size as JSON in bytes.
+        remedy: What the error message says to do instead.
+    """
 
     def check(value: dict[str, Any]) -> dict[str, Any]:
         if not value:
@@ -56,7 +64,10 @@ def json_of(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], 
 
 
 def deeper(value: object, most: int) -> bool:
-    """Level by level: what is sent to exhaust the stack does not."""
+    """Return whether a value nests objects and lists deeper than ``most`` levels.
+
+    It goes level by level, so deep input cannot exhaust the stack.
+    """
     level = [value]
     if isinstance(value, dict) and not any(
         isinstance(inner, dict | list) for inner in value.values()
@@ -81,7 +92,7 @@ def shown_number(number: float) -> str:
 
 
 def not_finite(value: object) -> float | None:
-    """The first number that is infinite or none (NaN)."""
+    """Return a number in the value that is infinite or NaN, or None."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

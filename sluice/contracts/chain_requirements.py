@@ -1,5 +1,7 @@
-"""What ``sluice:require`` means: the chain service refuses by it, and whoever asks for a chain is
-told before."""
+"""Evaluation of ``sluice:require``.
+
+The chain service refuses chains by these rules. People see the result before they start a chain.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -90,12 +92,15 @@ def unmet_parameters(plan: Plan, params: Mapping[str, Any]) -> list[str]:
 
 
 def requires_text(broken: list[str]) -> str:
-    """``requires files from 10 to ∞, which is 3, and …``."""
+    """Return a sentence such as ``requires files from 10 to ∞, which is 3, and …``."""
     return f"requires {', and '.join(broken)}"
 
 
 def _size(name: str, condition: Condition, size: int, *, is_open: bool) -> str:
-    """Of an open data set only a minimum that is reached already is known to hold."""
+    """Return what is wrong with a size, or an empty string.
+
+    The size of an open data set may grow, so only a minimum that is already reached is sure to hold.
+    """
     if is_open and not (isinstance(condition, Between) and condition.maximum is None):
         return f"{name} {wanted(condition)}, and the data set is still open: close it first"
     broken = difference(condition, {name: size}, name)
