@@ -1,5 +1,7 @@
-"""Steps that people do: what the service that asks takes from the WMS and gives back, and what a
-browser gets and sends."""
+"""Models of human tasks.
+
+The ask service exchanges them with the WMS and with browsers.
+"""
 
 import operator
 from enum import StrEnum
@@ -23,8 +25,11 @@ MOST_REASON = 1000
 
 
 class AskedTask(Contract):
-    """A task whose jobs are questions, still living. ``files``: that every job gets, each with its
-    port: ``ask.gold``'s among them. ``asked``: jobs that wait for answers."""
+    """A human task that has not ended.
+
+    ``files`` are the inputs that every job gets, each with its port, including the port of
+    ``ask.gold``. ``asked`` is the number of jobs that wait for answers.
+    """
 
     uid: UUID
     chain_uid: UUID
@@ -40,11 +45,16 @@ class AskedTask(Contract):
 
 
 class AskedTasks(Contract):
+    """A list of human tasks."""
+
     tasks: list[AskedTask]
 
 
 class AskedJob(Contract):
-    """``id``: rises within a task in the order in which its jobs were made."""
+    """A job of a human task.
+
+    Within a task, ``id`` rises in the order in which the jobs were created.
+    """
 
     id: int
     seq: int
@@ -52,13 +62,16 @@ class AskedJob(Contract):
 
 
 class AskedJobs(Contract):
-    """One page, by ``id``; the next begins behind the last one's."""
+    """One page of jobs, ordered by ``id``.
+
+    The next page begins after the last ``id`` of this page.
+    """
 
     jobs: list[AskedJob]
 
 
 class AnsweredJob(Contract):
-    """The file with what was answered is safely on its storage, under the name of attempt 1."""
+    """A job whose answer file is on its storage, under the name of attempt 1."""
 
     id: int
     output: OutputFile
@@ -67,8 +80,10 @@ class AnsweredJob(Contract):
 
 
 class RefusedJob(Contract):
-    """Nobody can be asked: its file is nothing that can be shown. ``reason``: as a sentence that a
-    person understands."""
+    """A job that cannot be asked because its file cannot be shown.
+
+    ``reason`` is a sentence for people.
+    """
 
     id: int
     reason: Annotated[str, Field(min_length=1, max_length=MOST_REASON)]
@@ -76,28 +91,34 @@ class RefusedJob(Contract):
 
 
 class AnsweredJobs(Contract):
+    """A report of jobs that were answered or cannot be asked."""
+
     jobs: Annotated[list[AnsweredJob], Field(max_length=1024)] = Field(default_factory=list)
     refused: Annotated[list[RefusedJob], Field(max_length=1024)] = Field(default_factory=list)
 
 
 class TakenAnswer(Contract):
-    """``stale``: the job no longer waits for an answer, as its task has ended, or nobody could be
-    asked."""
+    """The result of a report on one job.
+
+    ``stale`` means that the job no longer waits for an answer.
+    """
 
     id: int
     answer: ReportAnswer
 
 
 class TakenAnswers(Contract):
-    """Of those that were answered, then of those that were refused."""
+    """Results of a report: answered jobs first, then refused jobs."""
 
     jobs: list[TakenAnswer]
 
 
 class AskPage(Contract):
-    """What a page has to know before it asks. ``over``: nothing is asked here any more.
-    ``wording``: other where anything is asked otherwise. ``language`` and ``labels``: as in
-    ``Ask``."""
+    """The content of the page of a human task.
+
+    ``over`` says that the step asks nothing any more. ``wording`` changes when any text of the
+    question changes. ``language`` and ``labels`` are those of ``Ask``.
+    """
 
     question: str
     answers: list[str]
@@ -111,8 +132,11 @@ class AskPage(Contract):
 
 
 class ShownItem(Contract):
-    """``text``: with ``mark`` (begin, end in characters), where a place is meant; ``html``:
-    cleaned; ``image``: an address, with ``box`` (left, top, width, height in its pixels)."""
+    """An item as the page shows it.
+
+    ``text`` may have ``mark``: the begin and end of a place, in characters. ``html`` is sanitized.
+    ``image`` is an address, with ``box``: left, top, width and height in pixels of the image.
+    """
 
     id: UUID
     text: str | None = None
@@ -124,7 +148,10 @@ class ShownItem(Contract):
 
 
 class GivenAnswer(Contract):
-    """``seconds``: that the item was looked at."""
+    """An answer to an item.
+
+    ``seconds`` is the time for which the item was shown.
+    """
 
     item: UUID
     answer: AnswerName
@@ -132,8 +159,11 @@ class GivenAnswer(Contract):
 
 
 class AskNext(Contract):
-    """Answers that were given, and how many items the browser wants beside those that it ``has``;
-    answers that are sent again count once."""
+    """Answers of a browser, and a request for more items.
+
+    ``wanted`` is the number of items that the browser wants in addition to those in ``has``.
+    Answers that are sent twice count once.
+    """
 
     answers: Annotated[list[GivenAnswer], Field(max_length=MOST_AT_ONCE)] = Field(
         default_factory=list
@@ -143,6 +173,8 @@ class AskNext(Contract):
 
 
 class AnswerFate(StrEnum):
+    """What happened to an answer."""
+
     TAKEN = "taken"
     ALREADY = "already"  #: this one was taken before
     LATE = "late"  #: nobody asks it any more: it was decided, or its task has ended
@@ -150,14 +182,19 @@ class AnswerFate(StrEnum):
 
 
 class FateOfAnswer(Contract):
+    """What happened to the answer to one item."""
+
     item: UUID
     fate: AnswerFate
 
 
 class NextItems(Contract):
-    """``given``: how many answers of this browser count here; ``over``, ``wording``: as in
-    ``AskPage``; where the wording is another one, read that first: the items are asked so. No
-    ``items`` and not over: others have what is left; ask again in a while."""
+    """The results of answers, and the next items.
+
+    ``given`` is the number of answers of this browser that count here. ``over`` and ``wording`` are
+    those of ``AskPage``. If ``wording`` is new, read the page again before you show the items.
+    Without ``items`` and ``over``, other browsers have the remaining items: ask again later.
+    """
 
     fates: list[FateOfAnswer] = Field(default_factory=list)
     items: list[ShownItem] = Field(default_factory=list)
@@ -167,12 +204,17 @@ class NextItems(Contract):
 
 
 class UndoAnswer(Contract):
+    """A request to revoke the answer to an item."""
+
     item: UUID
 
 
 class AnswerInFile(Contract):
-    """``device_uid``: the same for all answers of a browser to a step; ``person``: who was signed
-    in."""
+    """An answer as the answer file of an item contains it.
+
+    ``device_uid`` is the same for all answers of a browser to a step. ``person`` is who was
+    signed in.
+    """
 
     answer: str
     device_uid: UUID
@@ -182,8 +224,10 @@ class AnswerInFile(Contract):
 
 
 class AnswerFile(Contract):
-    """What is in the file that a decided item gives. ``item``: the item itself, where that is JSON;
-    ``name``: of its file."""
+    """The content of the file that a decided item produces.
+
+    ``item`` is the item itself if it is JSON. ``name`` is the name of its file.
+    """
 
     answer: str
     agreed: int

@@ -77,8 +77,8 @@ class AskLink(Contract):
     """A link that opens the page of a step.
 
     ``url`` contains the key and is present only in the answer that creates the link. ``person`` is
-    the only person who may use it. ``browsers`` counts browsers whose last visit used this link;
-    browsers of one origin count once in ``votes``. ``answers`` counts the answers of these browsers.
+    the only person who may use it. ``browsers`` counts browsers whose last visit used this link.
+    Browsers of one origin count once in ``votes``. ``answers`` counts the answers of all browsers.
     """
 
     uid: UUID
@@ -104,11 +104,14 @@ class AskLinks(Contract):
 
 
 class AskDevice(Contract):
-    """``gold``: how many items with known answers it answered right, of how many; ``peers``: how
-    often it agreed with the others, likewise. ``score``: above ``limit`` it is excluded by itself.
-    ``seconds``: that half of its answers took at most. ``set_by``: who has decided about it.
-    ``alike``: other browsers of the step that came from the same origin, with which it has one
-    vote on an item. ``link_uid``: by which it came last."""
+    """A browser that answers a step, and the quality of its answers.
+
+    ``gold`` is how many gold items it answered right, of how many. ``peers`` is how often it agreed
+    with others, of how many items. A browser whose ``score`` exceeds ``limit`` is excluded
+    automatically. ``seconds`` is the median time of its answers. ``set_by`` is who decided on its
+    exclusion. ``alike`` counts other browsers of the same origin, which share one vote on an item.
+    ``link_uid`` is the link of its last visit.
+    """
 
     uid: UUID
     person: str | None = None
@@ -135,8 +138,11 @@ class AskDevices(Contract):
 
 
 class SetStanding(Contract):
-    """Excluded, none of its answers counts; all that were given count again otherwise. What was
-    given to the WMS before stays as it is."""
+    """A request to exclude a browser or to count its answers again.
+
+    No answer of an excluded browser counts. Otherwise all its answers count. Results that the WMS
+    already has do not change.
+    """
 
     standing: DeviceStanding
     reason: Annotated[str, Field(max_length=500)] = ""

@@ -15,8 +15,10 @@ from sluice.contracts.states import DatasetState
 
 @dataclass(frozen=True, slots=True)
 class DatasetFacts:
-    """What is looked at of a data set: its facts (see ``facts_of``), and how many files and bytes
-    it has (``bytes`` None: not known yet, and not looked at). ``open``: there may be more of both.
+    """The properties of a data set that conditions can test.
+
+    ``facts`` comes from ``facts_of``. ``bytes`` is None if it is not known, and is then not tested.
+    ``open`` says that files and bytes may still increase.
     """
 
     facts: Mapping[str, Any]
@@ -26,6 +28,7 @@ class DatasetFacts:
 
     @classmethod
     def of(cls, dataset: Dataset) -> "DatasetFacts":
+        """Return the properties of a data set."""
         is_open = dataset.state is DatasetState.OPEN
         return cls(facts_of(dataset), files=dataset.count_files, bytes=dataset.bytes, open=is_open)
 
@@ -35,7 +38,10 @@ NO_DATASET = DatasetFacts({}, files=0, bytes=0)
 
 
 def required(plan: Plan) -> dict[str, Condition]:
-    """The conditions, each by what it is of: ``files``, ``meta version``, ``parameter cut``."""
+    """Return the conditions of a plan by subject.
+
+    Subjects are, for example, ``files``, ``meta version`` and ``parameter cut``.
+    """
     wants = plan.require
     if wants is None:
         return {}
@@ -53,13 +59,15 @@ def required(plan: Plan) -> dict[str, Condition]:
 
 
 def unmet(plan: Plan, subject: DatasetFacts, params: Mapping[str, Any]) -> list[str]:
-    """What does not hold, each with the value: ``files from 10 to ∞, which is 3``. ``params``: as
-    given, bound ones too."""
+    """Return each condition that does not hold, with the actual value.
+
+    An example is ``files from 10 to ∞, which is 3``. ``params`` includes bound parameters.
+    """
     return [*unmet_dataset(plan, subject), *unmet_parameters(plan, params)]
 
 
 def unmet_dataset(plan: Plan, subject: DatasetFacts) -> list[str]:
-    """As ``unmet``, of the data set alone."""
+    """Return the conditions on the data set that do not hold."""
     if plan.require is None:
         return []
     sizes = {
@@ -79,7 +87,10 @@ def unmet_dataset(plan: Plan, subject: DatasetFacts) -> list[str]:
 
 
 def unmet_parameters(plan: Plan, params: Mapping[str, Any]) -> list[str]:
-    """As ``unmet``, of the parameters alone; one that is not given has its default."""
+    """Return the conditions on parameters that do not hold.
+
+    A parameter without a value has its default.
+    """
     if plan.require is None:
         return []
     defaults = {name: parameter.default for name, parameter in plan.parameters.items()}
@@ -99,7 +110,7 @@ def requires_text(broken: list[str]) -> str:
 def _size(name: str, condition: Condition, size: int, *, is_open: bool) -> str:
     """Return what is wrong with a size, or an empty string.
 
-    The size of an open data set may grow, so only a minimum that is already reached is sure to hold.
+    The size of an open data set may grow, so only a minimum that it has reached is sure to hold.
     """
     if is_open and not (isinstance(condition, Between) and condition.maximum is None):
         return f"{name} {wanted(condition)}, and the data set is still open: close it first"
