@@ -62,12 +62,12 @@ def _show(given: Any) -> Show:
 class Ask(Contract):
     """The question that annotators answer for each item.
 
-    ``agree`` is the number of equal answers that decide an item. ``gold`` names the port that gets a
-    file of gold items: JSON Lines, each an item with its ``answer``. Every ``gold_every``-th item
+    ``agree`` is the number of equal answers that decide an item. ``gold`` names the port that gets
+    a file of gold items: JSON Lines, each an item with its ``answer``. Every ``gold_every``-th item
     shown is a gold item. ``link`` is the number of days for which a link may open the page without
-    sign-in. Without ``link``, annotators must sign in. ``instructions`` are shown first, ``help`` on
-    request. ``language`` is the language of these texts, and of the page if it has it. ``labels``
-    are the texts of the buttons. Files keep the name of the answer.
+    sign-in. Without ``link``, annotators must sign in. ``instructions`` are shown first, ``help``
+    on request. ``language`` is the language of these texts, and of the page if it has it.
+    ``labels`` are the texts of the buttons. Files keep the name of the answer.
     """
 
     question: Annotated[str, Field(min_length=1, max_length=300)]

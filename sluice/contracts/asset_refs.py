@@ -1,5 +1,4 @@
-"""How assets, and the files in them, are named: in templates, in the values of parameters, and in
-the catalogue."""
+"""Names of assets and of their files, in templates, parameters and the catalogue."""
 
 from typing import Annotated, Any
 from urllib.parse import unquote
@@ -33,6 +32,7 @@ AssetName = Annotated[
 
 
 def _is_plain(path: str) -> str:
+    """Return a path, or raise an error if it leaves its folder or is too long."""
     if not stays_inside(path) or path.startswith("/") or any(ord(sign) < 32 for sign in path):
         raise in_words(
             f"{quoted(path)} is no plain path of a file in a folder: no '.' or '..', nothing empty"
@@ -47,17 +47,20 @@ AssetPath = Annotated[str, AfterValidator(_is_plain)]
 
 
 def file_name_of(path: str) -> str:
-    """What the file is called in the catalogue, whose names have no slash."""
+    """Return the file name for a path in the catalogue, whose names have no slash."""
     return path.replace("%", "%25").replace("/", "%2F")
 
 
 def path_of(name: str) -> str:
-    """The path of the file that is called so in the catalogue."""
+    """Return the path of a file from its name in the catalogue."""
     return unquote(name)
 
 
 class AssetRef(Contract):
-    """An asset by its name. ``version``: None for the newest there is when a chain is made."""
+    """A reference to an asset by name.
+
+    Without ``version``, it means the newest version when a chain is created.
+    """
 
     name: AssetName
     version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
@@ -69,17 +72,21 @@ class AssetRef(Contract):
 
     @property
     def short(self) -> str:
-        """``pero-cz@3``."""
+        """Return the reference without its scheme, such as ``pero-cz@3``."""
         return self.name if self.version is None else f"{self.name}@{self.version}"
 
     @classmethod
     def read(cls, text: str) -> "AssetRef":
-        """``asset:pero-cz@3``. Raises ``ValidationError``."""
+        """Parse a reference such as ``asset:pero-cz@3``.
+
+        Raises:
+            ValidationError: The text is not a valid reference.
+        """
         name, at, version = text.removeprefix(SCHEME).partition("@")
         fields: dict[str, Any] = {"name": name}
         return cls.model_validate(fields | ({"version": version} if at else {}))
 
 
 def is_asset(value: object) -> bool:
-    """Is the value of a parameter an asset by its name?"""
+    """Return whether the value of a parameter is a reference to an asset."""
     return isinstance(value, str) and value.startswith(SCHEME)

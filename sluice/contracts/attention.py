@@ -1,4 +1,4 @@
-"""What needs a person, who has seen it, and how much there is to do."""
+"""Notices that need a person, their acknowledgements, and counts of open work."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -26,27 +26,27 @@ PersonName = Annotated[
 
 
 class Acknowledge(Contract):
-    """``by``: who has seen it. Nobody logs in yet, so it is what is said."""
+    """A request to acknowledge a notice. ``by`` is the name of the person."""
 
     by: PersonName
 
 
 class Acknowledgement(Contract):
-    """Who has seen it, and when: the first who said so."""
+    """The first person who acknowledged a notice, and the time."""
 
     by: str
     at: Timestamp
 
 
 class AlreadySeen(Conflict):
-    """Somebody else has acknowledged it: the first stays."""
+    """Another person has acknowledged the notice. The first acknowledgement stays."""
 
     def __init__(self, what: str, by: str, at: datetime) -> None:
         super().__init__(f"{by} has seen it already, {at:%F %T}: {what}", by=by, at=at.isoformat())
 
 
 class ChainCounts(Contract):
-    """Chains that have not ended, and those that need a person."""
+    """The number of chains that have not ended, and of chains that need a person."""
 
     in_progress: int
     uploading: int
@@ -54,10 +54,13 @@ class ChainCounts(Contract):
 
 
 class WorkCounts(Contract):
-    """Of one moment. Jobs of tasks that have not ended: ``running`` are in a slot of a pilot that
-    is there (``Pilot.busy``), ``waiting`` are all others that are still to run (ready, or given to
-    a pilot ahead), ``held`` wait for a person. ``slots``: of these pilots. ``troubled``: tasks with
-    jobs that failed for good or are held; only for those who ask for it."""
+    """The number of jobs of tasks that have not ended, at one moment.
+
+    ``running`` jobs are in a slot of a live pilot (``Pilot.busy``). ``waiting`` jobs are all others
+    that are still to run: ready, or leased by a pilot in advance. ``held`` jobs wait for a person.
+    ``slots`` is the number of slots of live pilots. ``troubled`` is the number of tasks with jobs
+    that failed for good or are held. It is present only on request.
+    """
 
     running: int
     waiting: int
@@ -67,12 +70,14 @@ class WorkCounts(Contract):
 
 
 class NoticeSeverity(StrEnum):
+    """The severity of a notice."""
+
     ERROR = "error"
     WARNING = "warning"
 
 
 class Subject(StrEnum):
-    """What can be acknowledged."""
+    """A kind of object that can be acknowledged."""
 
     CHAIN = "chain"
     #: A chain that finished with failed jobs: what they have read is given up with it.
@@ -81,9 +86,10 @@ class Subject(StrEnum):
 
 
 class Notice(Contract):
-    """What needs a person, in one sentence. ``id``: with it, it is acknowledged; None: it goes when
-    its cause has gone. ``chain_uid``, ``task_uid``: what it is about; ``page``: or the page that
-    shows it.
+    """A sentence about something that needs a person.
+
+    A notice with an ``id`` can be acknowledged. A notice without one disappears with its cause.
+    ``chain_uid`` and ``task_uid`` are its subject. ``page`` is the page that shows it.
     """
 
     text: str
@@ -96,7 +102,7 @@ class Notice(Contract):
 
     @staticmethod
     def subject_of(notice: str) -> tuple[Subject, UUID] | None:
-        """What the notice of this ``id`` is about; None where that is no id."""
+        """Return the kind and uid in the id of a notice, or None if the id is invalid."""
         kind, _, uid = notice.partition(":")
         try:
             return Subject(kind), UUID(uid)
@@ -105,8 +111,11 @@ class Notice(Contract):
 
 
 class NoticeList(Contract):
-    """Errors first, each kind newest first. Of many, what can be acknowledged has half of the
-    places and what lasts the others. ``more``: how many are left out."""
+    """Notices: errors first, the newest first within a severity.
+
+    If there are many, half of the places are for notices that can be acknowledged.
+    ``more`` is the number of notices that are left out.
+    """
 
     notices: list[Notice]
     more: int = 0

@@ -1,4 +1,4 @@
-"""Who did what: what each service notes of people's requests that change something."""
+"""Audit log: the events that each service records for requests that change something."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -10,9 +10,12 @@ from sluice.contracts.base import Contract, Timestamp
 
 
 class AuditKind(StrEnum):
-    """``BEGUN``: a request has come; its row is there before anything is done. ``CHANGED``: a
-    transaction of it has committed, with this row. ``ENDED``: it was answered. ``TOLD``: what is
-    no request of a person who is known, as a sign-in."""
+    """The kind of an audit event.
+
+    ``BEGUN``: a request arrived; the row exists before any work starts. ``CHANGED``: a transaction
+    of the request committed, with this row. ``ENDED``: the request was answered. ``TOLD``: an event
+    that is not a request of a known person, such as a sign-in.
+    """
 
     BEGUN = "begun"
     CHANGED = "changed"
@@ -25,8 +28,11 @@ FIRST = (AuditKind.BEGUN, AuditKind.TOLD)
 
 
 class AuditRow(Contract):
-    """As a service keeps it. ``action``: method and address, or in words. ``remote``: the address
-    that the request came from. ``outcome``: its HTTP status. ``facts``: what came of it."""
+    """An audit event as a service stores it.
+
+    ``action`` is a method and path, or words. ``remote`` is the address of the client. ``outcome``
+    is the HTTP status. ``facts`` are results.
+    """
 
     id: int
     at: Timestamp
@@ -45,8 +51,11 @@ ObjectName = Annotated[str, Field(max_length=240)]
 
 
 class AuditFilter(Contract):
-    """``what``: stands in the action, as `POST /api/v1/chains`. ``object``: uid or name of what was
-    acted on. ``after``: the ``after`` of the page before."""
+    """A filter for audit events.
+
+    ``what`` is a part of the action, such as `POST /api/v1/chains`. ``object`` is the uid or name
+    of the object. ``after`` is the ``after`` of the page before.
+    """
 
     who: Annotated[str, Field(max_length=200)] | None = None
     what: Annotated[str, Field(max_length=200)] | None = None
@@ -58,24 +67,28 @@ class AuditFilter(Contract):
 
 
 class AuditSearch(AuditFilter):
-    """``also``: what else the ``object`` is called."""
+    """A filter with other names of the ``object`` in ``also``."""
 
     also: Annotated[list[ObjectName], Field(max_length=100)] = Field(default_factory=list)
 
     @property
     def names(self) -> list[str] | None:
-        """None: of any object."""
+        """Return all names of the object, or None for any object."""
         return None if self.object is None else [self.object, *self.also]
 
 
 class AuditRows(Contract):
+    """A list of audit events of one service."""
+
     rows: list[AuditRow]
 
 
 class AuditEntry(Contract):
-    """A request, with all that the services have noted of it. ``outcome``: None: it was not
-    answered, as the service ended meanwhile. ``changed``: services where something was committed
-    for it."""
+    """A request with all its audit events.
+
+    ``outcome`` is None if the service ended before it answered. ``changed`` lists the services that
+    committed a change for the request.
+    """
 
     request: UUID
     at: Timestamp
@@ -88,7 +101,7 @@ class AuditEntry(Contract):
     facts: dict[str, str] = Field(default_factory=dict)
 
     def news(self) -> list[str]:
-        """The facts that the action does not say, in words."""
+        """Return the facts that the action does not contain, as text."""
         return [
             f"{name} {fact}"
             for name, fact in sorted(self.facts.items())
@@ -97,17 +110,22 @@ class AuditEntry(Contract):
 
 
 class AuditPage(Contract):
-    """The newest first. ``after``: where the next page begins; None on the last."""
+    """Audit entries, the newest first.
+
+    ``after`` is where the next page begins, or None on the last page.
+    """
 
     entries: list[AuditEntry]
     after: str | None = None
 
 
 class AuditVerdict(Contract):
-    """Of one service's rows: whether they are those that were chained. ``head``: digest of the
-    last one, to be compared with one that was kept elsewhere. ``wrong``: the first that is not as
-    it was; empty: none. ``unchained``: rows that are to be chained yet; ``forgotten``: that were
-    older than they are kept."""
+    """The result of a check of the hash chain of one service's audit log.
+
+    ``head`` is the digest of the last row; compare it with a copy from another place. ``wrong`` names
+    the first changed row and is empty if there is none. ``unchained`` counts rows that are not in the
+    chain yet. ``forgotten`` counts rows that were deleted at the end of their retention.
+    """
 
     service: str
     rows: int
@@ -118,4 +136,6 @@ class AuditVerdict(Contract):
 
 
 class AuditVerdicts(Contract):
+    """The results of the check for all services."""
+
     services: list[AuditVerdict]

@@ -1,4 +1,4 @@
-"""Files that somebody says are there, and what is wrong with them."""
+"""Files that a client says exist, and what is wrong with them."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from sluice.contracts.base import Checksum, Contract, StorageUrl
 
 
 class ClaimedFile(Contract):
-    """A file that somebody says is there."""
+    """A file that a client says exists."""
 
     url: StorageUrl
     size: Annotated[int, Field(ge=0)]
@@ -16,14 +16,17 @@ class ClaimedFile(Contract):
 
 
 class LookAtFiles(Contract):
-    """``content``: read them, and compare with the checksums; else the sizes are compared, as far
-    as they lie on file systems."""
+    """A request to check files.
+
+    With ``content``, files are read and compared with their checksums. Otherwise only sizes are
+    compared, for files on file systems.
+    """
 
     files: Annotated[list[ClaimedFile], Field(max_length=10_000)]
     content: bool = False
 
 
 class FoundFaults(Contract):
-    """What is wrong with each file, in their order; None: nothing."""
+    """What is wrong with each file, in the order of the request, or None."""
 
     faults: list[str | None]

@@ -14,8 +14,11 @@ Owned = Annotated[list[UUID], Field(max_length=MAX_OWNED)]
 
 
 class RenewClientLease(Contract):
-    """All that the client owns now. ``datasets``: those that it brought in, and that no chain of
-    it has as its input. ``discard``: the data of chains that have finished go as well."""
+    """The complete list of objects that a client owns now.
+
+    ``datasets`` are data sets that it registered and that none of its chains has as input.
+    ``discard`` says that the data of finished chains is deleted too.
+    """
 
     chains: Owned = Field(default_factory=list)
     datasets: Owned = Field(default_factory=list)
@@ -24,7 +27,7 @@ class RenewClientLease(Contract):
 
 
 class RenewedLease(Contract):
-    """``seconds``: how long it lasts without being renewed."""
+    """A client lease. ``seconds`` is how long it lasts without a renewal."""
 
     uid: UUID
     expires_at: Timestamp
