@@ -1,5 +1,7 @@
-"""Assets: models and configurations of tools, kept under a name and in versions. A version is a set
-of files, and the same files are the same version."""
+"""Assets: models and configurations of tools, by name and version.
+
+A version is a set of files. The same files are the same version.
+"""
 
 import hashlib
 import json
@@ -28,7 +30,7 @@ PIECE = 8 * 1024 * 1024
 
 
 class AssetKept(Conflict):
-    """A data set holds a version of an asset, which chains may be given at any moment."""
+    """The data set holds a version of an asset that new chains may get."""
 
     def __init__(self, uid: UUID, name: str, asset: object) -> None:
         super().__init__(
@@ -40,19 +42,27 @@ class AssetKept(Conflict):
 
 
 class AssetFile(Contract):
+    """A file of an asset version."""
+
     path: AssetPath
     size: Annotated[int, Field(ge=0)]
     checksum: Checksum
 
 
 def digest_of(files: Iterable[AssetFile]) -> str:
-    """SHA-256 of what files there are and what is in each; their order says nothing."""
+    """Return the SHA-256 digest of the paths and checksums of files.
+
+    The order of the files does not matter.
+    """
     listed = sorted((file.path, file.checksum) for file in files)
     return hashlib.sha256(json.dumps(listed, ensure_ascii=False).encode()).hexdigest()
 
 
 class NewAssetFile(Contract):
-    """``checksum``: None where it is not known before the file has been sent."""
+    """A file of a new version.
+
+    ``checksum`` is None if it is not known before the upload.
+    """
 
     path: AssetPath
     size: Annotated[int, Field(ge=0)]
@@ -71,17 +81,19 @@ def _apart(files: list[NewAssetFile]) -> list[NewAssetFile]:
 
 
 class AssetCheck(Contract):
-    """A tool that takes the files of an asset, and fails where they are wrong: the name of its
-    file, and its text."""
+    """A tool that fails if the files of an asset are wrong: its file name and text."""
 
     name: FileName
     text: Annotated[str, Field(min_length=1, max_length=MOST_CHECK)]
 
 
 class NewAsset(Contract):
-    """Begins a version: which files it is to have. ``note``: for whoever reads its history.
-    ``check``: what accepted them; None: that of the newest version stays. ``group``: that owns the
-    name, where it is new; None: a group of the person who stores it."""
+    """A request to begin a version with the given files.
+
+    ``note`` is a remark for the history. ``check`` is the tool that accepted the files. Without
+    ``check``, the check of the newest version stays. ``group`` owns a new name. Without ``group``,
+    it is a group of the person who stores the asset.
+    """
 
     files: Annotated[
         list[NewAssetFile], Field(min_length=1, max_length=MOST_FILES), AfterValidator(_apart)
@@ -92,10 +104,12 @@ class NewAsset(Contract):
 
 
 class AssetVersion(Contract):
-    """``dataset_uid``: of the data set that holds its files. ``digest``: SHA-256 of all that it is.
-    ``check``: for the next version, before it is put.
-    ``removed_at``: since when new chains do not get it any more; ``deleted_at``: since when its
-    files are gone as well."""
+    """A version of an asset.
+
+    ``dataset_uid`` is the data set that holds its files. ``digest`` is a SHA-256 digest. ``check``
+    is for the next version, before it is stored. New chains do not get the version after
+    ``removed_at``. Its files are gone since ``deleted_at``.
+    """
 
     name: str
     version: int
@@ -110,16 +124,21 @@ class AssetVersion(Contract):
 
     @property
     def size(self) -> int:
+        """Return the total size of the files in bytes."""
         return sum(file.size for file in self.files)
 
     @property
     def ref(self) -> AssetRef:
+        """Return a reference to this version."""
         return AssetRef(name=self.name, version=self.version)
 
 
 class FileToSend(Contract):
-    """A file that is to be sent. ``number``: its place in the list of files; ``received``: bytes
-    that are there already, from its beginning."""
+    """A file that must be sent.
+
+    ``number`` is its place in the list of files. ``received`` is how many of its first bytes have
+    arrived.
+    """
 
     number: int
     path: str
@@ -127,8 +146,10 @@ class FileToSend(Contract):
 
 
 class AssetDraft(Contract):
-    """A version that is being sent. ``uid`` None: there is nothing to send, as ``version`` has just
-    these files already."""
+    """A version whose files are being sent.
+
+    ``uid`` is None if ``version`` already has exactly these files.
+    """
 
     uid: UUID | None = None
     version: AssetVersion | None = None
@@ -136,7 +157,10 @@ class AssetDraft(Contract):
 
 
 class StoredAsset(Contract):
-    """``new``: whether the version was made now. ``newest``: the version that new chains get."""
+    """A stored version.
+
+    ``new`` says whether the version was created now. ``newest`` is the version new chains get.
+    """
 
     version: AssetVersion
     new: bool
@@ -144,7 +168,7 @@ class StoredAsset(Contract):
 
 
 class AssetUse(Contract):
-    """A version, and chains that were given it, the newest first; ``more``: there are others."""
+    """A version and the newest chains that got it. ``more`` says that there are others."""
 
     version: AssetVersion
     chains: list[Chain]
@@ -152,43 +176,46 @@ class AssetUse(Contract):
 
 
 class Asset(Contract):
-    """All versions there were, the newest first. ``newest``: what new chains get; None: all have
-    been taken back."""
+    """All versions of an asset, the newest first."""
 
     name: str
     versions: list[AssetVersion]
 
     @property
     def newest(self) -> AssetVersion | None:
+        """Return the version that new chains get, or None if all are removed."""
         return next((each for each in self.versions if each.removed_at is None), None)
 
     def version(self, number: int) -> AssetVersion | None:
+        """Return the version with a number, or None."""
         return next((each for each in self.versions if each.version == number), None)
 
 
 class AssetList(Contract):
-    """By name."""
+    """A list of assets, ordered by name."""
 
     assets: list[Asset]
 
 
 class AssetUses(Contract):
-    """As ``Asset``, with who was given each version."""
+    """The versions of an asset, with the chains that got each version."""
 
     name: str
     versions: list[AssetUse]
 
 
 class RemovedAsset(Contract):
-    """Versions that were taken back. ``kept``: those whose files stay until the chains have ended
-    that use them."""
+    """Versions that were removed.
+
+    The files of versions in ``kept`` stay until the chains that use them have ended.
+    """
 
     removed: list[AssetVersion]
     kept: list[AssetUse] = Field(default_factory=list)
 
 
 class PieceAt(Contract):
-    """A piece of a file that is being sent to the DMS: of which file, where in it, how long."""
+    """A piece of a file that is sent to the DMS: its file, offset and size."""
 
     file: str
     offset: int
@@ -196,12 +223,16 @@ class PieceAt(Contract):
 
 
 class Pieces(Contract):
+    """A list of pieces."""
+
     pieces: list[PieceAt]
 
 
 class JoinPieces(Contract):
-    """The pieces of a file, all of which have been sent, become the file ``name``, ``seq`` of the
-    data set. ``checksum``: None where only now it is to be known."""
+    """A request to join the pieces of a file to file ``name``, ``seq`` of the data set.
+
+    All pieces must have been sent. ``checksum`` is None if it is not known yet.
+    """
 
     seq: Annotated[int, Field(ge=0)]
     name: NewFileName
@@ -211,5 +242,7 @@ class JoinPieces(Contract):
 
 
 class JoinedFile(Contract):
+    """The size and checksum of a joined file."""
+
     size: int
     checksum: Checksum

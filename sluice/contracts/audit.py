@@ -122,9 +122,9 @@ class AuditPage(Contract):
 class AuditVerdict(Contract):
     """The result of a check of the hash chain of one service's audit log.
 
-    ``head`` is the digest of the last row; compare it with a copy from another place. ``wrong`` names
-    the first changed row and is empty if there is none. ``unchained`` counts rows that are not in the
-    chain yet. ``forgotten`` counts rows that were deleted at the end of their retention.
+    ``head`` is the digest of the last row. Compare it with a copy from another place. ``wrong``
+    names the first changed row and is empty if there is none. ``unchained`` counts rows that are
+    not in the chain yet. ``forgotten`` counts rows that were older than the retention.
     """
 
     service: str
