@@ -1,4 +1,4 @@
-"""What is kept of a job's files while it runs, and given to the next attempt at it."""
+"""Checkpoints: files of a running job that the next attempt gets."""
 
 from typing import Annotated
 from urllib.parse import quote, unquote_to_bytes
@@ -39,20 +39,27 @@ Pattern = Annotated[str, Field(max_length=MOST_PATTERN), AfterValidator(_below_t
 
 
 class Checkpoint(Contract):
-    """``files``: which, as patterns below the folder that the tool runs in. ``every``: seconds
-    between two checkpoints, at the least."""
+    """What a checkpoint of a tool contains.
+
+    ``files`` are patterns below the folder that the tool runs in. ``every`` is the minimum number
+    of seconds between two checkpoints.
+    """
 
     files: Annotated[list[Pattern], Field(min_length=1, max_length=MOST_PATTERNS)]
     every: Annotated[float, Field(ge=SHORTEST, le=LONGEST)] = 10.0
 
     @property
     def words(self) -> str:
+        """Return a description for people."""
         return f"a checkpoint every {in_full(self.every)} s"
 
 
 class KeptFile(Contract):
-    """``path``: in the folder that the tool runs in, its bytes as in URLs; ``number``: of the file
-    on the storage that has its content. Another attempt's files are never named."""
+    """A file of a checkpoint.
+
+    ``path`` is below the folder of the tool, percent-encoded. ``number`` is the file on the
+    storage with its content. It never refers to files of another attempt.
+    """
 
     path: str
     number: Annotated[int, Field(ge=0)]
@@ -61,7 +68,7 @@ class KeptFile(Contract):
 
     @property
     def plain_path(self) -> bytes | None:
-        """None where it leads out of the folder, whoever wrote it."""
+        """Return the decoded path, or None if it leaves the folder of the tool."""
         path = unquote_to_bytes(self.path)
         parts = path.split(b"/")
         is_plain = b"\0" not in path and not {b"", b".", b".."} & set(parts)
@@ -69,13 +76,19 @@ class KeptFile(Contract):
 
 
 def quoted_path(path: bytes) -> str:
-    """As a ``KeptFile`` has it: tools give their files any names."""
+    """Return a path percent-encoded, as ``KeptFile`` contains it.
+
+    Tools may give files any names.
+    """
     return quote(path)
 
 
 class KeptCheckpoint(Contract):
-    """The list of a checkpoint's files, written once they are all there. ``number``: the newest of
-    an attempt has the highest. ``spent``: numbers of files that go once this list is there."""
+    """The list of the files of a checkpoint, written when all files exist.
+
+    The newest checkpoint of an attempt has the highest ``number``. The files with the numbers in
+    ``spent`` are deleted when this list exists.
+    """
 
     number: Annotated[int, Field(ge=0)]
     taken_at: Timestamp
@@ -84,9 +97,10 @@ class KeptCheckpoint(Contract):
 
     @property
     def size(self) -> int:
+        """Return the total size of the files in bytes."""
         return sum(file.size for file in self.files)
 
     @property
     def numbers(self) -> set[int]:
-        """Of all files on the storage that it knows of."""
+        """Return the numbers of all files on the storage that the list names."""
         return {file.number for file in self.files} | set(self.spent)

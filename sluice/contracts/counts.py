@@ -1,9 +1,10 @@
-"""What tools say that they counted in what they wrote (events, tracks, pages); files and bytes the
-catalogue counts itself.
+"""Counts that tools report of their output files, such as events, tracks or pages.
+
+The catalogue itself counts files and bytes.
 
 A tool gives a File of its outputs the key ``sluice:counts``, in its ``cwl.output.json`` or by an
-expression: names and whole numbers. They go with the file into the catalogue, which adds up those
-of a data set, and writes the sums into its metadata when it closes (``PRODUCED``).
+expression: names and whole numbers. They go with the file into the catalogue. The catalogue adds
+the counts of a data set and writes the sums into its metadata when it closes (``PRODUCED``).
 """
 
 from collections.abc import Mapping
@@ -45,11 +46,15 @@ _counts: TypeAdapter[dict[str, int]] = TypeAdapter(Counts)
 
 
 class WrongCounts(ValueError):
-    """Says what is wrong, and what is wanted."""
+    """The counts are invalid. The message says what is wrong and what is valid."""
 
 
 def require_counts(value: Any) -> dict[str, int]:
-    """Raises ``WrongCounts``."""
+    """Return the counts of a file.
+
+    Raises:
+        WrongCounts: The value is not valid.
+    """
     try:
         found = _counts.validate_python(value)
     except ValidationError as error:
@@ -67,7 +72,7 @@ def require_counts(value: Any) -> dict[str, int]:
 
 
 def counts_in(meta: Mapping[str, Any]) -> dict[str, int]:
-    """Of a file's metadata; nothing where there are none, or something else has that name."""
+    """Return the counts in the metadata of a file, or nothing if they are missing or invalid."""
     try:
         return require_counts(meta[COUNTS]) if COUNTS in meta else {}
     except WrongCounts:
@@ -75,9 +80,11 @@ def counts_in(meta: Mapping[str, Any]) -> dict[str, int]:
 
 
 def added(total: Mapping[str, int], further: Mapping[str, int]) -> dict[str, int]:
-    """``total`` with ``further``, which adds no name once there are ``MOST_NAMES``: so each sum
-    there is, is whole. One that would pass ``MOST_SUM`` stays there, and means that or more: no
-    count is a reason to lose its file."""
+    """Return the sums of two sets of counts.
+
+    New names are ignored once there are ``MOST_NAMES``, so each sum is complete. A sum stops at
+    ``MOST_SUM``, which then means that or more: no count is a reason to lose its file.
+    """
     sums = dict(total)
     for name, number in further.items():
         if name in sums or len(sums) < MOST_NAMES:
@@ -86,7 +93,7 @@ def added(total: Mapping[str, int], further: Mapping[str, int]) -> dict[str, int
 
 
 def produced_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """What conditions name of a data set's counts: ``produced.events``."""
+    """Return the counts of a data set as conditions name them: ``produced.events``."""
     produced = meta.get(PRODUCED)
     return (
         {f"{PRODUCED}.{name}": value for name, value in produced.items()}
@@ -96,8 +103,10 @@ def produced_facts(meta: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def produced_texts(meta: Mapping[str, Any]) -> list[str]:
-    """``1204 events``, or ``at least`` so many, for people; files and bytes, which are told
-    elsewhere, are left out."""
+    """Return the counts of a data set as text, such as ``1204 events``.
+
+    Files and bytes are left out.
+    """
     produced = meta.get(PRODUCED)
     if not isinstance(produced, Mapping):
         return []
