@@ -78,7 +78,7 @@ class AskLink(Contract):
 
     ``url`` contains the key and is present only in the answer that creates the link. ``person`` is
     the only person who may use it. ``browsers`` counts browsers whose last visit used this link.
-    Browsers of one origin count once in ``votes``. ``answers`` counts the answers of all browsers.
+    Browsers of one origin count once in ``votes``. ``answers`` counts answers of these browsers.
     """
 
     uid: UUID
