@@ -1,4 +1,4 @@
-"""Groups: who is in them, their share of the nodes, and what they may have."""
+"""Groups: their members, fair shares and quotas."""
 
 from typing import Annotated
 
@@ -15,8 +15,11 @@ USUAL_WEIGHT = 1.0
 
 
 class GroupShare(Contract):
-    """Of one group in the WMS. ``weight``: where several groups have work for the same nodes, each
-    gets as much of them as its weight is of all of theirs. ``running``: jobs that pilots have."""
+    """The fair share of a group in the WMS.
+
+    Groups with work for the same nodes share them in proportion to ``weight``. ``running`` is the
+    number of jobs that pilots have.
+    """
 
     group: GroupName
     weight: Weight = USUAL_WEIGHT
@@ -24,16 +27,23 @@ class GroupShare(Contract):
 
 
 class GroupShares(Contract):
+    """The fair shares of groups."""
+
     shares: list[GroupShare]
 
 
 class SetShare(Contract):
+    """A request to set the weight of a group."""
+
     weight: Weight
 
 
 class Group(Quotas):
-    """``members``: their names, for administrators and for who is in it. ``running``: jobs that
-    pilots have."""
+    """A group with its quotas.
+
+    Administrators and members see the names in ``members``. ``running`` is the number of jobs that
+    pilots have.
+    """
 
     name: GroupName
     members: list[str] = Field(default_factory=list)
@@ -42,10 +52,12 @@ class Group(Quotas):
 
 
 class GroupList(Contract):
-    """By name."""
+    """A list of groups, ordered by name."""
 
     groups: list[Group]
 
 
 class SetGroup(SetQuotas):
+    """A request to change a group."""
+
     weight: Weight | None = None
