@@ -20,12 +20,16 @@ from pilot.sandbox.sandbox import Sandbox
 from pilot.settings import PilotSettings
 from pilot.walls import sandbox_of
 
+#: Events of warnings whose facts have fields of their own in the report.
+_REPORTED = frozenset({"engine.none", "memory.limits", "sandbox.no_network", "sandbox.none"})
+
 
 def report_node(folder: Path) -> dict[str, Any]:
     """Return what a pilot with the work folder ``folder`` would find.
 
-    ``sandbox`` and ``network`` are None if they work, and otherwise say why not. ``notices`` are
-    the warnings that the pilot would log.
+    ``sandbox`` and ``network`` are None if they work, and otherwise say why not. ``no_engines``
+    says why container engines that are installed do not work. ``notices`` are all other warnings
+    that the pilot would log.
     """
     settings = PilotSettings().model_copy(update={"sandbox": "preferred", "work_dir": folder})
     with capture_logs() as logged:
@@ -37,6 +41,7 @@ def report_node(folder: Path) -> dict[str, Any]:
         gpus = [found.gpu.name for found in find_gpus()]
         resources = detect(folder)
     works = isinstance(sandbox, Sandbox)
+    warnings = [entry for entry in logged if entry["log_level"] in {"warning", "error"}]
     return {
         "sandbox": None if works else sandbox,
         "network": sandbox.no_network if isinstance(sandbox, Sandbox) else sandbox,
@@ -45,10 +50,15 @@ def report_node(folder: Path) -> dict[str, Any]:
         "gpus": gpus,
         "cores": resources.cores,
         "ram": resources.ram,
+        "no_engines": [
+            f"{entry['engine']}: {entry['reason']}"
+            for entry in warnings
+            if entry["event"] == "engine.none"
+        ],
         "notices": [
             f"{entry['event']}: {entry.get('reason') or entry.get('note') or ''}".rstrip(": ")
-            for entry in logged
-            if entry["log_level"] in {"warning", "error"}
+            for entry in warnings
+            if entry["event"] not in _REPORTED
         ],
     }
 

@@ -50,7 +50,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     async def files(
         uid: UUID,
         after: Annotated[
-            str | None, Query(description="Cursor of the last answer; none at the beginning.")
+            str | None, Query(description="The `after` of the page before; none: the first page.")
         ] = None,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
         *,

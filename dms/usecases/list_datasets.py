@@ -50,7 +50,9 @@ class DatasetQuery(Contract):
       misses none of them.
     """
 
-    after: str | None = Field(None, description="Cursor of the last answer; none at the beginning.")
+    after: str | None = Field(
+        None, description="The `after` of the page before; none: the first page."
+    )
     timestamp: AwareDatetime | None = Field(
         None, description="Those whose `timestamp` is later than this (ISO 8601 with its zone)."
     )

@@ -10,7 +10,7 @@ from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_
 from dms.domain.storage_errors import MarksRefused, UnknownStorage
 from dms.domain.water_marks import fills, held, marks_objection
 from dms.usecases.context import DmsContext
-from dms.usecases.list_storages import Room
+from dms.usecases.list_storages import Room, list_storages
 from sluice.contracts.datasets import Storage, WaterMarks
 from sluice.contracts.states import StorageType
 from sluice.servicekit.database import Database
@@ -40,10 +40,8 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
             _require_fitting(storage, marks, watch.free.get(storage.url))
             await put_marks(transaction.connection, storage.id, marks)
     await watch_water_marks(database, watch.free)
-    async with database.connection() as connection:
-        level = (await levels(connection)).get(storage.id)
-    since = None if level is None else level.filling_since
-    return storage.model_copy(update={"marks": marks, "filling_since": since})
+    listed = await list_storages(context, storage.type, everything=True)
+    return next((found for found in listed if found.id == storage.id), storage)
 
 
 def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) -> None:

@@ -1,5 +1,6 @@
 """Points in time on the command line: ISO 8601, in local time where no zone is given."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -29,6 +30,26 @@ def parse_moment(text: str) -> datetime:
 def local_time(moment: datetime | None) -> str:
     """Return ``2026-05-04 10:11:12 CEST``; nothing for None."""
     return "" if moment is None else f"{moment.astimezone():%F %T %Z}"
+
+
+#: The line of a job's log that says when the attempt started.
+_STARTED = re.compile(r"^started (\d{4}-\d\d-\d\dT\S+)$", re.MULTILINE)
+
+
+def with_local_start(log: str) -> str:
+    """Return a job's log with the start of the attempt in local time instead of UTC.
+
+    What the tool wrote stays as it is.
+    """
+    head, blank, streams = log.partition("\n\n")
+    return f"{_STARTED.sub(_local_start, head)}{blank}{streams}"
+
+
+def _local_start(line: re.Match[str]) -> str:
+    try:
+        return f"started {local_time(datetime.fromisoformat(line[1]))}"
+    except ValueError:
+        return line[0]
 
 
 StartOption = Annotated[

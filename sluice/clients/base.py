@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, TypeVar, cast, overload
+from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -57,6 +58,11 @@ _RETRY = AsyncRetrying(
     wait=wait_random_exponential(multiplier=0.1, max=2.0),
     reraise=True,
 )
+
+
+def path_of(*parts: str) -> str:
+    """Return the path of a route, with its parts escaped."""
+    return "/".join([API, *(quote(part, safe="") for part in parts)])
 
 
 class ServiceClient:

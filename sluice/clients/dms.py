@@ -2,13 +2,12 @@
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
-from urllib.parse import quote
 from uuid import UUID
 
 import httpx
 from pydantic import RootModel
 
-from sluice.clients.base import API
+from sluice.clients.base import API, path_of
 from sluice.clients.dms_pieces import PieceCalls
 from sluice.clients.paging import MOST_FILES, each_file, each_known
 from sluice.clients.quotas import QuotaCalls
@@ -309,17 +308,17 @@ class DmsClient(PieceCalls, QuotaCalls):
 
     async def disable_storage(self, name: str) -> Storage:
         """Disable a storage, so that it gets no new data sets."""
-        return await self.call("POST", f"{API}/storages/{quote(name)}/disable", answer=Storage)
+        return await self.call("POST", path_of("storages", name, "disable"), answer=Storage)
 
     async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
         """Set the watermarks of a storage."""
         return await self.call(
-            "PUT", f"{API}/storages/{quote(name)}/marks", body=marks, answer=Storage
+            "PUT", path_of("storages", name, "marks"), body=marks, answer=Storage
         )
 
     async def unmark_storage(self, name: str) -> Storage:
         """Remove the watermarks of a storage."""
-        return await self.call("DELETE", f"{API}/storages/{quote(name)}/marks", answer=Storage)
+        return await self.call("DELETE", path_of("storages", name, "marks"), answer=Storage)
 
     async def need_room(self, name: str, needed: int | None) -> StorageRoom:
         """Report that jobs wait for room on a storage, and return its free space.
@@ -328,7 +327,7 @@ class DmsClient(PieceCalls, QuotaCalls):
         """
         return await self.call(
             "PUT",
-            f"{API}/storages/{quote(name)}/needed",
+            path_of("storages", name, "needed"),
             body=RoomNeeded(needed=needed),
             answer=StorageRoom,
         )
@@ -339,14 +338,14 @@ class DmsClient(PieceCalls, QuotaCalls):
         for start in range(0, len(uids), 1000):
             asked = DatasetUids(uids=list(uids[start : start + 1000]))
             answer = await self.call(
-                "POST", f"{API}/storages/{quote(name)}/datasets", body=asked, answer=DatasetUids
+                "POST", path_of("storages", name, "datasets"), body=asked, answer=DatasetUids
             )
             found += answer.uids
         return found
 
     async def enable_storage(self, name: str) -> Storage:
         """Enable a storage again. It raises the errors of ``register_storage``, too."""
-        return await self.call("POST", f"{API}/storages/{quote(name)}/enable", answer=Storage)
+        return await self.call("POST", path_of("storages", name, "enable"), answer=Storage)
 
     async def register_period(self, new: NewPeriod) -> Period:
         """Register a period."""
@@ -359,7 +358,7 @@ class DmsClient(PieceCalls, QuotaCalls):
     async def end_period(self, name: str, ended_at: datetime | None) -> Period:
         """Set the end of a period, which must be after its start."""
         body = EndTime(ended_at=ended_at)
-        return await self.call("PATCH", f"{API}/periods/{quote(name)}", body=body, answer=Period)
+        return await self.call("PATCH", path_of("periods", name), body=body, answer=Period)
 
     async def end_run(self, number: int, ended_at: datetime | None) -> Run:
         """Set the end of a run, which must be after its start."""

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from urllib.parse import quote
 from uuid import UUID
 
 from sluice.clients.asked_tasks import AskedTaskCalls
-from sluice.clients.base import API
+from sluice.clients.base import API, path_of
 from sluice.clients.jobs import JobCalls
 from sluice.clients.quotas import QuotaCalls
 from sluice.contracts.attention import Acknowledge, WorkCounts
@@ -222,7 +221,7 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
 
     async def set_share(self, group: str, new: SetShare) -> None:
         """Set the fair share of a group."""
-        await self.call("PUT", f"{API}/shares/{group}", body=new)
+        await self.call("PUT", path_of("shares", group), body=new)
 
     async def set_limit(self, new: SetLimit) -> LimitList:
         """Set a limit. Repeating the call is safe."""
@@ -234,7 +233,7 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         Raises:
             NotFound: There is no such limit.
         """
-        return await self.call("DELETE", f"{API}/limits/{quote(name, safe='')}", answer=LimitList)
+        return await self.call("DELETE", path_of("limits", name), answer=LimitList)
 
     async def sites(self) -> SiteList:
         """Return the sites that pilots come from."""
@@ -254,7 +253,7 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         Raises:
             NotFound: There is no such site.
         """
-        return await self.call("DELETE", f"{API}/sites/{quote(name, safe='')}", answer=Site)
+        return await self.call("DELETE", path_of("sites", name), answer=Site)
 
     async def times(
         self,

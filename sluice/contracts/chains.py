@@ -224,6 +224,8 @@ class Chain(Renamed):
     #: Jobs that failed; in the list of finished chains that need attention, those whose inputs stay
     #: until somebody decides. Told there, and where it is asked for.
     failed_jobs: Annotated[int, Field(exclude_if=operator.not_)] = 0
+    #: Somebody had its data deleted. Data that other chains need stay until these have ended.
+    discarded: Annotated[bool, Field(exclude_if=operator.not_)] = False
     owner: Owner = None
     group: OwnerGroup = EVERYONE
     steps: list[ChainStep]

@@ -40,7 +40,7 @@ from sluice.servicekit.database import (
 from sluice.servicekit.json_numbers import JsonNumbers
 from sluice.servicekit.known_queries import KnownQuery, query_parameters
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.not_found import methods_at, unserved
+from sluice.servicekit.not_found import methods_at, name_with_slash, unserved
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
 
 log = structlog.get_logger(__name__)
@@ -135,6 +135,7 @@ def create_app(
     for passing in PASSING:
         app.add_exception_handler(passing, _not_now)
     app.add_exception_handler(Exception, _unexpected)
+    app.add_middleware(NamesWithoutSlash)
     app.add_middleware(JsonNumbers, refuse=answer_to)
     if audit is not None:
         app.add_middleware(AuditedRequests, database=audit, refuse=answer_to)
@@ -239,6 +240,20 @@ class Timing:
             self.metrics.requests.labels(scope["method"], route, status).observe(
                 time.perf_counter() - started
             )
+
+
+class NamesWithoutSlash:
+    """ASGI middleware that refuses REST paths in which a name has a slash."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request whose path has an escaped slash, and pass on all others."""
+        is_rest = scope["type"] == "http" and scope["path"].startswith("/api/")
+        problem = name_with_slash(scope) if is_rest else None
+        answer = self.app if problem is None else problem_response(problem)
+        await answer(scope, receive, send)
 
 
 def problem_response(problem: Problem) -> JSONResponse:

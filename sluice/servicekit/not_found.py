@@ -1,6 +1,8 @@
 """Responses where a path, or the method at a path, is not served."""
 
 from collections.abc import Iterable
+from itertools import pairwise
+from urllib.parse import unquote_to_bytes
 
 from starlette.routing import Match, Mount
 from starlette.types import Scope
@@ -12,7 +14,7 @@ from sluice.visible_text import quoted
 _SHOWN = 200
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 #: The singular of a part of a path, where it is irregular.
-_NOUNS = {"datasets": "data set", "unmatched": "unmatched data set"}
+_NOUNS = {"datasets": "data set", "unmatched": "unmatched data set", "people": "person"}
 _LIST = "/api/openapi.json lists what there is"
 
 
@@ -55,8 +57,25 @@ def not_an_id(kind: str, given: str, wanted: str) -> Problem:
         given: The malformed id.
         wanted: A description of an id of this kind.
     """
-    noun = _NOUNS.get(kind) or kind.removesuffix("s").replace("-", " ")
-    return _not_found(f"there is no {noun} {quoted(given)}: give {wanted}")
+    return _not_found(f"there is no {_noun_of(kind)} {quoted(given)}: give {wanted}")
+
+
+def name_with_slash(scope: Scope) -> Problem | None:
+    """Return the problem of a path with an escaped slash, which no name has, or None.
+
+    Servers unescape paths before they find a route. Without this check, ``templates/a%2Fdisable``
+    would disable the template ``a``.
+    """
+    raw = bytes(scope.get("raw_path") or b"")
+    if b"%2f" not in raw.lower():
+        return None
+    parts = [unquote_to_bytes(part).decode(errors="surrogateescape") for part in raw.split(b"/")]
+    kind, given = next(pair for pair in pairwise(parts) if "/" in pair[1])
+    return _not_found(f"there is no {_noun_of(kind)} {quoted(given)}: names have no '/'")
+
+
+def _noun_of(kind: str) -> str:
+    return _NOUNS.get(kind) or kind.removesuffix("s").replace("-", " ")
 
 
 def _not_found(detail: str) -> Problem:

@@ -11,6 +11,7 @@ from wms.db.room_waits import TaskWait, room_waits
 from wms.db.statement import statement
 from wms.db.steps import priority_of_task
 from wms.db.tasks import demands
+from wms.db.timelines import names_of
 from wms.domain.capacity import blocked
 from wms.domain.explanations import MissingRoom, StepBefore, WaitingFacts
 from wms.domain.matching import PilotNode
@@ -102,6 +103,8 @@ async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
     waiting = await with_limits(connection, await demands(connection))
     own = next((demand for demand in waiting if demand.uid == task), None)
     scarce = set[str]() if own is None else blocked(own)
+    keeper = None if own is None else own.kept_by
+    names = {} if keeper is None else await names_of(connection, [keeper])
     paused = await connection.fetchrow(SELECT_PAUSED, task)
     return WaitingFacts(
         demands=waiting,
@@ -111,5 +114,6 @@ async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
         holders={name: await holders(connection, name, most=_MOST_HOLDERS) for name in scarce},
         priority=await priority_of_task(connection, task),
         before=None if before is None else StepBefore(**before),
+        reserved=next(iter(names.values()), None),
         room=_missing_room(await room_waits(connection, [task])),
     )

@@ -77,6 +77,7 @@ class WaitingFacts:
         before: The upstream task whose files it takes as they come.
         kept: Ready jobs that an idle pilot leaves for a busy one.
         distrusted: Pilots, by name and host, where its jobs fail though they succeed elsewhere.
+        reserved: The name of the pilot that is reserved for it.
     """
 
     demands: Sequence[Demand]
@@ -89,6 +90,7 @@ class WaitingFacts:
     before: StepBefore | None = None
     kept: KeptJobs | None = None
     distrusted: Sequence[str] = ()
+    reserved: str | None = None
     #: None if its storages have room, as far as is known.
     room: MissingRoom | None = None
 
@@ -227,8 +229,8 @@ def _why_passed_over(task: TaskStatus, facts: WaitingFacts) -> str:
         return f"Waiting for {scarce}"
     if own.kept_by is not None:
         return (
-            f"Waiting for room: pilot {own.kept_by} gets nothing of lower rank until a job fits,"
-            f" which {_need(own)}"
+            f"Waiting for room: pilot {facts.reserved or own.kept_by} gets nothing of lower rank"
+            f" until a job fits, which {_need(own)}"
         )
     return _why_behind(own, facts)
 

@@ -215,7 +215,7 @@ def _node() -> Iterator[MachineFinding]:
     yield _tool_network(report)
     yield _memory_groups(report["memory_groups"])
     yield _javascript()
-    yield _engines(report["engines"])
+    yield _engines(report["engines"], report["no_engines"])
     gpus = ", ".join(report["gpus"])
     yield MachineFinding(
         "GPU", Severity.OK, gpus or "none", "" if gpus else "steps that ask for one wait"
@@ -260,8 +260,9 @@ def _javascript() -> MachineFinding:
     return MachineFinding("node.js", Severity.OK, found)
 
 
-def _engines(found: list[str]) -> MachineFinding:
+def _engines(found: list[str], failures: list[str]) -> MachineFinding:
     if not found:
         follows = "steps in containers (DockerRequirement) wait for another node: install podman"
-        return MachineFinding("containers", Severity.NOTE, "no engine works", follows)
+        what = "; ".join(["no engine works", *failures])
+        return MachineFinding("containers", Severity.NOTE, what, follows)
     return MachineFinding("containers", Severity.OK, ", ".join(found))

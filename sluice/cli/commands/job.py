@@ -12,6 +12,7 @@ import typer
 
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import the_task
+from sluice.cli.moments import with_local_start
 from sluice.cli.options import AfterOption, TaskArgument
 from sluice.cli.output import err, human_bytes, out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
@@ -142,7 +143,7 @@ def logs(
     if system.as_json:
         print_json({"job_id": number, "log": text})
     else:
-        out.print(text, end="")
+        out.print(with_local_start(text), end="")
 
 
 async def _download(

@@ -7,6 +7,7 @@ import typer
 
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import chain_called, task_called
+from sluice.cli.moments import with_local_start
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
 from sluice.contracts.chains import ChainTask
@@ -39,7 +40,7 @@ def logs(
         if system.as_json:
             print_json({"job_id": int(what), "log": text})
         else:
-            out.print(text, end="")
+            out.print(with_local_start(text), end="")
         return
     found, more = system.ask(lambda c: _read(c, what, every=every, limit=limit))
     if system.as_json:
@@ -47,7 +48,7 @@ def logs(
         return
     for step, job, text in found:
         out.print(f"==> {step}, job {job.id}: {job.state} <==")
-        out.print(text, end="" if text.endswith("\n") else "\n")
+        out.print(with_local_start(text), end="" if text.endswith("\n") else "\n")
     if not found:
         err.print("no job has left a log yet")
     if more:

@@ -194,7 +194,7 @@ def stored_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> stor
         try:
             storage.pack(entry.value, path, leave_out=is_hidden)
         except storage.BundleError as error:
-            raise Unprocessable(f"{entry.source.name} cannot be brought in: {error}") from error
+            raise Unprocessable(f"{shown_path(entry.source)} cannot be copied: {error}") from error
         with path.open("rb") as file:
             return storage.put_open(file.fileno(), url, given=True, check=check)
 

@@ -1,9 +1,8 @@
 """Calls to the operator service about assets."""
 
-from urllib.parse import quote
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API, ServiceClient, path_of
 from sluice.clients.dms_pieces import JOINING
 from sluice.contracts.assets import (
     Asset,
@@ -87,4 +86,4 @@ class AssetCalls(ServiceClient):
 
 
 def _path(name: str) -> str:
-    return f"{API}/assets/{quote(name, safe='')}"
+    return path_of("assets", name)

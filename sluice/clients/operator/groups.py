@@ -1,8 +1,6 @@
 """Calls to the operator service about groups."""
 
-from urllib.parse import quote
-
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API, ServiceClient, path_of
 from sluice.contracts.groups import Group, GroupList, SetGroup
 
 
@@ -15,5 +13,5 @@ class GroupCalls(ServiceClient):
 
     async def set_group(self, name: str, new: SetGroup) -> Group:
         """Change a group. Fields that ``new`` omits keep their values."""
-        path = f"{API}/groups/{quote(name, safe='')}"
+        path = path_of("groups", name)
         return await self.call("PATCH", path, body=new, answer=Group)

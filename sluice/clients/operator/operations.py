@@ -1,9 +1,8 @@
 """Calls to the operator service about notices, pilots and queues."""
 
-from urllib.parse import quote
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API, ServiceClient, path_of
 from sluice.contracts.attention import Acknowledge, NoticeList
 from sluice.contracts.chains import (
     Chain,
@@ -99,7 +98,7 @@ class OperationCalls(ServiceClient):
         Raises:
             NotFound: No template has such a step.
         """
-        path = f"{API}/steps/{quote(step, safe='')}/priority"
+        path = path_of("steps", step, "priority")
         return await self.call("PUT", path, body=new, answer=StepList)
 
     async def limits(self) -> LimitList:
@@ -116,7 +115,7 @@ class OperationCalls(ServiceClient):
         Raises:
             NotFound: There is no such limit.
         """
-        return await self.call("DELETE", f"{API}/limits/{quote(name, safe='')}", answer=LimitList)
+        return await self.call("DELETE", path_of("limits", name), answer=LimitList)
 
     async def sites(self) -> SiteList:
         """Return the sites that pilots come from."""
@@ -136,7 +135,7 @@ class OperationCalls(ServiceClient):
         Raises:
             NotFound: There is no such site.
         """
-        return await self.call("DELETE", f"{API}/sites/{quote(name, safe='')}", answer=Site)
+        return await self.call("DELETE", path_of("sites", name), answer=Site)
 
     async def queues(self) -> QueueList:
         """Return the queues with their waiting messages and dead letters."""
@@ -150,7 +149,7 @@ class OperationCalls(ServiceClient):
         """
         return await self.call(
             "GET",
-            f"{API}/queues/{quote(queue)}/dead",
+            path_of("queues", queue, "dead"),
             answer=DeadMessages,
             params={"limit": limit},
         )
@@ -161,7 +160,7 @@ class OperationCalls(ServiceClient):
         Raises:
             NotFound: There is no such dead letter.
         """
-        path = f"{API}/queues/{quote(queue)}/dead/{quote(message)}/body"
+        path = path_of("queues", queue, "dead", message, "body")
         return (await self._send(self._http.build_request("GET", path))).content
 
     async def requeue(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
@@ -171,11 +170,11 @@ class OperationCalls(ServiceClient):
             NotFound: The queue, or every named message, does not exist.
         """
         return await self.call(
-            "POST", f"{API}/queues/{quote(queue)}/requeue", body=choice, answer=MessagesMoved
+            "POST", path_of("queues", queue, "requeue"), body=choice, answer=MessagesMoved
         )
 
     async def drop(self, queue: str, choice: ChooseMessages) -> MessagesMoved:
         """Delete dead letters. Errors are as in ``requeue``."""
         return await self.call(
-            "POST", f"{API}/queues/{quote(queue)}/drop", body=choice, answer=MessagesMoved
+            "POST", path_of("queues", queue, "drop"), body=choice, answer=MessagesMoved
         )

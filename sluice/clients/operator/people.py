@@ -1,9 +1,8 @@
 """Calls to the operator service about accounts and tokens."""
 
-from urllib.parse import quote
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API, ServiceClient, path_of
 from sluice.contracts.device_login import (
     DeviceAnswer,
     DeviceLogin,
@@ -49,7 +48,7 @@ class PeopleCalls(ServiceClient):
             NotFound: There is no such account.
             Conflict: The caller would take their own role away.
         """
-        path = f"{API}/people/{quote(name, safe='')}"
+        path = path_of("people", name)
         return await self.call("PATCH", path, body=change, answer=Account)
 
     async def person_quotas(self, name: str | None = None) -> PersonQuotas:
@@ -60,7 +59,7 @@ class PeopleCalls(ServiceClient):
             Forbidden: It is another person, and the caller is not an administrator.
         """
         whose = (await self.me()).name if name is None else name
-        path = f"{API}/people/{quote(whose, safe='')}/quotas"
+        path = path_of("people", whose, "quotas")
         return await self.call("GET", path, answer=PersonQuotas)
 
     async def set_person_quotas(self, name: str, new: SetQuotas) -> PersonQuotas:
@@ -70,7 +69,7 @@ class PeopleCalls(ServiceClient):
             NotFound: There is no such account.
             Unprocessable: A value is wrong.
         """
-        path = f"{API}/people/{quote(name, safe='')}/quotas"
+        path = path_of("people", name, "quotas")
         return await self.call("PATCH", path, body=new, answer=PersonQuotas)
 
     async def me(self) -> Me:

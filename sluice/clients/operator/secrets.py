@@ -1,9 +1,8 @@
 """Calls to the operator service about secrets of tools."""
 
-from urllib.parse import quote
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API, ServiceClient, path_of
 from sluice.contracts.secrets import NewSecret, Sealed, Secret, SecretList
 
 
@@ -51,4 +50,4 @@ class SecretCalls(ServiceClient):
 
 
 def _path(name: str) -> str:
-    return f"{API}/secrets/{quote(name, safe='')}"
+    return path_of("secrets", name)

@@ -2,10 +2,9 @@
 
 import asyncio
 from pathlib import Path
-from urllib.parse import quote
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API, ServiceClient, path_of
 from sluice.contracts.owners import Share
 from sluice.contracts.standing import TemplateDue
 from sluice.contracts.templates import (
@@ -68,7 +67,7 @@ class TemplateCalls(ServiceClient):
             NotFound: There is no such template.
             Forbidden: It belongs to another group.
         """
-        path = f"{API}/templates/{quote(name, safe='')}/share"
+        path = path_of("templates", name, "share")
         return await self.call("PUT", path, body=share, answer=Template)
 
     async def templates(
@@ -92,7 +91,7 @@ class TemplateCalls(ServiceClient):
             NotFound: There is no such template.
         """
         return await self.call(
-            "GET", f"{API}/templates/{quote(name)}", answer=Template, params={"version": version}
+            "GET", path_of("templates", name), answer=Template, params={"version": version}
         )
 
     async def template_due(self, name: str) -> TemplateDue:
@@ -101,7 +100,7 @@ class TemplateCalls(ServiceClient):
         Raises:
             NotFound: There is no such template, or it has no trigger.
         """
-        return await self.call("GET", f"{API}/templates/{quote(name)}/due", answer=TemplateDue)
+        return await self.call("GET", path_of("templates", name, "due"), answer=TemplateDue)
 
     async def restore_template(self, name: str, *, version: int) -> Template:
         """Store the files of an earlier version as the latest one.
@@ -110,7 +109,7 @@ class TemplateCalls(ServiceClient):
             NotFound: There is no such version.
             Unprocessable: Today's checks refuse the files.
         """
-        path = f"{API}/templates/{quote(name)}/restore"
+        path = path_of("templates", name, "restore")
         return await self.call("POST", path, body=RestoreTemplate(version=version), answer=Template)
 
     async def disable_template(self, name: str) -> Template:
@@ -119,7 +118,7 @@ class TemplateCalls(ServiceClient):
         Raises:
             NotFound: There is no such template.
         """
-        return await self.call("POST", f"{API}/templates/{quote(name)}/disable", answer=Template)
+        return await self.call("POST", path_of("templates", name, "disable"), answer=Template)
 
     async def enable_template(self, name: str) -> Template:
         """Enable a template.
@@ -127,7 +126,7 @@ class TemplateCalls(ServiceClient):
         Raises:
             NotFound: There is no such template.
         """
-        return await self.call("POST", f"{API}/templates/{quote(name)}/enable", answer=Template)
+        return await self.call("POST", path_of("templates", name, "enable"), answer=Template)
 
     async def delete_template(self, name: str, *, force: bool = False) -> None:
         """Delete a template.
@@ -136,7 +135,7 @@ class TemplateCalls(ServiceClient):
             NotFound: There is no such template.
             Conflict: Chains of it run, and ``force`` is not set.
         """
-        await self.call("DELETE", f"{API}/templates/{quote(name)}", params={"force": force or None})
+        await self.call("DELETE", path_of("templates", name), params={"force": force or None})
 
     async def store_run_template(self, template: NewTemplate) -> Template:
         """Store a template for ``request_chain`` only, so that it matches no data sets.

@@ -1,8 +1,6 @@
 """Calls to the operator service about the library of tools."""
 
-from urllib.parse import quote
-
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API, ServiceClient, path_of
 from sluice.contracts.tools import ComposeTools, Composition, NewTool, StoredTool, Tool, ToolList
 
 
@@ -56,4 +54,4 @@ class ToolCalls(ServiceClient):
 
 
 def _path(name: str) -> str:
-    return f"{API}/tools/{quote(name, safe='')}"
+    return path_of("tools", name)

@@ -295,7 +295,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`python -m masstimes.demo`."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     add = parser.add_argument
     add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
     add("--sites", type=positive, default=60, help="default: %(default)s")

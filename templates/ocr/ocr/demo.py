@@ -133,7 +133,7 @@ def _close(folder: Path, volumes: Sequence[CarriedVolume], started: float) -> in
 
 def main(argv: Sequence[str] | None = None) -> int:
     """`python -m ocr.demo`."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     add = parser.add_argument
     add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")
     add("--pages", type=positive, default=30, help="pages of each volume; default: %(default)s")

@@ -165,7 +165,7 @@ def _write_summary(folder: Path, runs: Sequence[CarriedRun], seconds: float) -> 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "--home", type=Path, required=True, help="folder of the demonstration; emptied first"
     )

@@ -19,7 +19,7 @@ async def test_what_is_known_and_is_no_answer_of_the_step_is_refused(asking: Ask
     await asking.take_in()
     browser = await asking.browser()
     [step] = (await browser.http.get(STEP)).json()["steps"]
-    assert "gold.jsonl: line 2: 'answer' is none of ['yes', 'no']" in step["reason"]
+    assert "'gold.jsonl': line 2: 'answer' is 'perhaps': give one of 'yes', 'no'" in step["reason"]
     asking.rows.jobs[uid] = jobs
     await asking.take_in()
     assert (await browser.http.get(STEP)).json()["steps"] == [{**step, "items": {"open": 1}}]

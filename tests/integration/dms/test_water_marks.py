@@ -91,6 +91,12 @@ async def test_a_storage_is_marked_before_an_instance_has_seen_it(dms: Dms) -> N
     assert marked.marks == marks
 
 
+async def test_marks_are_answered_with_the_reason_why_the_storage_gets_no_data(dms: Dms) -> None:
+    dms.watch.objections = {dms.storages[StorageType.INPUT].id: "its folder is a link"}
+    marked = await dms.client.mark_storage(NAME, WaterMarks(low=50, high=100))
+    assert marked.warning == "its folder is a link"
+
+
 async def test_marks_that_a_storage_cannot_have_are_refused(dms: Dms) -> None:
     with pytest.raises(Unprocessable, match="are for input storages, and it is of type logs"):
         await dms.client.mark_storage("logs-1", WaterMarks(low=10, high=20))

@@ -150,7 +150,8 @@ def _ending_routes(rows: Rows) -> APIRouter:
     async def discard_chain(uid: UUID) -> Chain:
         found = rows.chain(uid)
         rows.discarded.append(uid)
-        return found
+        rows.chains[uid] = found.model_copy(update={"discarded": True})
+        return rows.chains[uid]
 
     return router
 

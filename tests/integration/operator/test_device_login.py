@@ -130,7 +130,7 @@ async def test_a_role_that_is_none_is_refused_and_the_command_waits_on(
     one = browser(operator, ANNA)
     form["csrf_token"] = token_of(await one.http.get(login.verification_uri_complete))
     refused = await one.http.post("/device", data=form)
-    assert (refused.status_code, "&#39;owner&#39; is not a valid Role" in refused.text) == (
+    assert (refused.status_code, "&#39;owner&#39; is no role: choose" in refused.text) == (
         422,
         True,
     )

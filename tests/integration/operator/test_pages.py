@@ -95,6 +95,9 @@ async def test_the_data_of_a_chain_that_is_over_is_deleted_on_request(
     )
     assert (answer.status_code, answer.headers["location"]) == (303, f"/chains/{over.uid}")
     assert operator.neighbours.discarded == [over.uid]
+    after = (await operator.http.get(f"/chains/{over.uid}")).text
+    assert "The data of this chain is deleted" in after
+    assert 'id="discard"' not in after
 
 
 async def test_forms_without_the_sessions_token_change_nothing(

@@ -29,6 +29,7 @@ async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
     assert (await world.dms.dataset(output)).state is DatasetState.UPLOADED
     await world.chains.discard_chain(chain.uid)
     await world.turn()
+    assert (await world.chain(chain.uid)).discarded
     for entry in (await world.chain(chain.uid)).datasets:
         assert (await world.dms.dataset(entry.uid)).state in {
             DatasetState.DELETING,

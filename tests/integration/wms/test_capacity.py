@@ -124,8 +124,8 @@ async def test_a_pilot_is_kept_free_for_a_big_job_that_has_waited(stage: Stage) 
     assert of(await ask(stage, second, 8, cores=4)) == {small.uid: 4}
     sentence = (await explain_task(stage.context, big.uid)).text
     assert sentence.startswith(
-        f"Waiting for room: pilot {first} gets nothing of lower rank until a job fits, which needs"
-        " 8 cores, 256 MiB of memory"
+        "Waiting for room: pilot first gets nothing of lower rank until a job fits, which needs 8"
+        " cores, 256 MiB of memory"
     )
     assert of(await ask(stage, first, 8, cores=7)) == {}
     assert of(await ask(stage, first, 8, cores=8)) == {big.uid: 1}

@@ -73,3 +73,18 @@ def test_full_disk_is_an_error_and_the_command_fails(
     said = CliRunner().invoke(command_line("doctor"), ["doctor", "--home", str(tmp_path)])
     assert said.exit_code == 1
     assert "Sluice does not work here" in said.output
+
+
+def test_each_fact_about_the_node_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a sandbox, and with a container engine that does not work."""
+    engine = tmp_path / "bin" / "docker"
+    engine.parent.mkdir()
+    engine.write_text("#!/bin/sh\necho the daemon is down >&2\nexit 1\n")
+    engine.chmod(0o755)
+    monkeypatch.setenv("PATH", str(engine.parent))
+    findings = list(examine(tmp_path))
+    assert [one.subject for one in findings if "no bubblewrap" in one.found] == ["sandbox"]
+    assert [one.subject for one in findings if "daemon is down" in one.found] == ["containers"]
+    assert [one.found for one in findings if "memory.limits" in one.found] == []

@@ -21,6 +21,10 @@ def http() -> httpx.AsyncClient:
     async def make() -> str:
         return "made"
 
+    @router.post("/{name}/disable")
+    async def disable(name: str) -> str:
+        return name
+
     app = create_app("things", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics())
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://things")
 
@@ -48,3 +52,18 @@ async def test_a_wrong_method_is_refused_with_all_that_are_right(http: httpx.Asy
         == "PUT is not possible at /api/v1/things: use GET, POST (/api/openapi.json lists what"
         " there is)"
     )
+
+
+@pytest.mark.parametrize("path", ["a%2Fb", "a%2fb/disable", "a%2Fdisable"])
+async def test_name_with_a_slash_is_said_not_to_exist(http: httpx.AsyncClient, path: str) -> None:
+    answer = await http.post(f"/api/v1/things/{path}")
+    assert answer.status_code == 404
+    name = path.removesuffix("/disable").replace("%2F", "/").replace("%2f", "/")
+    assert answer.json()["detail"] == f"there is no thing '{name}': names have no '/'"
+
+
+async def test_characters_that_cannot_be_shown_are_escaped_in_a_name_with_a_slash(
+    http: httpx.AsyncClient,
+) -> None:
+    detail = (await http.get("/api/v1/things/%1b%2F%E2%80%AE%ff")).json()["detail"]
+    assert detail.startswith(r"there is no thing '\x1b/\u202e\xff'")

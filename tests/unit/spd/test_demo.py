@@ -1,8 +1,12 @@
 """The demonstration with other numbers of frames, and the disk that it asks for."""
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from collage import demo as collage_demo
+from masstimes import demo as masstimes_demo
+from ocr import demo as ocr_demo
 from spd import demo
 from spd.demo_run import FEWEST_FRAMES_WITH_DAMAGE
 
@@ -37,3 +41,13 @@ def test_no_job_of_the_demonstration_asks_for_more_than_a_small_disk_has() -> No
     text = (ROOT / "templates" / "spd" / "workflow.cwl").read_text()
     asked = {step.name: step.needs.resources.counted_disk for step in plan_of(text).steps}
     assert max(asked.values()) <= 256, asked
+
+
+@pytest.mark.parametrize("pack", [demo, ocr_demo, collage_demo, masstimes_demo])
+def test_help_says_in_a_whole_sentence_what_the_demonstration_does(
+    pack: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        pack.main(["--help"])
+    description = capsys.readouterr().out.split("\n\n")[1]
+    assert description.rstrip().endswith(".")

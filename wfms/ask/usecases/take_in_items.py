@@ -11,6 +11,7 @@ from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.problems import NotFound
 from sluice.storage.errors import FileMissing, NoFile, StorageError
 from sluice.storage.reader import open_reader
+from sluice.visible_text import quoted
 from wfms.ask.db.questions import (
     NewItem,
     OpenQuestion,
@@ -143,7 +144,7 @@ async def _take_in_gold(context: AskContext, question: OpenQuestion) -> None:
         data = await asyncio.to_thread(_whole, file)
         items, reason = list(_gold_items(question, file, data)), ""
     except Unreadable as error:
-        items, reason = [], f"items with known answers cannot be read: {file.name}: {error}"
+        items, reason = [], f"items with known answers cannot be read: {quoted(file.name)}: {error}"
     except StorageError as error:
         items, reason = None, f"waiting for a storage: {error}"
     async with context.database.transaction() as transaction:
@@ -175,7 +176,10 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
         except Unreadable as error:
             raise Unreadable(f"line {number + 1}: {error}") from error
         if content.known not in question.ask.answers:
-            raise Unreadable(f"line {number + 1}: 'answer' is none of {question.ask.answers}")
+            answers = ", ".join(map(quoted, question.ask.answers))
+            raise Unreadable(
+                f"line {number + 1}: 'answer' is {quoted(content.known)}: give one of {answers}"
+            )
         name = f"{question.group}/{question.template}/{question.step}/{line!r}"
         stored = _stored(content)
         if question.ask.show is Show.IMAGE:

@@ -27,7 +27,7 @@ CHAINS = """
 SELECT uid, position, state, template_id, template_name AS template, template_version, dataset_uid,
     dataset_name, params, secrets,
     created_at, ended_at, reason, rerun_of, rank, acknowledged_by, acknowledged_at,
-    owner, owner_group AS "group"
+    discarded, owner, owner_group AS "group"
 FROM chains
 WHERE ($1::uuid[] IS NULL OR uid = ANY($1)) AND ($2::text IS NULL OR state = $2)
     AND ($3::bigint IS NULL OR position < $3)

@@ -43,6 +43,9 @@ from wfms.chains.usecases.rank_chain import ranked
 
 log = structlog.get_logger(__name__)
 
+#: The reason of a step that an error in the program keeps from starting.
+_UNEXPECTED = "an unexpected error, which the log of the chain service has; it is tried again"
+
 #: The data sets registered so far, and the URLs of their storages, by port (None: the logs).
 Made = dict[str | None, Dataset]
 Folders = Mapping[str | None, str]
@@ -116,10 +119,10 @@ class StartSteps:
                 await self._postpone(claim, error.detail)
             except PASSING as error:
                 await self._postpone(claim, not_now(error).detail)
-            except Exception as error:
+            except Exception:
                 # Process boundary: one step must not keep the others from starting.
                 log.exception("step.start_failed", step=claim.step)
-                await self._postpone(claim, f"unexpected: {type(error).__name__}: {error}")
+                await self._postpone(claim, _UNEXPECTED)
         return False
 
     async def _load(self, claim: StepClaim) -> StoredChain:

@@ -14,7 +14,7 @@ from werkzeug.routing import MapAdapter, RequestRedirect
 from sluice.contracts.problems import PROBLEM_TYPE, Problem, ServiceError
 from sluice.contracts.wording import A_UID
 from sluice.servicekit.database import PASSING, UNSTORABLE, error_text, not_now, unstorable
-from sluice.servicekit.not_found import methods_at, not_an_id, unserved
+from sluice.servicekit.not_found import methods_at, name_with_slash, not_an_id, unserved
 from wfms.operator.domain.errors import TooLarge
 
 log = structlog.get_logger(__name__)
@@ -91,7 +91,9 @@ def _methods_here(error: NotFound | MethodNotAllowed) -> set[str]:
 
 
 def _misnamed(addresses: MapAdapter) -> Problem | None:
-    """Return the problem of an address that would match if one of its parts were an id."""
+    """Return the problem of a name with a slash, or of a wrong id in an address, or None."""
+    if (problem := name_with_slash(request.environ["asgi.scope"])) is not None:
+        return problem
     parts = request.path.split("/")
     for place, given in enumerate(parts[2:], 2):
         for example, wanted in _IDS.items():

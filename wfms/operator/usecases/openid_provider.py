@@ -18,6 +18,7 @@ from sluice.http_clients import connection_options
 from sluice.os_errors import reason_of
 from sluice.proxies import UnusableProxy
 from sluice.servicekit.access.provider_sign_in import Begun
+from sluice.visible_text import quoted
 from wfms.operator.domain.people_errors import ProviderRefused
 from wfms.operator.usecases.oidc_settings import OidcSettings
 
@@ -60,7 +61,7 @@ class OpenIdProvider:
             NotAvailable: The provider does not answer as it should.
         """
         if (error := answer.get("error")) is not None:
-            raise ProviderRefused(f"it says {answer.get('error_description') or error}"[:300])
+            raise ProviderRefused(f"it says {quoted(answer.get('error_description') or error)}")
         code = answer.get("code")
         if not code:
             raise ProviderRefused("it gave no code")
@@ -74,7 +75,8 @@ class OpenIdProvider:
                 told = await _json(client, metadata["jwks_uri"])
                 keys = KeySet.import_key_set({"keys": told["keys"]})
             except OAuthError as error:
-                raise ProviderRefused(f"it did not take its code again: {error}") from error
+                said = quoted(str(error))
+                raise ProviderRefused(f"it did not take its code again: {said}") from error
             except (httpx.HTTPError, JoseError, *_ODD) as error:
                 raise _unavailable(error) from error
         return self._checked(id_token, keys, metadata, nonce=begun.nonce)

@@ -5,10 +5,11 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access import Role
 from sluice.contracts.device_login import shown_code
-from sluice.contracts.problems import ServiceError, Unprocessable
+from sluice.contracts.problems import ServiceError
 from wfms.operator.api.access import caller
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
+from wfms.operator.api.pages.wrong_form import role_called
 from wfms.operator.db.device_logins import DeviceLoginRow
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.device_login import PAGE
@@ -41,12 +42,10 @@ class DeviceLoginPages:
         code = request.form.get("code", "")
         lets_in = request.form.get("does") == "allow"
         try:
-            role = Role(request.form.get("role", Role.VIEWER)) if lets_in else None
+            role = role_called(request.form.get("role", Role.VIEWER)) if lets_in else None
             decided = self._bridge.run(self._logins.decide(code, by=caller(), role=role))
         except ServiceError as error:
             return _page(refusal=error)
-        except ValueError as error:  # the form names no role
-            return _page(refusal=Unprocessable(str(error)))
         does = f"goes on as you, as {role}" if lets_in else "was refused"
         flash(f"{decided.label} {does}. You may close this page.")
         return redirect(url_for("pages.account"), 303)

@@ -25,7 +25,7 @@ from sluice.servicekit.access.principal import Person
 from wfms.operator.api.access import caller
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
-from wfms.operator.api.pages.wrong_form import wrong_form
+from wfms.operator.api.pages.wrong_form import role_called, wrong_form
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.give_token import give_token, revoke_token
 from wfms.operator.usecases.quotas import read_person_quotas
@@ -108,7 +108,7 @@ class PeoplePages:
         def give() -> None:
             new = NewToken(
                 label=request.form.get("label", "").strip(),
-                role=Role(request.form.get("role", caller().role)),
+                role=role_called(request.form.get("role", caller().role)),
                 days=request.form.get("days", USUAL_DAYS, type=int),
             )
             given.append(self._bridge.run(give_token(self._database, new, by=caller())))
@@ -144,7 +144,7 @@ class PeoplePages:
             given = request.form.get("password", "")
             new = NewAccount(
                 name=request.form.get("name", "").strip().lower(),
-                role=Role(request.form.get("role", Role.VIEWER)),
+                role=role_called(request.form.get("role", Role.VIEWER)),
                 password=SecretStr(given) if given else None,
                 groups=_groups() or [],
             )
@@ -161,7 +161,7 @@ class PeoplePages:
                 request.form.get(field, "") for field in ("role", "disabled", "password")
             )
             new = AccountChange(
-                role=Role(role) if role else None,
+                role=role_called(role) if role else None,
                 disabled=disabled == "yes" if disabled else None,
                 password=SecretStr(password) if password else None,
                 groups=_groups(),

@@ -2,8 +2,10 @@
 
 from pydantic import ValidationError
 
+from sluice.contracts.access import Role
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.wording import sentence_of
+from sluice.visible_text import quoted
 
 
 def wrong_form(error: ValidationError) -> Unprocessable:
@@ -13,3 +15,14 @@ def wrong_form(error: ValidationError) -> Unprocessable:
         for wrong in error.errors()
     ]
     return Unprocessable("What was sent does not have the right form", findings=findings)
+
+
+def role_called(name: str) -> Role:
+    """Return the role of this name.
+
+    Raises:
+        Unprocessable: There is no such role.
+    """
+    if name not in set(Role):
+        raise Unprocessable(f"{quoted(name)} is no role: choose one of {', '.join(Role)}")
+    return Role(name)

@@ -38,6 +38,18 @@ class TimesQuery(Contract):
     since: Timestamp | None = Field(default=None)
 
 
+class PictureQuery(Contract):
+    """The query of a picture that changes while a chain runs."""
+
+    t: NewText | None = Field(
+        None, description="Any text. With another one, a browser loads the picture again."
+    )
+
+
+class TimesPictureQuery(TimesQuery, PictureQuery):
+    """Which work is drawn."""
+
+
 class TimesRoutes:
     """The routes of times and timelines."""
 
@@ -53,12 +65,13 @@ class TimesRoutes:
                   "afterwards, or of what a template did since a time.",
                   answer=WorkTimes, query=TimesQuery, errors=(Unprocessable, NotAvailable)),
             Route("GET", "/times.svg", self.picture, VIEWERS, "The same as a picture (SVG).",
-                  media="image/svg+xml", query=TimesQuery, errors=(Unprocessable, NotAvailable)),
+                  media="image/svg+xml", query=TimesPictureQuery,
+                  errors=(Unprocessable, NotAvailable)),
             Route("GET", timeline, self.timeline, VIEWERS,
                   "Shows a chain over time: which pilot did what when, and how many jobs waited.",
                   answer=Timeline, errors=(NotFound, NotAvailable)),
             Route("GET", f"{timeline}.svg", self.timeline_picture, VIEWERS,
-                  "The same as a picture (SVG).", media="image/svg+xml",
+                  "The same as a picture (SVG).", media="image/svg+xml", passed_on=PictureQuery,
                   errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

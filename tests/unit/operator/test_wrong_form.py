@@ -1,0 +1,14 @@
+"""Validation of the fields of forms."""
+
+import pytest
+
+from sluice.contracts.access import Role
+from sluice.contracts.problems import Unprocessable
+from wfms.operator.api.pages.wrong_form import role_called
+
+
+def test_unknown_role_is_refused_with_those_that_there_are() -> None:
+    assert role_called("shift") is Role.SHIFT
+    with pytest.raises(Unprocessable) as refused:
+        role_called("boss\u202e")
+    assert str(refused.value).startswith(r"'boss\u202e' is no role: choose one of viewer, ")
