@@ -42,6 +42,7 @@ from sluice.servicekit.known_queries import KnownQuery, query_parameters
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.not_found import methods_at, name_with_slash, unserved
 from sluice.servicekit.openapi import PROBLEM_JSON, complete_document
+from sluice.servicekit.transport.base import TransportUnavailable
 
 log = structlog.get_logger(__name__)
 
@@ -69,6 +70,8 @@ async def _answer(check: Check) -> str:
             await check()
     except TimeoutError:
         return f"no answer within {CHECK_LIMIT:g} s"
+    except TransportUnavailable as error:
+        return error.what
     except Exception as error:  # process boundary: the report contains whatever a check raises
         return f"{type(error).__name__}: {error}"
     return "ok"

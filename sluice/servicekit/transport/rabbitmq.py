@@ -105,7 +105,8 @@ class RabbitTransport:
         return await self._letters.drop(self._queue(queue), ids)
 
     async def ping(self) -> None:
-        """Check that the broker answers."""
+        """Check that the broker answers and takes messages."""
+        self._link.require_no_alarm()
         channel = await self._link.channel()
         await answer(channel.close())
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import aio_pika
 import structlog
@@ -13,6 +13,7 @@ from aiormq.channel import Channel
 
 from sluice.os_errors import reason_of
 from sluice.servicekit.transport.base import TransportUnavailable
+from sluice.servicekit.transport.rabbitmq_alarm import Alarm
 
 log = structlog.get_logger(__name__)
 
@@ -84,6 +85,15 @@ async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_befor
     finally:
         acknowledging.cancel()
         ending.cancel()
+
+
+async def _first_of(*futures: "asyncio.Future[Any]") -> None:
+    """Wait for one of the futures, and cancel the others."""
+    try:
+        await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for future in futures:
+            future.cancel()
 
 
 def translated(error: BaseException) -> BaseException:
@@ -178,6 +188,7 @@ class RabbitLink:
         self._sending = BrokerConnection(url, prepare)
         self._publisher: AbstractChannel | None = None
         self._published_on: AbstractConnection | None = None
+        self._alarm: Alarm | None = None
         self._opening = asyncio.Lock()
 
     async def close(self) -> None:
@@ -187,6 +198,21 @@ class RabbitLink:
     async def channel(self) -> AbstractChannel:
         """Return a new channel for anything but publishing. The caller closes it."""
         return await open_channel(await self._receiving.connection())
+
+    def require_no_alarm(self) -> None:
+        """Check that the broker is not known to be out of disk or memory.
+
+        Raises:
+            TransportUnavailable: It is.
+        """
+        if self._alarm is not None and self._alarm.cause is not None:
+            raise TransportUnavailable(self._alarm.cause)
+
+    async def wait_for_end_of_alarm(self, message: AbstractIncomingMessage) -> None:
+        """Wait until the broker takes messages again, or the channel of ``message`` closes."""
+        if self._alarm is not None:
+            ended = asyncio.ensure_future(self._alarm.ended.wait())
+            await _first_of(ended, message.channel.closing)
 
     async def publish(self, posts: Sequence[Post]) -> None:
         """Publish messages and wait until the broker has confirmed all of them.
@@ -200,7 +226,7 @@ class RabbitLink:
             try:
                 results = await self._publish(window)
             except TransportUnavailable as error:
-                raise TransportUnavailable(error.what, stored=stored) from error
+                raise TransportUnavailable(error.what, stored=stored | error.stored) from error
             stored |= {
                 _id(post) for post, result in zip(window, results, strict=True) if result is None
             }
@@ -218,23 +244,33 @@ class RabbitLink:
         This avoids ``Exchange.publish``, which waits for the socket at each message.
         """
         connection = await self._sending.connection()
-        underlay = cast(
-            Channel, await answer((await self._open_publisher(connection)).get_underlay_channel())
-        )
+        publisher, alarm = await self._open_publisher(connection)
+        # The connection stays open in an alarm: the broker keeps each that it does not read.
+        self.require_no_alarm()
+        underlay = cast(Channel, await answer(publisher.get_underlay_channel()))
         sending = [
-            underlay.basic_publish(
-                post.message.body,
-                exchange=post.exchange,
-                routing_key=post.exchange,
-                properties=post.message.properties,
-                mandatory=post.mandatory,
-                wait=False,
+            asyncio.ensure_future(
+                underlay.basic_publish(
+                    post.message.body,
+                    exchange=post.exchange,
+                    routing_key=post.exchange,
+                    properties=post.message.properties,
+                    mandatory=post.mandatory,
+                    wait=False,
+                )
             )
             for post in window
         ]
+        confirmed = asyncio.gather(*sending, return_exceptions=True)
+        raised = asyncio.ensure_future(alarm.raised.wait())
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
-                results = await asyncio.gather(*sending, return_exceptions=True)
+                await _first_of(raised, confirmed)
+            if confirmed.done():
+                results = confirmed.result()
+                return [one if isinstance(one, BaseException) else None for one in results]
+            stored = {_id(post) for post, one in zip(window, sending, strict=True) if _worked(one)}
+            raise TransportUnavailable(alarm.cause or "RabbitMQ did not confirm", stored=stored)
         except TimeoutError as error:
             # Unconfirmed messages would fill the buffers of a connection that the broker does not
             # read.
@@ -242,17 +278,17 @@ class RabbitLink:
             raise TransportUnavailable(
                 f"RabbitMQ did not confirm within {ANSWER_TIMEOUT:.0f} s"
             ) from error
-        return [result if isinstance(result, BaseException) else None for result in results]
 
-    async def _open_publisher(self, connection: AbstractConnection) -> AbstractChannel:
+    async def _open_publisher(
+        self, connection: AbstractConnection
+    ) -> tuple[AbstractChannel, Alarm]:
         async with self._opening:
-            if (
-                self._publisher is None
-                or self._publisher.is_closed
-                or self._published_on is not connection
-            ):
-                self._publisher, self._published_on = await open_channel(connection), connection
-            return self._publisher
+            if self._alarm is None or self._published_on is not connection:
+                self._alarm = Alarm(connection)
+                self._publisher, self._published_on = None, connection
+            if self._publisher is None or self._publisher.is_closed:
+                self._publisher = await open_channel(connection)
+            return self._publisher, self._alarm
 
 
 def _failure(failed: Sequence[tuple[Post, BaseException]], stored: set[str]) -> BaseException:
@@ -272,6 +308,10 @@ def _failure(failed: Sequence[tuple[Post, BaseException]], stored: set[str]) -> 
         stored=stored,
         refused=refused,
     )
+
+
+def _worked(sending: "asyncio.Future[Any]") -> bool:
+    return sending.done() and not sending.cancelled() and sending.exception() is None
 
 
 def _id(post: Post) -> str:

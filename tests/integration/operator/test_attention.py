@@ -11,6 +11,9 @@ from fastapi import FastAPI
 from sluice.contracts.chains import Chain
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import ChainState, PilotState
+from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.transport.base import TransportUnavailable
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
 from tests.integration.operator.test_pages import scene, token_of
@@ -379,3 +382,18 @@ async def test_tasks_and_chains_that_do_not_fit_on_a_page_stand_on_the_next(
 
 def _chain(scene: Scene, number: int) -> Chain:
     return scene.chain(f"more-{number}", number, [Counts(ready=2, total=2)], ChainState.IN_PROGRESS)
+
+
+async def test_broker_that_takes_no_messages_is_named_once(
+    operator: Operator, scene: Scene
+) -> None:
+    async def cannot_send() -> None:
+        raise TransportUnavailable("the message broker's disk is full")
+
+    health = Health({"transport": cannot_send})
+    for service in ("dms", "wfms.ask"):
+        operator.links.apps[service] = create_app(
+            service, [], health=health, metrics=ServiceMetrics()
+        )
+    page = (await operator.http.get("/")).text
+    assert page.count("cannot send messages: the message broker&#39;s disk is full") == 1

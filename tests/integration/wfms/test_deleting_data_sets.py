@@ -251,3 +251,24 @@ async def test_a_late_refusal_takes_nothing_back_that_was_asked_for_by_force(wor
         assert not await deletions.forget_refused(connection, dataset.uid, force=True), (
             "somebody else was quicker"
         )
+
+
+async def test_deletion_forced_during_a_refusal_is_tried_at_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.hold = timedelta(hours=1)
+    (dataset,) = await promised(world, 1)
+    await world.rows("wfms.chains", "UPDATE deletions SET force = false RETURNING 1")
+    delete = world.dms.delete_dataset
+
+    async def refuse_once(uid: UUID, *, force: bool = False, taken_back: bool = False) -> Dataset:
+        if force:
+            return await delete(uid, force=force, taken_back=taken_back)
+        await world.rows("wfms.chains", "UPDATE deletions SET force = true RETURNING 1")
+        raise Conflict("it may be the last copy")
+
+    monkeypatch.setattr(world.dms, "delete_dataset", refuse_once)
+    await world.delete_asked()
+    assert not await is_going(world, dataset)
+    await world.delete_asked()
+    assert await is_going(world, dataset), "the refused attempt keeps no claim"

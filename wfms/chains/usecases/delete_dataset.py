@@ -134,10 +134,15 @@ async def delete_asked(context: ChainsContext, *, hold: timedelta = HOLD) -> boo
 
 
 async def _try(context: ChainsContext, uid: UUID, *, force: bool, token: UUID) -> None:
+    """Delete a claimed data set if that is possible now, and release the claim.
+
+    An unexpected error leaves the claim to expire, so that other deletions come first.
+    """
     try:
         await _carry_out(context, uid, force=force)
-    except Conflict:  # the request was deleted; nobody waits for the answer
-        return
+    except Conflict:
+        # Nobody waits for the answer. The request is gone, or somebody has forced it meanwhile.
+        pass
     except (*PASSING, NotAvailable):
         raise
     except Exception:  # process boundary: one deletion must not block others

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
 
+import httpx
+
 from sluice.clients.attention import acknowledge_each
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
@@ -55,14 +57,23 @@ async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
 
     If a service does not answer, its notices are missing and one notice says so.
     """
-    (of_chains, counted), (of_wms, work, pilots), of_dms, of_intake, full = await asyncio.gather(
+    (
+        (of_chains, counted),
+        (of_wms, work, pilots),
+        of_dms,
+        of_intake,
+        full,
+        broker,
+    ) = await asyncio.gather(
         _chains(context, limit),
         _wms(context, limit),
         _dms(context.dms, limit),
         _intake(context),
         _full_storages(context),
+        _broker(context),
     )
     found = [
+        *broker,
         *notices.of_queues(context.queues.dead_lately),
         *full,
         *of_wms.notices,
@@ -202,6 +213,26 @@ async def _full_storages(context: OperatorContext) -> list[Notice]:
         [] if isinstance(storages, BaseException) else storages,
         [] if isinstance(waits, BaseException) else waits.waits,
     )
+
+
+async def _broker(context: OperatorContext) -> list[Notice]:
+    """Return a notice if the message broker takes no messages from a service."""
+    reports = await asyncio.gather(*(_readiness(http) for http in context.others.values()))
+    answers = (report.get("transport", "ok") for report in reports)
+    return [
+        notices.of_trouble(f"Chains do not go on, because services cannot send messages: {answer}")
+        for answer in answers
+        if answer != "ok"
+    ][:1]
+
+
+async def _readiness(http: httpx.AsyncClient) -> dict[str, str]:
+    """Return the readiness report of a service. Other notices tell of one that does not answer."""
+    try:
+        report = (await http.get("/readyz")).json()
+    except (ServiceError, httpx.HTTPError, ValueError):
+        return {}
+    return report if isinstance(report, dict) else {}
 
 
 async def _datasets(
