@@ -11,13 +11,14 @@ from dms.db.replicas import (
     finish_upload,
     insert_replicas,
     missing_files,
+    registered_paths,
     set_upload_place,
 )
 from dms.db.storages import add_usage, all_roots
 from dms.domain.errors import NoStorage
 from dms.domain.places import Root, storage_place, upload_folder
 from dms.usecases.context import DmsContext
-from dms.usecases.find_lost_file import find_lost_file
+from dms.usecases.find_lost_file import PlaceTaken, find_lost_file
 from dms.usecases.list_storages import list_storages, storages_by_room
 from dms.usecases.remove_copies import remove_copies
 from dms.usecases.sweep_folder import sweep_folders
@@ -36,13 +37,6 @@ class NoCopyLeft(StorageError):
 
     def __init__(self, url: str) -> None:
         super().__init__(url, "no copy of this file is left to upload")
-
-
-class PlaceTaken(StorageError):
-    """Another file is registered at the target of the copy."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(url, "another file is registered here")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +141,12 @@ async def _copy_files(context: DmsContext, claim: DatasetClaim, target: _Target)
                 limit=PAGE,
             )
             roots = await all_roots(connection)
+            places = [target.path_of(file.name) for file in files]
+            taken = await registered_paths(connection, target.root.id, places)
         if not files:
             return
+        if taken:  # a copy would replace the file of another data set
+            raise PlaceTaken(target.root.url_of(min(taken)))
         outcomes = await asyncio.gather(
             *(_copy(context, file, roots, target) for file in files), return_exceptions=True
         )

@@ -149,6 +149,22 @@ async def test_an_upload_that_cannot_succeed_ends_with_its_reason(
     assert plain.lost is None, "those who do not ask may not know the field"
 
 
+async def test_an_upload_whose_place_is_taken_ends_and_keeps_the_other_file(dms: Dms) -> None:
+    uid, files = await dms.filled("result", 2)
+    taken = dms.write("result", 1, b"of another", DatasetType.OUTPUT)
+    await dms.client.register_files(await dms.dataset("other"), [taken])
+    await dms.apply(UploadDataset(uid=uid))
+    for _ in range(5):
+        await dms.fetch("UPDATE datasets SET retry_at = NULL WHERE uid = $1", uid)
+        assert await upload_once(dms.context)
+    [told] = await dms.client.uploads_of([uid])
+    assert told.lost is not None
+    assert "a file of another data set is registered here" in told.lost
+    place = dms.path("result", files[1].name, DatasetType.OUTPUT)
+    assert place.read_bytes() == b"of another"
+    assert not await upload_once(dms.context), "it is not tried again by itself"
+
+
 async def test_without_room_on_any_output_storage_it_rests_and_says_so(
     dms: Dms, tmp_path: Path
 ) -> None:
