@@ -251,4 +251,4 @@ async def test_an_answer_that_is_none_is_refused(asking: Asking) -> None:
     [item] = (await browser.next()).items
     answer = await browser.post("next", {"answers": [{"item": str(item.id), "answer": "maybe"}]})
     assert answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY
-    assert "'maybe' is none of the answers: ['yes', 'no']" in answer.json()["detail"]
+    assert "'maybe' is none of the answers: give one of 'yes', 'no'" in answer.json()["detail"]

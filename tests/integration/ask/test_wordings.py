@@ -58,7 +58,7 @@ async def test_words_of_another_task_are_no_answer(both: Asking) -> None:
     body = {"answers": [one.model_dump(mode="json") for one in answers(found, "good")]}
     refused = await browser.post("next", body)
     assert refused.status_code == httpx.codes.UNPROCESSABLE_ENTITY
-    assert refused.json()["detail"] == "'good' is none of the answers: ['yes', 'no']"
+    assert refused.json()["detail"] == "'good' is none of the answers: give one of 'yes', 'no'"
     assert await both.rows_of("SELECT 1 FROM shown WHERE answer IS NOT NULL") == []
 
 

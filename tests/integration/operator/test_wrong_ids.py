@@ -3,6 +3,9 @@
 import pytest
 
 from tests.integration.operator.conftest import Operator
+from tests.integration.operator.test_template_command import Command, sluice
+
+__all__ = ["sluice"]
 
 
 @pytest.mark.parametrize(
@@ -32,3 +35,21 @@ async def test_an_id_that_cannot_be_is_named(
     detail = answer.json()["detail"] if path.startswith("/api") else answer.text
     assert answer.status_code == 404
     assert told in detail
+
+
+@pytest.mark.parametrize(
+    ("command", "noun"),
+    [
+        (("template", "show", "a/b"), "template"),
+        (("template", "disable", "a/share"), "template"),
+        (("template", "delete", "a/b", "--yes"), "template"),
+        (("secret", "remove", "a/b", "--yes"), "secret"),
+        (("user", "disable", "a/b"), "person"),
+        (("tool", "show", "a/b"), "tool"),
+    ],
+)
+async def test_name_with_a_slash_is_said_not_to_exist(
+    sluice: Command, command: tuple[str, ...], noun: str
+) -> None:
+    said = await sluice(*command, code=1)
+    assert f"there is no {noun} " in said

@@ -110,7 +110,10 @@ async def _take(
     for given in answers:
         words = shown[given.item].words if given.item in shown else visitor.ask.answers
         if given.answer not in words:
-            raise Unprocessable(f"{quoted(given.answer)} is none of the answers: {words}")
+            choices = ", ".join(map(quoted, words))
+            raise Unprocessable(
+                f"{quoted(given.answer)} is none of the answers: give one of {choices}"
+            )
     fates = {item: _fate(item, states, shown) for item in first}
     new = [first[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]
     if new:
