@@ -2,7 +2,9 @@
 
 import httpx
 import pytest
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
@@ -10,11 +12,11 @@ from tests.callers import open_to_all
 
 
 @pytest.fixture
-def http() -> httpx.AsyncClient:
+def things() -> FastAPI:
     router = APIRouter(prefix="/api/v1/things")
 
     @router.get("")
-    async def things() -> list[str]:
+    async def list_things() -> list[str]:
         return []
 
     @router.post("")
@@ -25,8 +27,12 @@ def http() -> httpx.AsyncClient:
     async def disable(name: str) -> str:
         return name
 
-    app = create_app("things", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics())
-    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://things")
+    return create_app("things", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics())
+
+
+@pytest.fixture
+def http(things: FastAPI) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(things), base_url="http://things")
 
 
 async def test_an_address_that_is_not_served_is_named(http: httpx.AsyncClient) -> None:
@@ -60,6 +66,15 @@ async def test_name_with_a_slash_is_said_not_to_exist(http: httpx.AsyncClient, p
     assert answer.status_code == 404
     name = path.removesuffix("/disable").replace("%2F", "/").replace("%2f", "/")
     assert answer.json()["detail"] == f"there is no thing '{name}': names have no '/'"
+
+
+async def test_name_with_a_slash_is_refused_by_a_service_that_is_mounted_in_another(
+    things: FastAPI,
+) -> None:
+    outer = Starlette(routes=[Mount("/services/things", things)])
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(outer), base_url="http://o") as over:
+        answer = await over.post("/services/things/api/v1/things/a%2Fb/disable")
+    assert answer.json()["detail"] == "there is no thing 'a/b': names have no '/'"
 
 
 async def test_characters_that_cannot_be_shown_are_escaped_in_a_name_with_a_slash(
