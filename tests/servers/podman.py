@@ -86,5 +86,8 @@ def _make_image(podman: Podman) -> None:
         if applet != "busybox":
             (tree / "bin" / applet).symlink_to("busybox")
     (tree / "etc" / "mark").write_text("inside the image\n")
-    subprocess.run(["tar", "-C", tree, "-cf", podman.folder / "tree.tar", "."], check=True)
-    podman.run("import", "--quiet", str(podman.folder / "tree.tar"), IMAGE)
+    # Files belong to root: an ordinary user's Podman may not map the id of that user.
+    owner = ["--owner=0", "--group=0"]
+    packed = podman.folder / "tree.tar"
+    subprocess.run(["tar", *owner, "-C", tree, "-cf", packed, "."], check=True)
+    podman.run("import", "--quiet", str(packed), IMAGE)
