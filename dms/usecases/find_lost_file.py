@@ -1,4 +1,4 @@
-"""Find out why an upload fails repeatedly: a file may be lost, or its new place taken."""
+"""Find out why an upload fails repeatedly: a file may not be as it was registered."""
 
 import os
 from functools import partial
@@ -22,13 +22,6 @@ class UploadLost(StorageError):
     """The upload cannot succeed: a file is not as it was registered, or its place is taken."""
 
 
-class PlaceTaken(StorageError):
-    """A file of another data set is registered at the target of a copy."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__(url, "a file of another data set is registered here")
-
-
 async def find_lost_file(
     context: DmsContext, claim: DatasetClaim, error: Exception
 ) -> UploadLost | None:
@@ -44,8 +37,6 @@ async def find_lost_file(
     """
     if claim.failures + 1 < LASTING:
         return None
-    if isinstance(error, PlaceTaken):
-        return UploadLost(error.url, error.reason)
     target = claim.upload_storage_id or UUID(int=0), f"{claim.upload_url}/"
     after = (-1, "")
     while True:

@@ -16,9 +16,10 @@ from dms.db.replicas import (
 )
 from dms.db.storages import add_usage, all_roots
 from dms.domain.errors import NoStorage
+from dms.domain.failures import LASTING
 from dms.domain.places import Root, storage_place, upload_folder
 from dms.usecases.context import DmsContext
-from dms.usecases.find_lost_file import PlaceTaken, find_lost_file
+from dms.usecases.find_lost_file import UploadLost, find_lost_file
 from dms.usecases.list_storages import list_storages, storages_by_room
 from dms.usecases.remove_copies import remove_copies
 from dms.usecases.sweep_folder import sweep_folders
@@ -37,6 +38,13 @@ class NoCopyLeft(StorageError):
 
     def __init__(self, url: str) -> None:
         super().__init__(url, "no copy of this file is left to upload")
+
+
+class PlaceTaken(StorageError):
+    """A file of another data set is registered at the target of a copy."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, "a file of another data set is registered here")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +72,10 @@ async def upload_dataset(context: DmsContext, claim: DatasetClaim) -> None:
     """
     try:
         await _upload(context, claim)
+    except PlaceTaken as error:
+        if claim.failures + 1 < LASTING:
+            raise
+        raise UploadLost(error.url, error.reason) from error
     except (StorageError, NoStorage) as error:
         if (lost := await find_lost_file(context, claim, error)) is not None:
             raise lost from error
