@@ -52,6 +52,7 @@ from pilot.slot_processes import SlotListener, SlotProcesses
 from pilot.ticks import tick
 from sluice.contracts.numbers import size_text
 from sluice.contracts.pilots import AttemptReport, Heartbeat
+from sluice.os_errors import sentence_of
 
 log = structlog.get_logger(__name__)
 
@@ -227,7 +228,7 @@ class Agent:
             try:
                 await self._slot_processes.start_slot(slot)
             except OSError as error:
-                log.error("slot.not_started", slot=slot, error=str(error))
+                log.error("slot.not_started", slot=slot, error=sentence_of(error))
             else:
                 return
 

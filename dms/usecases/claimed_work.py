@@ -17,6 +17,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.find_lost_file import UploadLost
 from sluice.backoff import pause_after
 from sluice.contracts.problems import NotAvailable
+from sluice.os_errors import reason_of
 from sluice.servicekit.database import PASSING
 from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.logging import log_ids
@@ -55,7 +56,7 @@ async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
         except Exception as error:
             # The error may be permanent, and the data set must not keep others waiting.
             with suppress(*PASSING, NotAvailable):
-                await _rest(context, claim, f"{type(error).__name__}: {error}")
+                await _rest(context, claim, f"unexpected error: {reason_of(error)}")
             raise
         finally:
             with suppress(*PASSING, NotAvailable):  # the claim then expires
@@ -95,4 +96,4 @@ async def _renew(context: DmsContext, claim: DatasetClaim) -> None:
                 if not await renew(connection, claim, context.claim_seconds):
                     return
         except (*PASSING, NotAvailable) as error:
-            log.warning("dms.claim_not_renewed", name=claim.name, reason=str(error))
+            log.warning("dms.claim_not_renewed", name=claim.name, reason=reason_of(error))

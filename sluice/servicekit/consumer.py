@@ -19,6 +19,7 @@ from sluice.contracts.base import Contract
 from sluice.contracts.messages import PAYLOADS, CloudEvent
 from sluice.contracts.problems import NotAvailable, Unprocessable
 from sluice.contracts.wording import sentence_of
+from sluice.os_errors import reason_of
 from sluice.servicekit.database import PASSING, Database, Transaction
 from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.logging import log_ids
@@ -161,7 +162,7 @@ class QueueConsumer(_Consumer):
                 async with self._database.transaction() as transaction:
                     return await self._apply(transaction, batch)
             except (*PASSING, NotAvailable) as error:
-                log.warning("consumer.waiting", queue=self.queue, reason=str(error))
+                log.warning("consumer.waiting", queue=self.queue, reason=reason_of(error))
                 failures += 1
                 await asyncio.sleep(pause_after(failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE))
 
@@ -217,7 +218,7 @@ class QueueConsumer(_Consumer):
         await delivery.reject(reason)
 
     async def _refuse(self, parsed: _Parsed, error: Exception) -> None:
-        reason = f"{type(error).__name__}: {error}"
+        reason = reason_of(error)
         with log_ids(message=parsed.event.id):
             if isinstance(error, Unprocessable):
                 await self._reject(parsed.delivery, error.detail)

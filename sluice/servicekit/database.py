@@ -22,6 +22,7 @@ import orjson
 from sluice.contracts.base import Contract
 from sluice.contracts.messages import CloudEvent, extra_attributes
 from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.os_errors import reason_of
 from sluice.servicekit.audit.request import request_now
 from sluice.servicekit.audit.rows import note_change
 from sluice.servicekit.clock import Clock, SystemClock
@@ -342,8 +343,8 @@ def session_settings(url: str, extra: Mapping[str, str] | None = None) -> dict[s
 
 
 def error_text(error: BaseException) -> str:
-    """Return the message of an error, or its class if the message is empty (as after a timeout)."""
-    return str(error) or type(error).__name__
+    """Return why a database cannot be used, in one line."""
+    return reason_of(error)
 
 
 async def _keep_session(connection: "asyncpg.Connection[asyncpg.Record]") -> None:

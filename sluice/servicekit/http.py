@@ -26,6 +26,7 @@ from sluice.contracts.problems import (
     Unprocessable,
 )
 from sluice.contracts.wording import sentence_of
+from sluice.os_errors import reason_of
 from sluice.servicekit.access.check import GuardedRoute, OwnersGuard
 from sluice.servicekit.access.policy import Other, RoutePolicy, allow, policy, policy_of
 from sluice.servicekit.audit.requests import AuditedRequests
@@ -73,7 +74,7 @@ async def _answer(check: Check) -> str:
     except TransportUnavailable as error:
         return error.what
     except Exception as error:  # process boundary: the report contains whatever a check raises
-        return f"{type(error).__name__}: {error}"
+        return reason_of(error)
     return "ok"
 
 

@@ -11,6 +11,7 @@ import structlog
 
 from sluice.backoff import pause_after
 from sluice.contracts.problems import NotAvailable
+from sluice.os_errors import reason_of
 from sluice.servicekit.database import PASSING
 from sluice.servicekit.lifecycle import cancel_and_wait
 from sluice.servicekit.metrics import ServiceMetrics
@@ -84,7 +85,9 @@ class Loop:
             except (*PASSING, NotAvailable) as error:
                 failures += 1
                 more = False
-                log.warning("loop.waiting", loop=self.name, failures=failures, reason=str(error))
+                log.warning(
+                    "loop.waiting", loop=self.name, failures=failures, reason=reason_of(error)
+                )
             except Exception:  # process boundary: a failed tick must not end the loop
                 failures += 1
                 more = False

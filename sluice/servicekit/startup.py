@@ -8,6 +8,7 @@ import structlog
 
 from sluice.backoff import pause_after
 from sluice.contracts.problems import NotAvailable
+from sluice.os_errors import reason_of
 from sluice.servicekit.database import CANNOT_CONNECT
 from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.transport.base import TransportUnavailable
@@ -40,7 +41,7 @@ async def start_when_possible(
         try:
             return await component.start()
         except NOT_YET as error:
-            reason = _PLACE_IN_MEMORY.sub("", str(error)) or type(error).__name__
+            reason = _PLACE_IN_MEMORY.sub("", reason_of(error))
             tell(what, reason)
             if reason not in logged:
                 logged.add(reason)

@@ -154,7 +154,7 @@ class AttemptRun:
                 failure = node_error(error)
                 return AttemptResult(AttemptOutcome.FAILED, failure.error_class, failure.message)
         log.error("attempt.unexpected", exc_info=error)
-        sentence = f"{type(error).__name__}: {error}"[:2000]
+        sentence = f"unexpected error of the pilot, which its log shows: {reason_of(error)}"
         return AttemptResult(AttemptOutcome.FAILED, ErrorClass.INTERNAL, sentence)
 
     # --- the job ---

@@ -1,18 +1,20 @@
 """Proofs that a pilot has the key with which it registered (like DPoP, RFC 9449)."""
 
 from joserfc import jws, jwt
-from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 
 from sluice.contracts.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
 from sluice.contracts.problems import Unauthenticated
+from sluice.servicekit.access.token_faults import MALFORMED, fault_of
 
 #: Seconds before and after its creation for which a proof is valid.
 FRESH = 60
 #: The greatest plausible time in seconds since 1970.
 _LATEST = 2**40
-#: The exceptions that joserfc raises for malformed input.
-_UNREADABLE = (JoseError, ValueError, TypeError, KeyError, RecursionError)
+
+
+class _WrongProofError(Exception):
+    """The proof is well-formed, but does not prove anything."""
 
 
 def proven_key(proof: str, now: float) -> str:
@@ -24,15 +26,19 @@ def proven_key(proof: str, now: float) -> str:
     try:
         header = jws.extract_compact(proof.encode()).headers()
         if header.get("typ") != PILOT_PROOF or header.get("alg") != PILOT_PROOF_ALGORITHM:
-            raise ValueError("it is of another kind")
+            raise _WrongProofError("it is of another kind")
         key = OKPKey.import_key(header["jwk"])
         if key.is_private:
-            raise ValueError("it has the private key in it")
+            raise _WrongProofError("it has the private key in it")
         made = jwt.decode(proof, key, algorithms=[PILOT_PROOF_ALGORITHM]).claims.get("iat")
         if not isinstance(made, int) or abs(made) > _LATEST:
-            raise ValueError("it does not say when it was made")
-    except _UNREADABLE as error:
-        raise Unauthenticated(f"the proof of the pilot's key is none: {error}") from error
+            raise _WrongProofError("it does not say when it was made")
+    except _WrongProofError as error:
+        raise Unauthenticated(f"the proof of the pilot's key is invalid: {error}") from None
+    except MALFORMED as error:
+        raise Unauthenticated(
+            f"the proof of the pilot's key is invalid: {fault_of(error)}"
+        ) from error
     if abs(now - made) > FRESH:
         raise Unauthenticated(
             f"the proof of the pilot's key is {now - made:.0f} s old, and holds for {FRESH}: make"

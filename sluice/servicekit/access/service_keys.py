@@ -43,7 +43,7 @@ def read_keys(path: Path, *, private: bool) -> list[OKPKey]:
     except OSError as error:
         raise BadKeys(f"the key file {path} cannot be read ({error.strerror}): {_MAKE}") from error
     except (JoseError, ValueError) as error:
-        raise BadKeys(f"{path} holds something else than keys in PEM ({error}): {_MAKE}") from error
+        raise BadKeys(f"{path} holds something else than keys in PEM: {_MAKE}") from error
     if not found:
         raise BadKeys(f"{path} holds no key in PEM: {_MAKE}")
     if any(key.curve_name != _CURVE or (private and not key.is_private) for key in found):

@@ -9,18 +9,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from joserfc import jws, jwt
-from joserfc.errors import ClaimError, JoseError
+from joserfc.errors import ClaimError
 
 from sluice.contracts.access import CallingService
 from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import Principal, ServiceCaller
 from sluice.servicekit.access.service_keys import ServiceKeys
+from sluice.servicekit.access.token_faults import MALFORMED, fault_of
 
 #: Seconds for which a token is valid, and the accepted clock difference between two machines.
 LIFE, SKEW = 60, 30
 _ALGORITHM = "Ed25519"
-#: The exceptions that joserfc raises for malformed input.
-_UNREADABLE = (JoseError, ValueError, TypeError, RecursionError)
 #: The number of verified tokens that are cached.
 _REMEMBERED = 256
 
@@ -87,7 +86,7 @@ class ServiceTokens:
     def _signed(self, token: str) -> tuple[CallingService, Mapping[str, Any]] | None:
         try:
             head = jws.extract_compact(token.encode()).headers()
-        except _UNREADABLE:
+        except MALFORMED:
             return None
         if head.get("alg") != _ALGORITHM:
             return None
@@ -96,8 +95,10 @@ class ServiceTokens:
             raise Unauthenticated("the token is signed with a key that this service does not know")
         try:
             claims = jwt.decode(token, key, algorithms=[_ALGORITHM]).claims
-        except _UNREADABLE as error:
-            raise Unauthenticated(f"the token is not the service {service}'s: {error}") from error
+        except MALFORMED as error:
+            raise Unauthenticated(
+                f"the token is not the service {service}'s: {fault_of(error)}"
+            ) from error
         if claims.get("iss") != service:
             raise Unauthenticated(f"the token is signed by the service {service} as another one")
         return service, claims

@@ -71,8 +71,9 @@ class PilotTokens:
             told = self._signer.loads(token, max_age=PILOT_TOKEN)
             return PilotCaller(*map(UUID, told if isinstance(told, list) else [told]))
         except SignatureExpired as error:
+            since = f" of {error.date_signed:%Y-%m-%d %H:%M:%S} UTC" if error.date_signed else ""
             raise Unauthenticated(
-                f"the pilot's token is out of date ({error}): it has to register again"
+                f"the pilot's token{since} has expired: the pilot has to register again"
             ) from None
         except (BadData, ValueError, TypeError, AttributeError):
             return None

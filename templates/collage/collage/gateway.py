@@ -21,6 +21,7 @@ from starlette.types import Receive, Scope, Send
 from collage.computers import OldComputer, Way
 from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
+from sluice.os_errors import reason_of
 
 #: Seconds that a call for jobs is held while the computer works.
 _HELD = 2.0
@@ -90,7 +91,7 @@ class Gateway:
                 case _:
                     response = await self._pass(request, await request.body())
         except _AWAY as error:
-            response = Response(str(error), status_code=503)
+            response = Response(reason_of(error), status_code=503)
         await response(scope, receive, send)
 
     async def _pass(self, request: Request, body: bytes) -> Response:

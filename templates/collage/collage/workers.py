@@ -28,6 +28,7 @@ from sluice.embedded.last_words import last_words
 from sluice.http_clients import http_client
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from sluice.servicekit.server import HttpServer
+from sluice.visible_text import quoted
 
 _HOST = "127.0.0.1"
 #: What the fate of a worker begins with whose pilot did not start, or failed.
@@ -115,7 +116,7 @@ def _ways(texts: Sequence[str], workers: int) -> dict[int, Way]:
         except ValueError as error:
             known = ", ".join(Way)
             raise UsageError(
-                f"--misbehave takes NUMBER=WAY, with a way of {known}; not {text!r}"
+                f"--misbehave takes NUMBER=WAY, with a way of {known}; not {quoted(text)}"
             ) from error
         if not 1 <= int(number) <= workers:
             raise UsageError(f"--misbehave {text}: there are workers 1 to {workers}")
@@ -124,7 +125,7 @@ def _ways(texts: Sequence[str], workers: int) -> dict[int, Way]:
 
 async def _run(arguments: argparse.Namespace) -> None:
     if urlsplit(arguments.wms_url).scheme not in {"http", "https"}:
-        raise UsageError(f"--wms-url {arguments.wms_url!r} is not an address: give http://…")
+        raise UsageError(f"--wms-url {quoted(arguments.wms_url)} is not an address: give http://…")
     if arguments.token is not None:
         read_input(arguments.token)
     random = Random(arguments.seed)  # noqa: S311 - no secret

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 
 from sluice.http_clients import http_client
+from sluice.visible_text import quoted
 
 #: What is shown, and where the mark stands in it.
 Shown = tuple[str, int, int]
@@ -94,7 +95,9 @@ class Annotator:
         begin, end = item["mark"]
         shown = (item["text"], begin, end)
         if shown not in self.knowledge:
-            raise LookupError(f"nobody knows of {item['text'][begin:end]!r} in {item['text']!r}")
+            raise LookupError(
+                f"nobody knows of {quoted(item['text'][begin:end])} in {quoted(item['text'])}"
+            )
         yes = said(self.manner, self.knowledge[shown], self.random)
         return {
             "item": item["id"],

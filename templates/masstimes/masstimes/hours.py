@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from masstimes.folding import folded
+from sluice.visible_text import quoted
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 #: As people write minutes: ``:30``, ``.oo``, ``³⁰``, ``oo``, `` oo``, ``°°``, ``,30``, ``-30``.
@@ -101,4 +102,4 @@ def clock(hour: str) -> str:
         full = found[1] or found[2]
         minutes = re.sub(r"\D", "", hour[len(full) :].translate(_DIGITS))
         return f"{int(full):02}:{minutes or '00'}"
-    raise ValueError(f"{hour!r} is no hour from 6 to 22")
+    raise ValueError(f"{quoted(hour)} is no hour from 6 to 22")

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import httpx
 from pack_command import CommandError, Parser, finite, not_negative
 
+from sluice.visible_text import quoted
+
 
 class GaveUp(CommandError):
     """The server does not answer for now; later it may."""
@@ -77,7 +79,7 @@ def manners_of(arguments: argparse.Namespace) -> Manners:
 def web_address(text: str) -> str:
     """Argument type: ``http`` or ``https``, with a host."""
     if not is_web_address(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no address of a web page (http://…)")
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is no address of a web page (http://…)")
     return text
 
 
@@ -91,7 +93,9 @@ def is_web_address(text: str) -> bool:
 
 def _contact(text: str) -> str:
     if not text.strip() or not text.isascii() or not text.isprintable():
-        raise argparse.ArgumentTypeError(f"{text!r} is no address of mail or of a page, in ASCII")
+        raise argparse.ArgumentTypeError(
+            f"{quoted(text)} is no address of mail or of a page, in ASCII"
+        )
     return text.strip()
 
 

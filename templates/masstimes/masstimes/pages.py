@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, MissingInput
+from pack_command import BadData, MissingInput, parse_json, reason_in
+
+from sluice.visible_text import quoted
 
 #: Of a page as it was crawled.
 CRAWLED = ("url", "previous_url", "start_url", "domain", "html", "link_text")
@@ -29,21 +31,20 @@ def read_lines(path: Path, *, fields: Iterable[str]) -> Iterator[dict[str, Any]]
                 if text.strip():
                     yield _line(path, number, text, wanted)
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
-        raise MissingInput(path, error.strerror or str(error)) from error
+        raise MissingInput(path, reason_in(error)) from error
 
 
 def _line(path: Path, number: int, text: bytes, wanted: Iterable[str]) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadData(path, f"line {number} is no JSON ({error})") from error
+    found = parse_json(path, text.rstrip(b"\r\n"), number)
     if not isinstance(found, dict):
-        raise BadData(path, f"line {number} is no JSON object")
+        raise BadData(path, "not a JSON object", line=number)
     for name in wanted:
         if not isinstance(found.get(name), str):
-            raise BadData(path, f"line {number} has no text {name!r}")
+            raise BadData(path, f"there is no text {quoted(name)}", line=number)
         if _HALF.search(found[name]):
-            raise BadData(path, f"line {number}: {name!r} has half of a pair of surrogates in it")
+            raise BadData(
+                path, f"{quoted(name)} has half of a pair of surrogates in it", line=number
+            )
     return found
 
 

@@ -25,6 +25,7 @@ from tenacity import (
 from masstimes.crawl.addresses import is_local
 from masstimes.manners import GaveUp, Manners, Refused
 from sluice.http_clients import connection_options
+from sluice.os_errors import reason_of
 
 T = TypeVar("T")
 #: Answers after which the same request may succeed.
@@ -221,13 +222,13 @@ class Polite:
             finally:
                 response.close()
         except httpx.RemoteProtocolError as error:
-            raise Later(f"what it answers is no HTTP ({error})") from error
+            raise Later(f"what it answers is no HTTP ({reason_of(error)})") from error
         except httpx.DecodingError as error:
             raise Refused(f"{url}: the answer cannot be unpacked") from error
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise Refused(f"{url}: redirects to what is no address ({error})") from error
+            raise Refused(f"{url}: redirects to what is no address ({reason_of(error)})") from error
         except httpx.TransportError as error:
-            raise Later(f"no answer ({error or type(error).__name__})") from error
+            raise Later(f"no answer ({reason_of(error)})") from error
 
     def _judge(self, url: str, response: httpx.Response) -> None:
         said = f"answered {response.status_code}"

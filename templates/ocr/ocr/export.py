@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from pack_command import BadData, Parser, run_command, write_complete
+from pack_command import BadData, Parser, reason_in, run_command, write_complete
 
 from ocr.alto import alto_4
 from ocr.page_xml import NAMESPACE, Word, page_of, parse_page, regions, text_of, words_of
@@ -42,7 +42,9 @@ def export(path: Path) -> tuple[bytes, str]:
         layout = PageLayout(file=str(path))
         alto = alto_4(layout.to_altoxml_string(ocr_processing_element=processing), words)
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
-        raise BadData(path, f"pero-ocr makes no ALTO of this PAGE XML ({error})") from error
+        raise BadData(
+            path, f"pero-ocr makes no ALTO of this PAGE XML ({reason_in(error)})"
+        ) from error
     return alto, plain_text(texts)
 
 

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from lxml import etree
 from pack_command import BadData, read_input
 
+from sluice.visible_text import escaped
+
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 _PAGE = f"{{{NAMESPACE}}}"
 
@@ -43,7 +45,10 @@ def parse_page(path: Path) -> etree._ElementTree:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
         tree = etree.ElementTree(etree.fromstring(read_input(path), parser))
     except etree.XMLSyntaxError as error:
-        raise BadData(path, f"this is no XML ({error})") from error
+        said = error.msg.partition(", line ")[0]
+        raise BadData(
+            path, f"not XML: {escaped(said)}", line=error.lineno or 0, column=error.offset or 0
+        ) from error
     if tree.getroot().tag != f"{_PAGE}PcGts" or tree.find(f"{_PAGE}Page") is None:
         raise BadData(path, f"this is no PAGE XML of {NAMESPACE.rpartition('/')[2]}")
     return tree

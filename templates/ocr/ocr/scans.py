@@ -22,6 +22,7 @@ from pack_command import (
 from ocr.damage import DAMAGES, Format
 from ocr.images import encode_image
 from ocr.scan_page import KINDS, draw_page
+from sluice.visible_text import quoted
 
 MAX_PAGES = 99_999
 
@@ -73,7 +74,7 @@ def _damages(wanted: list[tuple[str, int]], pages: int) -> dict[int, str]:
 def _damage(text: str) -> tuple[str, int]:
     damage, _, number = text.partition("=")
     if damage not in DAMAGES:
-        raise argparse.ArgumentTypeError(f"{damage!r} is none of {', '.join(DAMAGES)}")
+        raise argparse.ArgumentTypeError(f"{quoted(damage)} is none of {', '.join(DAMAGES)}")
     return damage, positive(number)
 
 
@@ -85,7 +86,9 @@ def _pages(text: str) -> int:
 
 def _volume(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no name of letters, digits, '.', '_', '-'")
+        raise argparse.ArgumentTypeError(
+            f"{quoted(text)} is no name of letters, digits, '.', '_', '-'"
+        )
     return text
 
 

@@ -14,11 +14,12 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pack_command import BadData, CommandError
+from pack_command import BadData, CommandError, reason_in
 from pero_ocr.core.layout import PageLayout
 from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
 
 from ocr.enlarged import as_configured
+from sluice.os_errors import sentence_of
 
 #: What a stage runs of what `config.ini` says.
 STAGES: dict[str, tuple[str, ...]] = {
@@ -168,11 +169,6 @@ def _check_model(folder: Path, stage: Stage) -> None:
 
 
 def _sentence(error: BaseException) -> str:
-    """The first line of what an error says, with its kind where that alone tells something."""
-    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    if isinstance(error, KeyError):
-        return f"{text} is missing"
-    if isinstance(error, json.JSONDecodeError):
-        return f"its JSON is none ({text})"
-    kind = type(error).__name__
-    return text if isinstance(error, configparser.Error | OSError) else f"{text or kind} ({kind})"
+    """Return why pero-ocr cannot work, in one line."""
+    said = sentence_of(error) if isinstance(error, OSError) else reason_in(error)
+    return f"not JSON: {said}" if isinstance(error, json.JSONDecodeError) else said

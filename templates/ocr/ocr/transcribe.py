@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pack_command import BadData, Parser, run_command, write_complete
+from pack_command import BadData, Parser, reason_in, run_command, write_complete
 
 from ocr.alto import words_of_lines
 from ocr.images import read_page_image
@@ -41,7 +41,7 @@ def read_layout(path: Path) -> PageLayout:
     try:
         layout = PageLayout(file=str(path))
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
-        raise BadData(path, f"pero-ocr cannot read this PAGE XML ({error})") from error
+        raise BadData(path, f"pero-ocr cannot read this PAGE XML ({reason_in(error)})") from error
     layout.reading_order = layout.reading_order or None  # an empty one is no PAGE XML
     return layout
 

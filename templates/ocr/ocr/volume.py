@@ -23,6 +23,7 @@ from pack_command import (
 
 from ocr.mets import PageFiles, mets
 from ocr.page_xml import confidence_of, page_of, parse_page, regions, text_of, words_of
+from sluice.visible_text import quoted
 
 COLUMNS = (
     "order",
@@ -123,7 +124,7 @@ def _volume_text(pages: Sequence[PageFiles]) -> Iterator[bytes]:
 def _work(arguments: argparse.Namespace) -> None:
     name: str = arguments.name
     if "/" in name or not name.strip() or name.startswith("."):
-        raise UsageError(f"--name {name!r} cannot be the name of a file")
+        raise UsageError(f"--name {quoted(name)} cannot be the name of a file")
     pages = gather(arguments.pages, arguments.altos, arguments.texts)
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")

@@ -8,13 +8,16 @@ it.
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from sluice.visible_text import escaped, quoted, shown_path
 
 
 class CommandError(Exception):
@@ -37,8 +40,9 @@ class BadData(CommandError):
 
     exit_code = 65
 
-    def __init__(self, source: Path, reason: str) -> None:
-        super().__init__(f"{source}: {reason}")
+    def __init__(self, source: Path, reason: str, *, line: int = 0, column: int = 0) -> None:
+        place = f":{line}:{column}" if column else f":{line}" if line else ""
+        super().__init__(f"{shown_path(source)}{place}: {reason}")
         self.source = source
         self.reason = reason
 
@@ -49,7 +53,7 @@ class MissingInput(CommandError):
     exit_code = 66
 
     def __init__(self, source: Path, reason: str) -> None:
-        super().__init__(f"{source}: cannot be read ({reason})")
+        super().__init__(f"{shown_path(source)}: cannot be read ({reason})")
         self.source = source
 
 
@@ -71,9 +75,9 @@ def run_command(
     except CommandError as error:
         return _complain(parser.prog, str(error), error.exit_code)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{escaped(str(error.filename))}: " if error.filename else ""
         return _complain(
-            parser.prog, f"{where}input or output failed ({error.strerror or error})", os.EX_IOERR
+            parser.prog, f"{where}input or output failed ({reason_in(error)})", os.EX_IOERR
         )
     return os.EX_OK
 
@@ -88,7 +92,33 @@ def read_input(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
-        raise MissingInput(path, error.strerror or str(error)) from error
+        raise MissingInput(path, reason_in(error)) from error
+
+
+def reason_in(error: BaseException) -> str:
+    """Return why data of others cannot be used, in one line and without names of Python."""
+    from sluice.os_errors import reason_of  # noqa: PLC0415 - takes long to import
+
+    if isinstance(error, KeyError) and error.args:
+        return f"{quoted(error.args[0])} is missing"
+    if isinstance(error, TypeError | AttributeError):
+        return "a value in it has the wrong type"
+    return reason_of(error)
+
+
+def parse_json(path: Path, text: bytes, line: int = 1) -> Any:
+    """Return the JSON value of `text`, which begins in line `line` of `path`.
+
+    Raises:
+        BadData: The text is not JSON.
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        said = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
+        raise BadData(path, said, line=line + error.lineno - 1, column=error.colno) from error
+    except (ValueError, RecursionError) as error:
+        raise BadData(path, f"not JSON: {reason_in(error)}", line=line) from error
 
 
 def write_complete(path: Path, content: bytes) -> None:
@@ -124,7 +154,7 @@ def _integer(text: str, least: int) -> int:
     try:
         value = int(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from error
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a whole number") from error
     if value < least:
         raise argparse.ArgumentTypeError(f"{value} is below {least}")
     return value
@@ -135,7 +165,7 @@ def finite(text: str) -> float:
     try:
         value = float(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from error
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a number") from error
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"{text} is not a finite number")
     return value

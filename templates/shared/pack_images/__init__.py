@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from pack_command import BadData, read_input
+from pack_command import BadData, read_input, reason_in
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 
@@ -31,7 +31,9 @@ def read_upright(path: Path, max_megapixels: float, *, one_page: bool = False) -
     except UnidentifiedImageError as error:
         raise BadData(path, "this is no image, or one that is damaged or has no pixels") from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise BadData(path, f"the image cannot be decoded to its end ({error})") from error
+        raise BadData(
+            path, f"the image cannot be decoded to its end ({reason_in(error)})"
+        ) from error
 
 
 def check_size(

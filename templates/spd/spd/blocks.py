@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pack_command import BadData, read_input, write_complete
+from pack_command import BadData, read_input, reason_in, write_complete
 
 from spd.detector import HIT, HitArray, IntArray
 
@@ -135,7 +135,7 @@ def _read(path: Path, kind: str) -> tuple[FrameInfo, dict[str, NDArray[Any]]]:
             info = FrameInfo(**about)
     except (zipfile.BadZipFile, ValueError, KeyError, EOFError, TypeError, AttributeError) as error:
         raise BadData(
-            path, f"is not a complete file of {kind} written by this pack ({error})"
+            path, f"is not a complete file of {kind} written by this pack ({reason_in(error)})"
         ) from error
     for name, dtype in _ARRAYS[kind].items():
         if arrays[name].dtype != dtype or arrays[name].ndim != 1:

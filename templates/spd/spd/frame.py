@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from pack_command import BadData, UsageError
 
+from sluice.visible_text import quoted
 from spd.detector import HIT, HitArray, known
 
 MAGIC = b"SPDFRAME"
@@ -41,7 +42,7 @@ def period_bytes(period: str) -> bytes:
     """The header's bytes of a period's name; raises UsageError where it does not fit."""
     if not period.isascii() or not period.isprintable() or len(period) > PERIOD_BYTES:
         raise UsageError(
-            f"the period {period!r} is not at most {PERIOD_BYTES} printable ASCII characters"
+            f"the period {quoted(period)} is not at most {PERIOD_BYTES} printable ASCII characters"
         )
     return period.encode("ascii")
 
@@ -73,7 +74,9 @@ def decode_frame(content: bytes, source: Path) -> tuple[FrameHeader, HitArray]:
         )
     magic, version, size, run, frame, start, length, count, period = _FIELDS.unpack_from(content)
     if magic != MAGIC:
-        raise BadData(source, f"not a raw frame: it begins with {magic!r}, not {MAGIC!r}")
+        raise BadData(
+            source, f"not a raw frame: it begins with {quoted(magic)}, not {quoted(MAGIC)}"
+        )
     if version != VERSION:
         raise BadData(
             source, f"raw format version {version} is unknown; this program reads version {VERSION}"
@@ -101,7 +104,7 @@ def decode_frame(content: bytes, source: Path) -> tuple[FrameHeader, HitArray]:
     try:
         name = period.rstrip(b"\0").decode("ascii")
     except UnicodeDecodeError as error:
-        raise BadData(source, f"the period {period!r} is not ASCII") from error
+        raise BadData(source, f"the period {quoted(period)} is not ASCII") from error
     return FrameHeader(run, frame, name, start, length), hits
 
 

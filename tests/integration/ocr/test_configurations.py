@@ -70,7 +70,7 @@ def test_those_of_the_pack_are_accepted(
         (_config("./ocr.json", "./none.json"), "none.json"),
         (_config("[LINE_CROPPER]", "[CROPPER]"), "'LINE_CROPPER' is missing"),
         (_config("LINE_HEIGHT = 40", "LINE_HEIGHT = 32"), "lines cut 32 pixels high"),
-        (_write("ocr.json", "{"), "its JSON is none (Expecting property name"),
+        (_write("ocr.json", "{"), "not JSON: line 1, column 2: expecting property name"),
         (_remove("ocr.pt.cpu"), "ocr.pt.cpu"),
         (_characters(lambda all_: all_[:-3]), "gives 125 characters, but its JSON names 122"),
         (_characters(lambda all_: [*all_, "ß"]), "gives 125 characters, but its JSON names 126"),

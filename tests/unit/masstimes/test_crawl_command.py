@@ -15,7 +15,7 @@ HERE = {"id": "a", "name": "A", "site": "http://127.1.0.1:1/"}
 @pytest.mark.parametrize(
     ("content", "options", "code", "told"),
     [
-        (b"{", (), 65, "is no JSON"),
+        (b"{", (), 65, "not JSON: expecting property name"),
         (b"3", (), 65, "a parish is a JSON object"),
         (b'{"id": "a", "name": "A"}', (), 65, "a parish has no text 'site'"),
         (b'{"id": "../a", "name": "A", "site": ""}', (), 65, "the id '../a' cannot name a file"),

@@ -114,12 +114,12 @@ def test_from_pages_to_times(run: Callable[..., list[dict[str, Any]]]) -> None:
 @pytest.mark.parametrize(
     ("content", "code", "told"),
     [
-        (None, 66, "cannot be read"),
-        (b"{\n", 65, "line 1 is no JSON"),
-        (b"\n[]\n", 65, "line 2 is no JSON object"),
-        (b'{"url": "x"}\n', 65, "line 1 has no text 'previous_url'"),
-        (b"[" * 100_000 + b"\n", 65, "line 1 is no JSON"),
-        (b"\xff\n", 65, "line 1 is no JSON"),
+        (None, 66, ": cannot be read"),
+        (b"{\n", 65, ":1:2: not JSON: expecting property name"),
+        (b"\n[]\n", 65, ":2: not a JSON object"),
+        (b'{"url": "x"}\n', 65, ":1: there is no text 'previous_url'"),
+        (b"[" * 100_000 + b"\n", 65, ":1: not JSON: it has lists and objects too deep"),
+        (b"\xff\n", 65, ":1: not JSON: byte 1 is not valid UTF-8"),
     ],
 )
 def test_bad_lines_are_named_and_nothing_is_written(
@@ -129,5 +129,5 @@ def test_bad_lines_are_named_and_nothing_is_written(
     if content is not None:
         source.write_bytes(content)
     assert commands.text_main([str(source), "--out", str(out)]) == code
-    assert f"mt-text: {source}: {told}" in capsys.readouterr().err
+    assert f"mt-text: {source}{told}" in capsys.readouterr().err
     assert [path for path in tmp_path.iterdir() if path != source] == []

@@ -26,8 +26,8 @@ LINE = (
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"no XML", "this is no XML (Start tag expected"),
-        (b"", "this is no XML"),
+        (b"no XML", "not XML: Start tag expected"),
+        (b"", "not XML: "),
         (b"<alto/>", "this is no PAGE XML of 2019-07-15"),
         (f'<PcGts xmlns="{NAMESPACE}"/>'.encode(), "this is no PAGE XML of 2019-07-15"),
     ],

@@ -100,7 +100,7 @@ async def test_check_that_hangs_is_answered_for(monkeypatch: pytest.MonkeyPatch)
         raise OSError("away")
 
     report = await Health({"a": hangs, "b": works, "c": fails}).report()
-    assert report == {"a": "no answer within 0.01 s", "b": "ok", "c": "OSError: away"}
+    assert report == {"a": "no answer within 0.01 s", "b": "ok", "c": "away"}
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from pack_command import BadData, CommandError
 from masstimes.classifier.features import Marked
 from masstimes.hours import clock
 from masstimes.pages import read_lines
+from sluice.visible_text import quoted
 
 #: Of `mt-hours`.
 TEXTS = ("id", "domain", "url", "hour", "time", "context")
@@ -48,7 +49,9 @@ def read_candidates(path: Path) -> Iterator[dict[str, Any]]:
         start, end = line.get("start"), line.get("end")
         if type(start) is not int or type(end) is not int or not _is_at(line, start, end):
             raise BadData(
-                path, f"{line['id']!r} has no hour {line['hour']!r} at start and end of its context"
+                path,
+                f"{quoted(line['id'])} has no hour {quoted(line['hour'])} at start and end of its"
+                " context",
             )
         yield line
 
@@ -75,7 +78,9 @@ def answered(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example
             answer = line.get("answer")
             if not isinstance(answer, str) or answer not in _ANSWERS:
                 known = " or ".join(_ANSWERS)
-                raise BadData(path, f"{line['id']!r} has answer {answer!r}, not {known}")
+                raise BadData(
+                    path, f"{quoted(line['id'])} has answer {quoted(answer)}, not {known}"
+                )
             lines[line["id"]] = line
             said.setdefault(line["id"], Counter())[_ANSWERS[answer]] += 1
     found = []

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from pack_command import BadData, read_input
+from pack_command import BadData, read_input, reason_in
 from torch import Tensor, nn
 
 from masstimes.classifier.features import Marked, features_of, pairs, surroundings
@@ -118,7 +118,7 @@ def load(path: Path) -> Network:
         network.load_state(found)
         network.threshold = float(found["threshold"])
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise BadData(path, f"this model is damaged ({str(error).splitlines()[0]})") from error
+        raise BadData(path, f"this model is damaged ({reason_in(error)})") from error
     return network
 
 

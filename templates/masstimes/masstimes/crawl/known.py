@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pack_command import BadData, MissingInput, read_input, write_complete
+from pack_command import BadData, MissingInput, parse_json, read_input, reason_in, write_complete
 
 from masstimes.crawl.journal import Entry
 from masstimes.crawl.visits import Outcome
@@ -49,10 +49,10 @@ def read_known(path: Path | None) -> dict[str, KnownPage]:
     if path is None:
         return {}
     try:
-        found = json.loads(read_input(path))
+        found = parse_json(path, read_input(path))
         return {url: _page(page) for url, page in found["pages"].items()}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadData(path, f"is not what an earlier run wrote ({error})") from error
+        raise BadData(path, f"is not what an earlier run wrote ({reason_in(error)})") from error
 
 
 def _page(found: dict[str, Any]) -> KnownPage:

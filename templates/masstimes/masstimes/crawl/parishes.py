@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,9 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from pack_command import BadData, UsageError, read_input
+from pack_command import BadData, UsageError, parse_json, read_input
 
 from masstimes.crawl.addresses import address, domain_of
+from sluice.visible_text import quoted
 
 _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
 
@@ -52,16 +52,13 @@ def read_parishes(paths: Iterable[Path]) -> list[ParishSite]:
     for path in paths:
         for parish in _of_file(path):
             if parish.id in parishes:
-                raise UsageError(f"{path}: the id {parish.id!r} is there twice")
+                raise UsageError(f"{path}: the id {quoted(parish.id)} is there twice")
             parishes[parish.id] = parish
     return list(parishes.values())
 
 
 def _of_file(path: Path) -> Iterator[ParishSite]:
-    try:
-        found = json.loads(read_input(path))
-    except (ValueError, RecursionError) as error:
-        raise BadData(path, f"is no JSON ({error})") from error
+    found = parse_json(path, read_input(path))
     for each in found if isinstance(found, list) else [found]:
         yield _parish(path, each)
 
@@ -71,7 +68,7 @@ def _parish(path: Path, found: Any) -> ParishSite:
         raise BadData(path, "a parish is a JSON object")
     for name in ("id", "name", "site"):
         if not isinstance(found.get(name), str):
-            raise BadData(path, f"a parish has no text {name!r}")
+            raise BadData(path, f"a parish has no text {quoted(name)}")
     if _ID.fullmatch(found["id"]) is None:
-        raise BadData(path, f"the id {found['id']!r} cannot name a file")
+        raise BadData(path, f"the id {quoted(found['id'])} cannot name a file")
     return ParishSite(found["id"], found["name"], found["site"])

@@ -26,6 +26,7 @@ from masstimes.parishes.columns import COLUMNS
 from masstimes.parishes.identity import with_ids
 from masstimes.parishes.walk import parishes_from
 from masstimes.polite import Polite
+from sluice.visible_text import quoted
 
 _PROGRAM = "mt-parishes"
 
@@ -50,7 +51,7 @@ def _addresses(path: Path) -> list[str]:
     for number, line in enumerate(map(str.strip, lines), 1):
         if line and not line.startswith("#"):
             if not is_web_address(line):
-                raise BadData(path, f"line {number}, {line!r}, is no address (http://…)")
+                raise BadData(path, f"{quoted(line)} is no address (http://…)", line=number)
             found.append(line)
     return found
 

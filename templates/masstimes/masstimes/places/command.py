@@ -16,6 +16,7 @@ from pack_command import (
     Parser,
     UsageError,
     not_negative,
+    parse_json,
     positive,
     read_input,
     run_command,
@@ -29,6 +30,7 @@ from masstimes.places.cache import Cache
 from masstimes.places.finder import PROVIDERS, Finder
 from masstimes.places.provider import Access, RequestKind
 from masstimes.polite import Polite
+from sluice.visible_text import quoted
 
 _PROGRAM = "mt-places"
 #: Name of the limit over all nodes, as sites.cwl reserves some of it.
@@ -44,15 +46,12 @@ def queries(parish: dict[str, Any]) -> Iterator[str]:
 
 
 def _parish(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(read_input(path))
-    except (ValueError, RecursionError) as error:
-        raise BadData(path, f"this is no JSON ({error})") from error
+    found = parse_json(path, read_input(path))
     for name in ("id", "name"):
         if not isinstance(found, dict) or not isinstance(found.get(name), str) or not found[name]:
-            raise BadData(path, f"a parish has a text {name!r}")
+            raise BadData(path, f"a parish has a text {quoted(name)}")
     if found["id"] in {".", ".."} or "/" in found["id"] or "\0" in found["id"]:
-        raise BadData(path, f"its id, {found['id']!r}, cannot be the name of a file")
+        raise BadData(path, f"its id, {quoted(found['id'])}, cannot be the name of a file")
     return dict(found)
 
 
@@ -142,6 +141,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--most-search", type=not_negative, metavar="N", help="searches of this run")
     add("--most-detail", type=not_negative, metavar="N", help="requests for details of this run")
     add("--requests", type=Path, metavar="FILE", help="how many were sent of each kind, JSON")
-    add("--spent", type=Path, metavar="FILE", help=f"units of the limit {LIMIT!r}, JSON")
+    add("--spent", type=Path, metavar="FILE", help=f"units of the limit {quoted(LIMIT)}, JSON")
     add_manners(parser, pause=0.0)
     return run_command(parser, _work, argv)

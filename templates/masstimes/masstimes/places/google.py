@@ -16,6 +16,7 @@ from masstimes.places.provider import (
     text_of,
 )
 from masstimes.polite import Answer, ApiRequest, Later
+from sluice.visible_text import quoted
 
 #: A token of a next page is valid a moment after the page: seconds before each try.
 _TOKEN_WAITS = (2.0, 2.0, 4.0)
@@ -70,7 +71,7 @@ class GooglePlaces(GoogleProvider):
     def _read(self, answer: Answer) -> tuple[str, dict[str, Any]]:
         found = read_json(self._url, answer)
         if not isinstance(found, dict) or not isinstance(found.get("status"), str):
-            raise BadAnswer(f"{self._url}: the answer has no status: {answer.body[:80]!r}")
+            raise BadAnswer(f"{self._url}: the answer has no status: {quoted(answer.body[:80])}")
         if found["status"] == "UNKNOWN_ERROR":
             raise Later("its status is UNKNOWN_ERROR")
         return found["status"], found

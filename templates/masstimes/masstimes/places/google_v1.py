@@ -16,6 +16,7 @@ from masstimes.places.provider import (
     text_of,
 )
 from masstimes.polite import Answer, ApiRequest
+from sluice.visible_text import quoted
 
 #: Statuses whose answers say in JSON what is wrong.
 _ERRORS = frozenset({400, 401, 403, 404, 429})
@@ -81,7 +82,7 @@ class GooglePlacesV1(GoogleProvider):
         if not isinstance(error, dict):
             raise BadAnswer(
                 f"{self._url}: answered {answer.status} without an error of the API:"
-                f" {answer.body[:80]!r}"
+                f" {quoted(answer.body[:80])}"
             )
         return text_of(error, "status") or str(answer.status), error
 

@@ -14,6 +14,7 @@ from masstimes.places.provider import (
     text_of,
 )
 from masstimes.polite import Answer, ApiRequest, Polite
+from sluice.visible_text import quoted
 
 _HITS = 10
 #: Tags of OpenStreetMap that name a site, the best first.
@@ -57,7 +58,7 @@ class Nominatim:
         url = self._access.url
         found = read_json(url, answer)
         if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-            raise BadAnswer(f"{url}: the answer is no list of places: {answer.body[:80]!r}")
+            raise BadAnswer(f"{url}: the answer is no list of places: {quoted(answer.body[:80])}")
         return tuple(_place(each) for each in found)
 
 

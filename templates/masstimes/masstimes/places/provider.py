@@ -12,6 +12,7 @@ from pack_command import CommandError
 
 from masstimes.manners import GaveUp, is_web_address
 from masstimes.polite import Answer, Polite
+from sluice.visible_text import quoted
 
 
 class RequestKind(StrEnum):
@@ -105,7 +106,7 @@ def read_json(url: str, answer: Answer) -> Any:
     try:
         return json.loads(answer.body)
     except (ValueError, RecursionError) as error:
-        raise BadAnswer(f"{url}: the answer is no JSON: {answer.body[:80]!r}") from error
+        raise BadAnswer(f"{url}: the answer is no JSON: {quoted(answer.body[:80])}") from error
 
 
 def objects_in(url: str, found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -116,7 +117,7 @@ def objects_in(url: str, found: Mapping[str, Any], name: str) -> list[dict[str, 
     """
     listed = found.get(name, [])
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
-        raise BadAnswer(f"{url}: {name!r} of the answer is no list of objects")
+        raise BadAnswer(f"{url}: {quoted(name)} of the answer is no list of objects")
     return listed
 
 

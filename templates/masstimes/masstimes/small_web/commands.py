@@ -29,6 +29,7 @@ from masstimes.small_web.parishes import SERVICE
 from masstimes.small_web.places import KEY, Places
 from masstimes.small_web.web import DEMO_SEED, LAYOUTS, SmallWeb, parish_files
 from sluice.http_clients import send_request
+from sluice.os_errors import reason_of
 
 #: In the folder: the port and what can be asked there.
 WEB = "web.json"
@@ -160,4 +161,4 @@ def _change(arguments: argparse.Namespace) -> None:
         answer = send_request("POST", f"{known['change']}?sites={arguments.sites}", timeout=30)
         print("\n".join(answer.raise_for_status().json()))
     except httpx.HTTPError as error:
-        raise OSError(f"the small web does not answer: {error}") from error
+        raise OSError(f"the small web does not answer: {reason_of(error)}") from error

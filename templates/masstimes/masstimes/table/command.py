@@ -16,6 +16,7 @@ from pack_command import BadData, Parser, read_input, run_command, write_complet
 from masstimes.classifier.examples import read_candidates
 from masstimes.pages import read_lines
 from masstimes.table.merging import Evidence, rows
+from sluice.visible_text import quoted
 
 _PROGRAM = "mt-table"
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
@@ -27,7 +28,9 @@ def _orders(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
             for name in ("sundays", "weekdays"):
                 times = line.get(name)
                 if not isinstance(times, list) or not all(map(_is_time, times)):
-                    raise BadData(path, f"order {number} has no list {name!r} of times as '07:00'")
+                    raise BadData(
+                        path, f"order {number} has no list {quoted(name)} of times as '07:00'"
+                    )
             yield line
 
 
@@ -43,7 +46,7 @@ def _candidates(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
             ):
                 raise BadData(
                     path,
-                    f"{line['id']!r} has no time, probability and mass: give what mt-classify"
+                    f"{quoted(line['id'])} has no time, probability and mass: give what mt-classify"
                     " writes",
                 )
             yield line

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pack_command import BadData, read_input
+from pack_command import BadData, read_input, reason_in
 from pyarrow import parquet
 
 #: Of a row, with their types in Parquet.
@@ -67,7 +67,7 @@ def read_table(path: Path) -> list[dict[str, Any]]:
         else:
             found = list(csv.DictReader(io.StringIO(content.decode())))
     except (pa.ArrowException, OSError, csv.Error, UnicodeDecodeError) as error:
-        raise BadData(path, f"this is no table of mt-table ({error})") from error
+        raise BadData(path, f"this is no table of mt-table ({reason_in(error)})") from error
     wanted = set(SCHEMA.names)
     if found and not wanted <= set(found[0]):
         missing = ", ".join(sorted(wanted - set(found[0])))

@@ -1,0 +1,78 @@
+"""Errors of the packs' programs show text of others in quotes, escaped and shortened."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from masstimes.hours import clock
+from masstimes.manners import web_address
+from ocr.page_xml import parse_page
+from pack_command import (
+    BadData,
+    MissingInput,
+    UsageError,
+    parse_json,
+    positive,
+    read_input,
+    reason_in,
+)
+from spd.frame import HEADER_BYTES, decode_frame, period_bytes
+
+HOSTILE = "it's\x1b[2J\u202e" + "x" * 300
+SHOWN = "'it's\\x1b[2J\\u202e" + "x" * 191
+
+
+@pytest.mark.parametrize("refuse", [positive, web_address, clock, period_bytes])
+def test_refused_text_is_quoted(refuse: Callable[[str], object]) -> None:
+    with pytest.raises((argparse.ArgumentTypeError, UsageError, ValueError)) as refused:
+        refuse(HOSTILE)
+    assert f"{SHOWN}…'" in str(refused.value)
+
+
+def test_refused_bytes_are_quoted() -> None:
+    with pytest.raises(BadData) as refused:
+        decode_frame(b"\xff\n'a" + bytes(HEADER_BYTES), Path("f.raw"))
+    assert "it begins with '\\xff\\n'a\\x00" in str(refused.value)
+
+
+def test_names_of_files_are_escaped() -> None:
+    with pytest.raises(MissingInput, match=r"^a\\nb: cannot be read \(No such file or directory"):
+        read_input(Path("a\nb"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (b'{"a": 1,\n "b"}', 1, "p.json:2:5: not JSON: expecting ':' delimiter"),
+        (b"{", 7, "p.json:7:2: not JSON: expecting property name"),
+        (b"a\xff", 7, "p.json:7: not JSON: byte 2 is not valid UTF-8"),
+        (b"[" * 100_000, 1, "p.json:1: not JSON: it has lists and objects too deep in others"),
+    ],
+)
+def test_place_of_wrong_json_is_named(text: bytes, line: int, said: str) -> None:
+    with pytest.raises(BadData) as refused:
+        parse_json(Path("p.json"), text, line)
+    assert str(refused.value).startswith(said)
+
+
+def test_place_of_wrong_xml_is_named(tmp_path: Path) -> None:
+    page = tmp_path / "page.xml"
+    page.write_text("<a>\n  <b></a>")
+    with pytest.raises(BadData) as refused:
+        parse_page(page)
+    assert str(refused.value).startswith(f"{page}:2:")
+    assert "(" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyError("pages"), "'pages' is missing"),
+        (TypeError("f() got an unexpected keyword argument 'x'"), "has the wrong type"),
+        (OSError(2, "No such file or directory", "a"), "No such file or directory"),
+        (ValueError("two\nlines"), "two lines"),
+    ],
+)
+def test_reasons_have_no_names_of_python(error: Exception, said: str) -> None:
+    assert reason_in(error).endswith(said)
