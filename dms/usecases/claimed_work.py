@@ -25,6 +25,9 @@ from sluice.storage import OutsideStorage, StorageError
 
 log = structlog.get_logger(__name__)
 
+#: The reason that users see.
+_UNEXPECTED = "an unexpected error, which the log of the DMS has; it is tried again"
+
 
 Work = Callable[[DmsContext, DatasetClaim], Awaitable[None]]
 
@@ -53,10 +56,10 @@ async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
                 await halt(connection, claim, reason=str(error), lost=True)
         except (StorageError, NoStorage) as error:
             await _rest(context, claim, str(error))
-        except Exception as error:
+        except Exception:
             # The error may be permanent, and the data set must not keep others waiting.
             with suppress(*PASSING, NotAvailable):
-                await _rest(context, claim, f"unexpected error: {reason_of(error)}")
+                await _rest(context, claim, _UNEXPECTED)
             raise
         finally:
             with suppress(*PASSING, NotAvailable):  # the claim then expires

@@ -74,7 +74,7 @@ def test_what_is_known_is_for_the_next_run(tmp_path: Path) -> None:
 def test_what_no_run_wrote_is_told(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "p.known.json"
     path.write_bytes(content)
-    with pytest.raises(BadData, match="is not what an earlier run wrote|:1(:1)?: not JSON: "):
+    with pytest.raises(BadData, match=r"is not what an earlier run wrote|:1(:1)?: not JSON: "):
         read_known(path)
 
 
