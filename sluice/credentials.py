@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from sluice.visible_text import quoted
+
 #: The variable with the address of the system that commands use.
 URL = "SLUICE_URL"
 #: The variable with the token for that system.
@@ -97,10 +99,20 @@ def know_token(url: str, file: Path, *, dms_url: str | None = None) -> None:
         url: The address of the system.
         file: The file with the token.
         dms_url: The address of its DMS. None is the default, below the system's address.
+
+    Raises:
+        OSError: The URL is not an address.
     """
-    _known[_name(url)] = file
+    try:
+        name = _name(url)
+    except ValueError as error:
+        raise OSError(
+            f"{quoted(url)}, the address of the system whose token is in {file}, is no address"
+            f" ({error}): stop that system and start it again"
+        ) from error
+    _known[name] = file
     if dms_url is not None:
-        _known_dms[_name(url)] = dms_url
+        _known_dms[name] = dms_url
 
 
 def known_dms(url: str) -> str | None:

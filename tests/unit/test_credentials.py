@@ -173,3 +173,10 @@ def test_a_private_file_is_replaced_as_a_whole_and_stays_private(tmp_path: Path)
     assert file.read_text() == "new"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("url", ["http://[", "http://127.0.0.1:port", "http://127.0.0.1:99999"])
+def test_malformed_address_of_a_system_is_named(tmp_path: Path, url: str) -> None:
+    with pytest.raises(OSError, match=r"is no address \(.*start it again") as refused:
+        know_token(url, tmp_path / "token")
+    assert url in str(refused.value)
