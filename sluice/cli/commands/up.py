@@ -115,7 +115,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     """Start everything on this machine: database, services, web page, pilots. Ctrl-C or SIGTERM
     stops it, when the jobs that run have ended; a second one at once."""
     place = Home(home)
-    running = place.running()
+    running = plain_errors(place.running)
     if running is not None:
         out.print(f"Sluice already runs at {page_address(running.url)} (process {running.pid})")
         return
@@ -244,7 +244,7 @@ def down(
 
 def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Does the embedded system run, where, and is every part of it ready? Exits 1 when not."""
-    running = Home(home).running()
+    running = plain_errors(Home(home).running)
     if running is None:
         if as_json:
             print_json({"running": False})
