@@ -38,7 +38,8 @@ class Attack:
     do outside of any tool what the attack comes down to; where it cannot, neither can the tool in
     the open. ``large``: its input is one of which no copy is made. ``environment``: set by the
     tool's description. ``alone``: it has a job of its own. ``ends``: so it has, and a
-    limit may end that, with a match of this in the sentence that says why."""
+    limit may end that, with a match of this in the sentence that says why. ``needs``: what the
+    machine must have so that the sandbox stops it (tests/needs.py)."""
 
     name: str
     code: str
@@ -50,6 +51,7 @@ class Attack:
     refusals: Sequence[str] = ()
     alone: bool = False
     ends: str = ""
+    needs: Sequence[str] = ()
 
     @property
     def shares_its_job(self) -> bool:

@@ -1,6 +1,7 @@
 """More than a job may have: see ``LIMITED`` in ``tests/attacks/rooms.py``."""
 
 from tests.attacks.tools.attack import Attack, kernel
+from tests.needs import MEMORY_GROUPS
 
 #: MiB: more than a job's memory in the sandbox, whatever is added to what it asked for.
 _MEMORY = 320
@@ -132,6 +133,8 @@ for _ in range({_MEMORY}):
 """,
         refusals=["ENOMEM", "SIGKILL"],
         ends=_OF_MEMORY,
+        # Without groups, a job that takes memory fast may exceed its limit.
+        needs=[MEMORY_GROUPS],
     ),
     Attack(
         "takes memory by a file in /tmp",

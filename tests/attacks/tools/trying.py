@@ -61,10 +61,14 @@ def cases(attacks: list[Attack], *, inside: Sequence[pytest.MarkDecorator] = ())
         (True, "in a workflow", inside),
     )
     return [
-        pytest.param(attack, is_inside, id=f"{attack.name}, {way}", marks=marks)
+        pytest.param(attack, is_inside, id=f"{attack.name}, {way}", marks=[*marks, *_marks(attack)])
         for attack in attacks
         for is_inside, way, marks in ways
     ]
+
+
+def _marks(attack: Attack) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.needs(*attack.needs)] if attack.needs else []
 
 
 def carry_out(attack: Attack, room: AttackedSlot, *, inside: bool) -> tuple[bool, str]:

@@ -21,9 +21,12 @@ from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.process import start_detached
 from sluice.servicekit.lifecycle import running
 from tests.faults.storage import SmallDisk
+from tests.needs import ROOT_RIGHTS
 
 #: MB of a file system: with room for a database and the reserve.
 DISK = 300
+
+pytestmark = pytest.mark.needs(ROOT_RIGHTS)
 
 
 @pytest.fixture
