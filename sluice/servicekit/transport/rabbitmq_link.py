@@ -262,6 +262,8 @@ class RabbitLink:
             for post in window
         ]
         confirmed = asyncio.gather(*sending, return_exceptions=True)
+        # Python logs the cancellation of a gathering at an alarm as an error that nobody retrieved.
+        confirmed.add_done_callback(lambda done: done.cancelled() or done.exception())
         raised = asyncio.ensure_future(alarm.raised.wait())
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
