@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
+from dms.api.append_only import append_only_router
 from dms.api.content import content_router
 from dms.api.datasets import datasets_router, stalled_router
 from dms.api.files import files_router, look_router
 from dms.api.owners import DatasetOwners
 from dms.api.pieces import pieces_router
 from dms.api.runs import runs_router
-from dms.api.standing import standing_router
 from dms.api.storages import storages_router
 from dms.consumers.commands import Wakes, queue_consumers
 from dms.db.gauges import MEASUREMENTS
@@ -31,7 +31,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads
 from dms.usecases.file_work import FileWork
 from dms.usecases.measure_storages import measurements
-from dms.usecases.watch_storages import StorageWatch
+from dms.usecases.watch_storages import StorageMonitor
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
@@ -104,7 +104,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         stalled_router(database),
         files_router(context, on_complete=wakes.complete),
         look_router(context),
-        standing_router(database, on_complete=loops.close.wake),
+        append_only_router(database, on_complete=loops.close.wake),
         pieces_router(context),
         content_router(context),
         storages_router(context),
@@ -153,7 +153,7 @@ def make_context(settings: DmsSettings, database: Database) -> DmsContext:
         database=database,
         files=files,
         reads=FileReads(settings.parallel_reads),
-        watch=StorageWatch(database, files, settings.roots, settings.exclusions),
+        watch=StorageMonitor(database, files, settings.roots, settings.exclusions),
         verify_files=settings.verify_files,
         claim_seconds=settings.claim_seconds,
         max_backoff_seconds=settings.max_backoff_seconds,

@@ -25,7 +25,7 @@ Send = Callable[[int, ToSlot], None]
 
 
 @dataclass(slots=True)
-class _Awaited:
+class _PendingJob:
     """A job that waits for its secrets.
 
     ``stop`` is the reason of a stop that arrived in the meantime.
@@ -37,20 +37,20 @@ class _Awaited:
 
 
 @dataclass(slots=True)
-class _Line:
+class _SlotQueue:
     """The queue of frames for one slot.
 
     ``work`` sends the frames.
     """
 
-    waiting: deque[ToSlot | _Awaited] = field(default_factory=deque)
+    waiting: deque[ToSlot | _PendingJob] = field(default_factory=deque)
     work: "asyncio.Task[None] | None" = None
 
-    def job_of(self, stop: StopFrame) -> "_Awaited | JobFrame | None":
+    def job_of(self, stop: StopFrame) -> "_PendingJob | JobFrame | None":
         """Return the waiting job that a stop frame names, or None."""
         for entry in self.waiting:
-            if isinstance(entry, _Awaited | JobFrame):
-                job = (entry.frame if isinstance(entry, _Awaited) else entry).job
+            if isinstance(entry, _PendingJob | JobFrame):
+                job = (entry.frame if isinstance(entry, _PendingJob) else entry).job
                 if (job.id, job.attempt) == (stop.id, stop.attempt):
                     return entry
         return None
@@ -65,7 +65,7 @@ class Dispatch:
     def __init__(self, send: Send, ask: AskForSecrets) -> None:
         self._send = send
         self._ask = ask
-        self._lines: dict[int, _Line] = {}
+        self._lines: dict[int, _SlotQueue] = {}
 
     def send(self, slot: int, frame: ToSlot) -> None:
         """Send a frame to a slot, or queue it behind a job that waits for secrets.
@@ -79,7 +79,7 @@ class Dispatch:
             line.waiting.append(frame)
         else:
             match line.job_of(frame):
-                case _Awaited() as entry:
+                case _PendingJob() as entry:
                     entry.stop = frame.reason
                     entry.values.cancel()
                 case JobFrame():
@@ -89,8 +89,8 @@ class Dispatch:
 
     def send_with_secrets(self, slot: int, frame: JobFrame) -> None:
         """Queue a job and send it once its secrets have arrived."""
-        line = self._lines.setdefault(slot, _Line())
-        line.waiting.append(_Awaited(frame, asyncio.create_task(self._values(frame.job))))
+        line = self._lines.setdefault(slot, _SlotQueue())
+        line.waiting.append(_PendingJob(frame, asyncio.create_task(self._values(frame.job))))
         if line.work is None:
             line.work = asyncio.create_task(self._work(slot, line), name=f"secrets of slot {slot}")
 
@@ -102,13 +102,13 @@ class Dispatch:
         if line.work is not None:
             line.work.cancel()
         for entry in line.waiting:
-            if isinstance(entry, _Awaited):
+            if isinstance(entry, _PendingJob):
                 entry.values.cancel()
 
-    async def _work(self, slot: int, line: _Line) -> None:
+    async def _work(self, slot: int, line: _SlotQueue) -> None:
         while line.waiting:
             entry = line.waiting[0]
-            if isinstance(entry, _Awaited):
+            if isinstance(entry, _PendingJob):
                 await asyncio.wait([entry.values])
                 frame: ToSlot = _frame_of(entry)
             else:
@@ -131,7 +131,7 @@ class Dispatch:
                 await backoff.wait()
 
 
-def _frame_of(entry: _Awaited) -> JobFrame:
+def _frame_of(entry: _PendingJob) -> JobFrame:
     if entry.stop is not None:
         return entry.frame.model_copy(update={"stop": entry.stop})
     error = entry.values.exception()

@@ -16,9 +16,9 @@ from pilot.node.engines import find_engines
 from pilot.node.gpus import find_gpus
 from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import detect
+from pilot.node_isolation import sandbox_of
 from pilot.sandbox.sandbox import Sandbox
 from pilot.settings import PilotSettings
-from pilot.walls import sandbox_of
 
 #: Events of warnings whose facts have fields of their own in the report.
 _REPORTED = frozenset({"engine.none", "memory.limits", "sandbox.no_network", "sandbox.none"})

@@ -12,9 +12,8 @@ from importlib.metadata import version
 import httpx
 import structlog
 
-from pilot.agent import Agent
 from pilot.domain.core import PilotCore
-from pilot.domain.model import DrainAsked, ShutdownAsked
+from pilot.domain.model import DrainRequested, ShutdownRequested
 from pilot.domain.prefetch import PrefetchPolicy
 from pilot.folders.pilot_folder import PilotFolder, open_folder
 from pilot.folders.run_folder import RunFolder
@@ -26,20 +25,21 @@ from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, remove_containers
 from pilot.node.gpus import NodeGpu, find_gpus
 from pilot.node.memory_groups import find_memory_groups
-from pilot.node.resources import Told, detect, most_slots, offered
-from pilot.reports.leftovers import Leftovers
+from pilot.node.resources import DeclaredResources, detect, most_slots, offered
+from pilot.node_isolation import NodeIsolation, find_node_isolation, with_users
+from pilot.reports.file_remover import FileRemover
 from pilot.reports.outbox import Outbox
 from pilot.runner.programs.orphans import adopt_orphans
 from pilot.runner.protocol import RunnerSettings
+from pilot.runtime import PilotRuntime
 from pilot.settings import PilotSettings
 from pilot.slot_processes import SlotProcesses
-from pilot.walls import NodeWalls, find_walls, with_users
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.node_parts import NodePart
 from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.contracts.problems import ServiceError
-from sluice.fit import Offer
+from sluice.fit import NodeCapacity
 from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 from sluice.pilot_access.key import PilotKey
@@ -71,18 +71,19 @@ async def run_pilot(settings: PilotSettings) -> None:
     resources = _resources(settings, run, gpus)
     slots = settings.slots or most_slots(resources.cores)
     # This process must not become a subreaper before the tests of the sandbox, which leave orphans.
-    walls = await asyncio.to_thread(find_walls, settings, run, slots)
-    await asyncio.to_thread(_remove_left_containers, walls.engines, folder.earlier_runs(uid))
+    isolation = await asyncio.to_thread(find_node_isolation, settings, run, slots)
+    await asyncio.to_thread(_remove_left_containers, isolation.engines, folder.earlier_runs(uid))
     adopt_orphans()
     least = settings.slots or math.ceil(resources.cores)
-    walls = await asyncio.to_thread(with_users, walls, settings, least, folder=folder, run=run)
-    slots = len(walls.users) or slots
-    pilot = _registration(settings, uid, slots=slots, resources=resources, walls=walls)
+    add_users = partial(with_users, settings=settings, least=least, folder=folder, run=run)
+    isolation = await asyncio.to_thread(add_users, isolation)
+    slots = len(isolation.users) or slots
+    pilot = _registration(settings, uid, slots=slots, resources=resources, isolation=isolation)
     key = await asyncio.to_thread(PilotKey.kept_in, folder.key)
     connect = partial(_wms, settings, key)
     async with connect() as http:
         session = _session(settings, connect, http, pilot)
-        outbox = Outbox(run.journals, Leftovers(session.storages))
+        outbox = Outbox(run.journals, FileRemover(session.storages))
         groups = await asyncio.to_thread(find_memory_groups, str(uid))
         if groups is not None:
             run.note_memory_group(groups.groups.folder)
@@ -91,13 +92,13 @@ async def run_pilot(settings: PilotSettings) -> None:
             "memory_groups": groups and groups.groups,
             "gpus": {found.gpu.uuid: found.path for found in gpus},
         }
-        runner = _runner_settings(settings, folder, run, walls).model_copy(update=limits)
+        runner = _runner_settings(settings, folder, run, isolation).model_copy(update=limits)
         slot_processes = SlotProcesses(
             runner, environment=settings.worker_environment, inherit=[folder.lock], reap=True
         )
         node = _capacity(resources)
         core = PilotCore(slots, _policy(settings), node, few=_few_slots(resources))
-        agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=session.secrets)
+        agent = PilotRuntime(core, slot_processes, outbox, run, ask_for_secrets=session.secrets)
         _drain_on_signals(agent, settings.drain_timeout)
         ending = asyncio.create_task(
             _end_with(settings.end_with, agent), name="end with another process"
@@ -116,8 +117,8 @@ async def run_pilot(settings: PilotSettings) -> None:
     folder.close()
 
 
-def _capacity(resources: NodeResources) -> Offer:
-    return Offer.of(
+def _capacity(resources: NodeResources) -> NodeCapacity:
+    return NodeCapacity.of(
         resources.cores,
         resources.ram,
         resources.devices,
@@ -146,7 +147,7 @@ def _registration(
     *,
     slots: int,
     resources: NodeResources,
-    walls: NodeWalls,
+    isolation: NodeIsolation,
 ) -> RegisterPilot:
     return RegisterPilot(
         uid=uid,
@@ -155,15 +156,15 @@ def _registration(
         slots=slots,
         resources=resources,
         version=version("sluice"),
-        engines=[found.kind for found in walls.engines],
-        sandbox=walls.kind,
+        engines=[found.kind for found in isolation.engines],
+        sandbox=isolation.kind,
     )
 
 
 def _resources(settings: PilotSettings, run: RunFolder, gpus: Sequence[NodeGpu]) -> NodeResources:
     """Return the resources that jobs may use."""
     node = detect(run.path, gpus=[found.gpu for found in gpus])
-    told = Told(
+    told = DeclaredResources(
         settings.cores,
         settings.memory,
         settings.disk,
@@ -184,7 +185,7 @@ def _policy(settings: PilotSettings) -> PrefetchPolicy:
 
 
 async def _work(
-    agent: Agent,
+    agent: PilotRuntime,
     session: WmsSession,
     outbox: Outbox,
     *,
@@ -238,7 +239,7 @@ async def _until_finished(
             pending.discard(task)
 
 
-async def _sign_off(agent: Agent, session: WmsSession) -> None:
+async def _sign_off(agent: PilotRuntime, session: WmsSession) -> None:
     if session.times == 0:
         return
     try:
@@ -248,21 +249,21 @@ async def _sign_off(agent: Agent, session: WmsSession) -> None:
         log.warning("pilot.not_signed_off", reason=error.detail)
 
 
-async def _end_with(process: int | None, agent: Agent) -> None:
+async def _end_with(process: int | None, agent: PilotRuntime) -> None:
     if process is not None:
         await until_ended(process)
         log.warning("pilot.shutdown", ended=process)
-        agent.tell(DrainAsked())
-        agent.tell(ShutdownAsked())
+        agent.tell(DrainRequested())
+        agent.tell(ShutdownRequested())
 
 
-def _drain_on_signals(agent: Agent, drain_timeout: float | None) -> None:
+def _drain_on_signals(agent: PilotRuntime, drain_timeout: float | None) -> None:
     loop = asyncio.get_running_loop()
     asked = 0
 
     def shut_down() -> None:
         log.warning("pilot.shutdown", jobs=len(agent.core.heartbeat().running))
-        agent.tell(ShutdownAsked())
+        agent.tell(ShutdownRequested())
 
     def on_signal() -> None:
         nonlocal asked
@@ -271,7 +272,7 @@ def _drain_on_signals(agent: Agent, drain_timeout: float | None) -> None:
             shut_down()
             return
         log.info("pilot.drain", timeout=drain_timeout)
-        agent.tell(DrainAsked())
+        agent.tell(DrainRequested())
         if drain_timeout is not None:
             loop.call_later(drain_timeout, shut_down)
 
@@ -290,7 +291,7 @@ def _remove_left_containers(engines: Sequence[Engine], runs: Sequence[RunFolder]
 
 
 def _runner_settings(
-    settings: PilotSettings, folder: PilotFolder, run: RunFolder, walls: NodeWalls
+    settings: PilotSettings, folder: PilotFolder, run: RunFolder, isolation: NodeIsolation
 ) -> RunnerSettings:
     return RunnerSettings(
         pilot=settings.name,
@@ -303,10 +304,10 @@ def _runner_settings(
         checkpoint_limit=settings.checkpoint_limit << 20,
         sandbox_required=settings.expressions == "required",
         expression_limit=settings.expression_limit,
-        engine=next(iter(walls.engines), None),
-        sandbox=None if isinstance(walls.sandbox, str) else walls.sandbox,
-        no_sandbox=walls.sandbox if isinstance(walls.sandbox, str) else "",
-        users=list(walls.users),
+        engine=next(iter(isolation.engines), None),
+        sandbox=None if isinstance(isolation.sandbox, str) else isolation.sandbox,
+        no_sandbox=isolation.sandbox if isinstance(isolation.sandbox, str) else "",
+        users=list(isolation.users),
         images=str(folder.path.parent / "images"),
         assets=str(folder.path.parent / "assets"),
         asset_cache=settings.asset_cache << 20,

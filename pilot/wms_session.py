@@ -10,8 +10,8 @@ import httpx
 import structlog
 
 from pilot.backoff import Backoff
-from pilot.ticks import tick
-from pilot.understood import Understood
+from pilot.boot_clock import boot_time
+from pilot.version_fallback import VersionFallback
 from sluice.clients.wms import WmsClient
 from sluice.contracts.pilots import (
     Heartbeat,
@@ -60,7 +60,7 @@ class WmsSession:
         self._lock = asyncio.Lock()
         self._times = 0
         self._registered_at = -_PAUSE
-        self._leases, self._heartbeats = Understood(), Understood()
+        self._leases, self._heartbeats = VersionFallback(), VersionFallback()
 
     @property
     def times(self) -> int:
@@ -82,7 +82,7 @@ class WmsSession:
             backoff = Backoff(longest=10.0)
             self._leases.forget()
             self._heartbeats.forget()
-            await asyncio.sleep(max(0.0, self._registered_at + _PAUSE - tick()))
+            await asyncio.sleep(max(0.0, self._registered_at + _PAUSE - boot_time()))
             while True:
                 try:
                     self.registration = await _register(self.client, self.pilot)
@@ -93,7 +93,7 @@ class WmsSession:
                     )
                     await backoff.wait()
             self._times += 1
-            self._registered_at = tick()
+            self._registered_at = boot_time()
             log.info(
                 "pilot.registered",
                 times=self._times,

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from pilot.node.sandboxes import find_sandbox
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
-from pilot.sandbox.held_sandbox import HeldSandbox
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, Sandbox
-from pilot.sandbox.view import SeenFile, View
+from pilot.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.sandbox.sandbox_instance import SandboxInstance
+from pilot.sandbox.view import View, VisibleFile
 
 PROGRAM = "/bin/true"
 ENVIRONMENT = {"PATH": os.defpath}
@@ -58,8 +58,8 @@ def held(sandbox: Sandbox, folder: str) -> Callable[[int], None]:
 
     The start of the sandbox is not counted: it happens when a slot runs its first job.
     """
-    room = HeldSandbox(sandbox, [folder], Extras())
-    view = View([SeenFile("/tmp", folder, writable=True), SeenFile("/job", folder)])  # noqa: S108
+    room = SandboxInstance(sandbox, [folder], SandboxOptions())
+    view = View([VisibleFile("/tmp", folder, writable=True), VisibleFile("/job", folder)])  # noqa: S108
 
     def run(starts: int) -> None:
         with open(os.devnull, "r+b") as nothing:

@@ -28,7 +28,7 @@ class GpuPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Booked:
+class Allocation:
     """Amounts of a node's resources.
 
     ``ram`` and ``disk`` are in MiB, ``gpus`` are by uuid, and ``named`` resources are by name.
@@ -40,23 +40,23 @@ class Booked:
     disk: float = 0
     named: Mapping[str, float] = field(default_factory=dict)
 
-    def most(self, other: "Booked") -> "Booked":
+    def most(self, other: "Allocation") -> "Allocation":
         """Return what both need one after the other: the maximum of each amount."""
         return self._with(other, max)
 
-    def least(self, other: "Booked") -> "Booked":
+    def least(self, other: "Allocation") -> "Allocation":
         """Return the minimum of each amount."""
         return self._with(other, min)
 
-    def plus(self, other: "Booked") -> "Booked":
+    def plus(self, other: "Allocation") -> "Allocation":
         """Return the sum of each amount."""
         return self._with(other, operator.add)
 
-    def minus(self, other: "Booked") -> "Booked":
+    def minus(self, other: "Allocation") -> "Allocation":
         """Return the difference of each amount."""
         return self._with(other, operator.sub)
 
-    def holds(self, other: "Booked") -> bool:
+    def holds(self, other: "Allocation") -> bool:
         """Return whether each amount of the other fits into this one."""
         return (
             self.cores + _ROUNDED >= other.cores
@@ -100,13 +100,13 @@ class Booked:
         )
 
     @classmethod
-    def of(cls, amounts: Amounts) -> "Booked":
+    def of(cls, amounts: Amounts) -> "Allocation":
         """Return the amounts that were sent."""
         parts = {part.uuid: GpuPart(part.share, part.memory) for part in amounts.gpus}
         disk = math.inf if amounts.disk is None else amounts.disk
         return cls(amounts.cores, amounts.ram, parts, disk, amounts.named)
 
-    def _with(self, other: "Booked", joined: Callable[[float, float], float]) -> "Booked":
+    def _with(self, other: "Allocation", joined: Callable[[float, float], float]) -> "Allocation":
         """Combine the two amounts of each resource."""
         cores, ram = joined(self.cores, other.cores), joined(self.ram, other.ram)
         disk, parts, named = joined(self.disk, other.disk), dict[str, GpuPart](), dict[str, float]()
@@ -120,19 +120,19 @@ class Booked:
                 name: joined(self.named.get(name, 0.0), other.named.get(name, 0.0))
                 for name in {**self.named, **other.named}
             }
-        return Booked(cores, ram, parts, disk, named)
+        return Allocation(cores, ram, parts, disk, named)
 
-    def _beside(self, other: "Booked") -> Iterator[tuple[str, GpuPart, GpuPart]]:
+    def _beside(self, other: "Allocation") -> Iterator[tuple[str, GpuPart, GpuPart]]:
         none = GpuPart()
         for uuid in {**self.gpus, **other.gpus}:
             yield uuid, self.gpus.get(uuid, none), other.gpus.get(uuid, none)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class NodeCapacity:
     """The capacity of a node for all of its jobs together. ``devices`` are its GPUs by uuid."""
 
-    amounts: Booked
+    amounts: Allocation
     devices: Mapping[str, Gpu] = field(default_factory=dict)
 
     @classmethod
@@ -144,19 +144,19 @@ class Offer:
         *,
         disk: float = math.inf,
         named: Mapping[str, float] = NOTHING,
-    ) -> "Offer":
+    ) -> "NodeCapacity":
         """Return the capacity of a node. ``ram`` and ``disk`` are in MiB."""
         devices = {gpu.uuid: gpu for gpu in gpus}
         parts = {uuid: GpuPart(1.0, gpu.memory) for uuid, gpu in devices.items()}
-        return cls(Booked(cores, ram, parts, disk, named), devices)
+        return cls(Allocation(cores, ram, parts, disk, named), devices)
 
 
 #: The capacity of a node that has not been measured.
-BOUNDLESS = Offer.of(math.inf, math.inf)
+BOUNDLESS = NodeCapacity.of(math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ResourceRequest:
     """The resource request of a job. ``ram`` and ``disk`` are in MiB."""
 
     cores: float = 1.0
@@ -166,7 +166,7 @@ class Wanted:
     named: Mapping[str, float] = field(default_factory=dict)
 
 
-def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | None:
+def fit(free: Allocation, wanted: ResourceRequest, devices: Mapping[str, Gpu]) -> Allocation | None:
     """Return the allocation of a job in the free capacity, or None if it does not fit.
 
     Among suitable GPUs, whole ones are taken from the smallest on. Shares are taken from the GPUs
@@ -178,7 +178,7 @@ def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | No
         devices: The GPUs of the node by uuid.
     """
     if free.cores == math.inf:
-        return Booked(wanted.cores, wanted.ram)
+        return Allocation(wanted.cores, wanted.ram)
     if (
         free.cores + _ROUNDED < wanted.cores
         or free.ram < wanted.ram
@@ -187,7 +187,7 @@ def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | No
     ):
         return None
     if wanted.gpus is None:
-        return Booked(wanted.cores, wanted.ram, {}, wanted.disk, wanted.named)
+        return Allocation(wanted.cores, wanted.ram, {}, wanted.disk, wanted.named)
     needs, found = wanted.gpus, []
     for uuid, left in free.gpus.items():
         gpu = devices.get(uuid)
@@ -200,10 +200,12 @@ def fit(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu]) -> Booked | No
         return None
     taken = sorted(found, key=lambda candidate: candidate[:3])[: max(needs.least, needs.most)]
     parts = {uuid: part for _, _, uuid, part in taken}
-    return Booked(wanted.cores, wanted.ram, parts, wanted.disk, wanted.named)
+    return Allocation(wanted.cores, wanted.ram, parts, wanted.disk, wanted.named)
 
 
-def fitting(free: Booked, kinds: Sequence[Wanted], devices: Mapping[str, Gpu]) -> list[int]:
+def fitting(
+    free: Allocation, kinds: Sequence[ResourceRequest], devices: Mapping[str, Gpu]
+) -> list[int]:
     """Return the indexes of the requests that fit, each on its own, as ``fit`` decides.
 
     It is fast for thousands of requests: numbers are compared first, and requests that share GPU
@@ -226,7 +228,7 @@ def fitting(free: Booked, kinds: Sequence[Wanted], devices: Mapping[str, Gpu]) -
         if gpus is not None:
             enough = on_gpus.get(id(gpus))
             if enough is None:
-                alone = Wanted(0, 0, gpus)
+                alone = ResourceRequest(0, 0, gpus)
                 enough = on_gpus[id(gpus)] = fit(free, alone, devices) is not None
             if not enough:
                 continue
@@ -234,7 +236,9 @@ def fitting(free: Booked, kinds: Sequence[Wanted], devices: Mapping[str, Gpu]) -
     return found
 
 
-def how_many(free: Booked, wanted: Wanted, devices: Mapping[str, Gpu], *, most: int) -> int:
+def how_many(
+    free: Allocation, wanted: ResourceRequest, devices: Mapping[str, Gpu], *, most: int
+) -> int:
     """Return how many jobs of a request fit at the same time, at most ``most``."""
     if wanted.gpus is None:
         times = min(float(most), (free.cores + _ROUNDED) // wanted.cores)

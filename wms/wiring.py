@@ -8,7 +8,7 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.pilots import NodeResources
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import PilotCaller
-from sluice.servicekit.access.tokens import AnyOf, FixedTokens, PilotTokens
+from sluice.servicekit.access.tokens import FirstOf, FixedTokens, PilotTokens
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
@@ -49,11 +49,11 @@ from wms.domain.rank import RankWeights
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import maintenance_loops, split_loops
 from wms.settings import WmsSettings
+from wms.usecases.check_outputs import CheckOutputs
 from wms.usecases.check_schedulability import list_unschedulable
-from wms.usecases.context import Terms, WmsContext
+from wms.usecases.context import WmsContext, WmsRules
 from wms.usecases.give_secrets import GiveSecrets
-from wms.usecases.known_pilots import KnownPilots, RevokedSites
-from wms.usecases.look_at_outputs import LookAtOutputs
+from wms.usecases.known_pilots import PilotAuthenticator, RevokedSites
 
 #: Routers that need only the context.
 ROUTERS = (
@@ -163,18 +163,20 @@ def _pilots(
 ) -> Authenticator | None:
     """Return the authenticator of registering and of registered pilots, if any."""
     registering = settings.pilot_token
-    known: list[Authenticator] = [] if tokens is None else [KnownPilots(database, tokens, revoked)]
+    known: list[Authenticator] = (
+        [] if tokens is None else [PilotAuthenticator(database, tokens, revoked)]
+    )
     if registering is not None:
         known.append(FixedTokens({registering.get_secret_value(): PilotCaller()}))
-    return AnyOf(known) if known else None
+    return FirstOf(known) if known else None
 
 
 def _rank_weights(settings: WmsSettings) -> RankWeights:
     return RankWeights(settings.rank_alpha, settings.rank_beta, settings.rank_gamma)
 
 
-def _terms(settings: WmsSettings) -> Terms:
-    return Terms(
+def _terms(settings: WmsSettings) -> WmsRules:
+    return WmsRules(
         heartbeat=settings.heartbeat,
         lease=settings.lease,
         grace=settings.lease_grace,
@@ -186,9 +188,9 @@ def _terms(settings: WmsSettings) -> Terms:
     )
 
 
-def _look_at_outputs(settings: WmsSettings, dms: DmsClient) -> LookAtOutputs | None:
+def _look_at_outputs(settings: WmsSettings, dms: DmsClient) -> CheckOutputs | None:
     how = settings.look_at_outputs
-    return None if how == "no" else LookAtOutputs(dms, content=how == "content")
+    return None if how == "no" else CheckOutputs(dms, content=how == "content")
 
 
 def _launchable(settings: WmsSettings) -> list[PilotNode] | None:

@@ -56,10 +56,10 @@ def content_router(context: DmsContext) -> APIRouter:
     async def log(
         url: Annotated[StorageUrl, Query(description="On a storage for logs.")],
         request: Request,
-        sight: Seen,
+        visibility: Seen,
     ) -> Response:
         """Send the log of a job, or a range of it."""
-        return _answer(request, await open_log(context, url, sight))
+        return _answer(request, await open_log(context, url, visibility))
 
     return router
 
@@ -75,12 +75,12 @@ def _add_archive(router: APIRouter, context: DmsContext) -> None:
 
     @router.get("/archive", response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def archive(parts: Annotated[ArchiveParts, Query()], sight: Seen) -> Response:
+    async def archive(parts: Annotated[ArchiveParts, Query()], visibility: Seen) -> Response:
         """Send all files of data sets as one archive, which is created while it is sent.
 
         It breaks off before its end if a file cannot be read, or is not as it was registered.
         """
-        packed = await pack_archive(context, parts, sight)
+        packed = await pack_archive(context, parts, visibility)
         headers = {
             "Content-Type": _MEDIA[parts.format],
             "Content-Disposition": attachment(f"{parts.name}.{parts.format}"),

@@ -71,10 +71,10 @@ def stalled_router(database: Database) -> APIRouter:
     @router.get("/stalled", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def stalled(
-        sight: Seen, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+        visibility: Seen, limit: Annotated[int, Query(ge=1, le=1000)] = 100
     ) -> StalledList:
         """List uploads and deletions that failed several times or wait for a person, by reason."""
-        return await list_stalled(database, limit=limit, sight=sight)
+        return await list_stalled(database, limit=limit, visibility=visibility)
 
     return router
 
@@ -88,7 +88,7 @@ def _add_list(router: APIRouter, database: Database) -> None:
         CallingService.INTAKE,
         CallingService.WATCHER,
     )
-    async def page(query: Annotated[DatasetQuery, Query()], sight: Seen) -> DatasetPage:
+    async def page(query: Annotated[DatasetQuery, Query()], visibility: Seen) -> DatasetPage:
         """List data sets, in one of three orders.
 
         **Without `state` and `name`**: the data sets that can be processed (closed, uploading,
@@ -107,7 +107,7 @@ def _add_list(router: APIRouter, database: Database) -> None:
         **With `uid`**: those of the given data sets that exist, in order of registration, in one
         answer. Other conditions are refused.
         """
-        return await list_datasets(database, query, sight)
+        return await list_datasets(database, query, visibility)
 
 
 def _add_filling(router: APIRouter, context: DmsContext) -> None:

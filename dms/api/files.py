@@ -6,12 +6,11 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Response
 
+from dms.usecases.check_stated_files import check_stated_files
 from dms.usecases.context import DmsContext
 from dms.usecases.list_files import list_files, read_file
-from dms.usecases.look_at_files import look_at_files
 from dms.usecases.register_files import register_files
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.claimed_files import FoundFaults, LookAtFiles
 from sluice.contracts.datasets import (
     File,
     FilePage,
@@ -19,6 +18,7 @@ from sluice.contracts.datasets import (
     Registered,
 )
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.stated_files import CheckFiles, FileFaults
 from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
@@ -85,12 +85,12 @@ def look_router(context: DmsContext) -> APIRouter:
 
     @router.post("/look", responses=errors(Unprocessable, NotAvailable))
     @allow(CallingService.WMS)
-    async def look(request: LookAtFiles) -> FoundFaults:
+    async def look(request: CheckFiles) -> FileFaults:
         """Check whether files exist with the given size, or the given content.
 
         The files need not be registered. Nothing is changed.
         """
-        faults = await look_at_files(context, request.files, content=request.content)
-        return FoundFaults(faults=faults)
+        faults = await check_stated_files(context, request.files, content=request.content)
+        return FileFaults(faults=faults)
 
     return router

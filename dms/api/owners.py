@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from dms.usecases.require_seen import require_seen
-from sluice.contracts.owners import Sight
+from dms.usecases.require_present import require_present
+from sluice.contracts.owners import Visibility
 from sluice.servicekit.database import Database
 
 _OF_ONE = "/api/v1/datasets/{uid}"
@@ -17,7 +17,7 @@ class DatasetOwners:
         self._database = database
 
     async def require(
-        self, sight: Sight, address: str, path: Mapping[str, str], *, changes: bool
+        self, visibility: Visibility, address: str, path: Mapping[str, str], *, changes: bool
     ) -> None:
         """Check a request whose path names a data set.
 
@@ -31,4 +31,4 @@ class DatasetOwners:
             uid = UUID(path["uid"])
         except ValueError:  # the route reports the error
             return
-        await require_seen(self._database, uid, sight, changes=changes)
+        await require_present(self._database, uid, visibility, changes=changes)

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Query, Response
 from dms.usecases.context import DmsContext
 from dms.usecases.enable_storage import disable_storage, enable_storage
 from dms.usecases.list_storages import list_storages, measure_storages
-from dms.usecases.note_room_needed import note_room_needed
 from dms.usecases.register_storage import register_storage
+from dms.usecases.set_room_needed import set_room_needed
 from dms.usecases.watch_water_marks import find_on_storage, set_marks
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.datasets import DatasetUids, NewStorage, Storage, WaterMarks
@@ -111,7 +111,7 @@ def _add_room(router: APIRouter, context: DmsContext) -> None:
         The storage counts as full until a minute after the last such request. The request may be
         repeated.
         """
-        return await note_room_needed(context, name, room.needed)
+        return await set_room_needed(context, name, room.needed)
 
 
 def _add_marks(router: APIRouter, context: DmsContext) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from dms.db.datasets import DatasetRow, to_row
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection
 
@@ -53,10 +53,10 @@ ORDER BY position DESC LIMIT $5
 
 
 async def datasets_by_uid(
-    connection: Connection, uids: Sequence[UUID], sight: Sight
+    connection: Connection, uids: Sequence[UUID], visibility: Visibility
 ) -> list[DatasetRow]:
     """Return the data sets that exist and that the principal sees, in order of registration."""
-    rows = await connection.fetch(SELECT_DATASETS, uids, sight.names())
+    rows = await connection.fetch(SELECT_DATASETS, uids, visibility.names())
     return [to_row(row) for row in rows]
 
 
@@ -69,14 +69,14 @@ class DatasetFilter:
         type: Type to include; None includes all.
         later_than: Only data sets with a later timestamp.
         uids: Only these data sets; None includes all.
-        sight: What the principal sees.
+        visibility: What the principal sees.
     """
 
     states: Sequence[DatasetState]
     type: DatasetType | None = None
     later_than: datetime | None = None
     uids: Sequence[UUID] | None = None
-    sight: Sight = ALL
+    visibility: Visibility = ALL
 
 
 async def list_closed(
@@ -90,7 +90,7 @@ async def list_closed(
         wanted.type,
         wanted.later_than,
         limit,
-        wanted.sight.names(),
+        wanted.visibility.names(),
     )
     return [to_row(row) for row in rows]
 
@@ -120,6 +120,6 @@ async def _list(
         wanted.later_than,
         limit,
         wanted.uids,
-        wanted.sight.names(),
+        wanted.visibility.names(),
     )
     return [to_row(row) for row in rows]

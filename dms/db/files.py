@@ -7,9 +7,9 @@ from uuid import UUID
 
 import asyncpg
 
-from dms.domain.completeness import NumbersUsed
-from dms.domain.differences import KnownFile, SentFile
-from dms.domain.errors import PlaceJustTaken
+from dms.domain.completeness import UsedNumbers
+from dms.domain.differences import KnownFile, SubmittedFile
+from dms.domain.errors import PlaceRegisteredConcurrently
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import Connection
 
@@ -231,7 +231,7 @@ class FileCopies:
 
 
 async def anything_there(
-    connection: Connection, uid: UUID, files: Sequence[SentFile]
+    connection: Connection, uid: UUID, files: Sequence[SubmittedFile]
 ) -> tuple[bool, bool]:
     """Return whether the data set has any of the names, and whether any of the places is taken."""
     names, storages, paths = (
@@ -279,7 +279,7 @@ async def files_at(
 async def insert_files(
     connection: Connection,
     uid: UUID,
-    files: Sequence[SentFile],
+    files: Sequence[SubmittedFile],
     *,
     state: ReplicaState,
     numbered: bool,
@@ -297,21 +297,23 @@ async def insert_files(
         False, with nothing inserted, if ``numbered`` and another file has one of the numbers.
 
     Raises:
-        PlaceJustTaken: A concurrent request registers a file at the same place.
+        PlaceRegisteredConcurrently: A concurrent request registers a file at the same place.
     """
     try:
         done = await connection.execute(INSERT_FILES, uid, *_columns(files), state, numbered)
     except asyncpg.UniqueViolationError as error:
-        raise PlaceJustTaken(error.detail) from error
+        raise PlaceRegisteredConcurrently(error.detail) from error
     return not files or not done.endswith(" 0")
 
 
-async def insert_released(connection: Connection, uid: UUID, files: Sequence[SentFile]) -> None:
+async def insert_released(
+    connection: Connection, uid: UUID, files: Sequence[SubmittedFile]
+) -> None:
     """Insert files as released; the data set is locked and each file has its own number."""
     await connection.execute(INSERT_RELEASED, uid, *_columns(files), ReplicaState.DELETED)
 
 
-def _columns(files: Sequence[SentFile]) -> list[list[Any]]:
+def _columns(files: Sequence[SubmittedFile]) -> list[list[Any]]:
     return [
         [file.name for file in files],
         [file.seq for file in files],
@@ -332,17 +334,17 @@ async def file_numbered(
     return None if row is None else (row["seq"], row["name"])
 
 
-async def numbers_used(connection: Connection, uid: UUID, *, gaps: int) -> NumbersUsed:
+async def numbers_used(connection: Connection, uid: UUID, *, gaps: int) -> UsedNumbers:
     """Return the range of numbers of all files, and at most ``gaps`` gaps in it."""
     ends = await connection.fetchrow(SELECT_RANGE, uid)
     if ends is None or ends["first"] is None:
-        return NumbersUsed()
+        return UsedNumbers()
     rows = await connection.fetch(SELECT_GAPS, uid, gaps)
-    return NumbersUsed((ends["first"], ends["last"]), [(row["first"], row["last"]) for row in rows])
+    return UsedNumbers((ends["first"], ends["last"]), [(row["first"], row["last"]) for row in rows])
 
 
 async def link_files(
-    connection: Connection, uid: UUID, files: Sequence[tuple[SentFile, int]]
+    connection: Connection, uid: UUID, files: Sequence[tuple[SubmittedFile, int]]
 ) -> None:
     """Add files of other data sets to a data set by reference."""
     names, seqs, ids = (

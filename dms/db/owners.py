@@ -6,7 +6,7 @@ from uuid import UUID
 
 from dms.db.datasets import to_dataset
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Visibility
 from sluice.contracts.states import DatasetState, ReplicaState
 from sluice.servicekit.database import Connection
 
@@ -54,7 +54,7 @@ RETURNING *
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class DatasetOwnership:
     """The owning group of a data set, and the groups that it is shared with."""
 
     name: str
@@ -67,35 +67,41 @@ async def lock_folders(connection: Connection) -> None:
     await connection.execute(LOCK_FOLDERS)
 
 
-async def owned_by(connection: Connection, uid: UUID) -> Owned | None:
+async def owned_by(connection: Connection, uid: UUID) -> DatasetOwnership | None:
     """Return the group of a data set and the groups it is shared with; None if there is none."""
     row = await connection.fetchrow(OWNED, uid)
-    return None if row is None else Owned(row["name"], row["owner_group"], row["shared_with"])
+    return (
+        None
+        if row is None
+        else DatasetOwnership(row["name"], row["owner_group"], row["shared_with"])
+    )
 
 
-async def foreign_folder(connection: Connection, urls: Sequence[str], sight: Sight) -> str | None:
+async def foreign_folder(
+    connection: Connection, urls: Sequence[str], visibility: Visibility
+) -> str | None:
     """Return one of these URLs that is the folder of a data set the principal does not see."""
-    found: str | None = await connection.fetchval(FOREIGN_FOLDER, urls, sight.names())
+    found: str | None = await connection.fetchval(FOREIGN_FOLDER, urls, visibility.names())
     return found
 
 
-async def holds_foreign_folder(connection: Connection, url: str, sight: Sight) -> bool:
+async def holds_foreign_folder(connection: Connection, url: str, visibility: Visibility) -> bool:
     """Return whether a folder of a data set that the principal does not see lies below ``url``."""
-    return await connection.fetchval(FOREIGN_BELOW, url, sight.names()) is not None
+    return await connection.fetchval(FOREIGN_BELOW, url, visibility.names()) is not None
 
 
 async def foreign_file(
-    connection: Connection, places: Sequence[tuple[UUID, str]], sight: Sight
+    connection: Connection, places: Sequence[tuple[UUID, str]], visibility: Visibility
 ) -> str | None:
     """Return the path of one of these places whose file the principal does not see.
 
     Args:
         connection: A connection to the catalogue.
         places: Storage and path of each place.
-        sight: What the principal sees.
+        visibility: What the principal sees.
     """
     storages, paths = [storage for storage, _ in places], [path for _, path in places]
-    found: str | None = await connection.fetchval(FOREIGN_FILE, storages, paths, sight.names())
+    found: str | None = await connection.fetchval(FOREIGN_FILE, storages, paths, visibility.names())
     return found
 
 

@@ -61,7 +61,7 @@ SpanT = TypeVar("SpanT", Period, Run)
 
 
 @dataclass(frozen=True, slots=True)
-class Spans(Generic[SpanT]):
+class SpanTable(Generic[SpanT]):
     """What is registered with a start and an end: periods or runs.
 
     Attributes:
@@ -78,20 +78,20 @@ class Spans(Generic[SpanT]):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedSpan(Generic[SpanT]):
+class SpanWithOwner(Generic[SpanT]):
     """A period or run, and who registered it; None if that is not known."""
 
     span: SpanT
     owner: str | None
 
 
-PERIODS = Spans(
+PERIODS = SpanTable(
     "period",
     Period,
     lock="SELECT * FROM periods WHERE name = $1 FOR UPDATE",
     set_end="UPDATE periods SET ended_at = $2 WHERE name = $1 RETURNING *",
 )
-RUNS = Spans(
+RUNS = SpanTable(
     "run",
     Run,
     lock="SELECT * FROM runs WHERE number = $1 FOR UPDATE",
@@ -146,18 +146,18 @@ async def list_runs(connection: Connection, period: str | None) -> list[Run]:
 
 
 async def lock_span(
-    connection: Connection, spans: Spans[SpanT], key: str | int
-) -> OwnedSpan[SpanT] | None:
+    connection: Connection, spans: SpanTable[SpanT], key: str | int
+) -> SpanWithOwner[SpanT] | None:
     """Lock a period or run and return it; return None if it is not registered."""
     row = await connection.fetchrow(spans.lock, key)
     if row is None:
         return None
     owner = await connection.fetchval(SELECT_OWNER, f"{spans.noun} {key}")
-    return OwnedSpan(spans.model(**row), owner)
+    return SpanWithOwner(spans.model(**row), owner)
 
 
 async def set_end(
-    connection: Connection, spans: Spans[SpanT], key: str | int, ended_at: datetime | None
+    connection: Connection, spans: SpanTable[SpanT], key: str | int, ended_at: datetime | None
 ) -> SpanT:
     """Set the end of a period or run that the caller has locked."""
     row = await connection.fetchrow(spans.set_end, key, ended_at)

@@ -4,11 +4,11 @@ from dms.domain.errors import QuotaReached
 from sluice.contracts.quotas import Quantity, QuotaHolder
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection
-from sluice.servicekit.quotas.counted import Counted
+from sluice.servicekit.quotas.counted_quantities import CountedQuantities
 
 #: Counted through the indexes datasets_group and datasets_owner. Slices do not count: their files
 #: count in the append-only data set.
-DATA = Counted(
+DATA = CountedQuantities(
     rows=f"FROM datasets WHERE state <> '{DatasetState.DELETED}' AND slice IS NULL",
     sums={
         Quantity.BYTES: "coalesce(sum(bytes), 0)",

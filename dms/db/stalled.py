@@ -7,7 +7,7 @@ import asyncpg
 
 from dms.db.datasets import to_dataset
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Visibility
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection
 
@@ -68,7 +68,7 @@ async def retry_uploads(connection: Connection) -> None:
 
 
 async def stalled(
-    connection: Connection, *, failures: int, limit: int, sight: Sight
+    connection: Connection, *, failures: int, limit: int, visibility: Visibility
 ) -> list[StalledRow]:
     """Return stalled data sets by reason, those with most data sets first.
 
@@ -76,9 +76,9 @@ async def stalled(
         connection: A connection to the catalogue.
         failures: Number of successive failures from which work counts as stalled.
         limit: Largest number of reasons.
-        sight: What the principal sees.
+        visibility: What the principal sees.
     """
-    rows = await connection.fetch(STALLED, failures, limit, sight.names())
+    rows = await connection.fetch(STALLED, failures, limit, visibility.names())
     return [_row(row) for row in rows]
 
 

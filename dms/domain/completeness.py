@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class NumbersUsed:
+class UsedNumbers:
     """Numbers (``seq``) of the files of a data set.
 
     Attributes:
@@ -17,7 +17,7 @@ class NumbersUsed:
     gaps: Sequence[tuple[int, int]] = ()
 
 
-def missing_files_text(count: int, *, wanted: int, used: NumbersUsed) -> str:
+def missing_files_text(count: int, *, wanted: int, used: UsedNumbers) -> str:
     """Say how many files a data set lacks, and which numbers have no file.
 
     Example: "2 more files: 7 of 9 are registered, with numbers from 1 to 9, of which no file has 3,

@@ -24,7 +24,7 @@ class KnownFile:
 
 
 @dataclass(frozen=True, slots=True)
-class SentFile:
+class SubmittedFile:
     """A file sent for registration, with its URL split into storage and path."""
 
     name: str
@@ -55,7 +55,7 @@ class FileDiffers(Conflict):
         self.file = name
 
 
-class FileIsNot(Unprocessable):
+class ContentMismatch(Unprocessable):
     """The content at the URL of a file does not match its registration."""
 
     def __init__(self, name: str, url: str, fault: str) -> None:
@@ -75,7 +75,7 @@ class NumberTaken(Conflict):
         )
 
 
-class SentTwice(Unprocessable):
+class ContradictoryFiles(Unprocessable):
     """Two files of one request contradict each other."""
 
     def __init__(self, name: str, other: str, shared: str) -> None:
@@ -86,8 +86,8 @@ class SentTwice(Unprocessable):
 
 
 def new_files(
-    sent: list[SentFile], known: Mapping[str, KnownFile], *, numbered: bool = True
-) -> list[SentFile]:
+    sent: list[SubmittedFile], known: Mapping[str, KnownFile], *, numbered: bool = True
+) -> list[SubmittedFile]:
     """Return the files that are not registered yet, each once.
 
     Args:
@@ -97,9 +97,9 @@ def new_files(
 
     Raises:
         FileDiffers: A different file of the same name is registered.
-        SentTwice: Two files of the request contradict each other.
+        ContradictoryFiles: Two files of the request contradict each other.
     """
-    by_name: dict[str, SentFile] = {}
+    by_name: dict[str, SubmittedFile] = {}
     by_place: dict[tuple[UUID, str], str] = {}
     by_number: dict[int, str] = {}
     for file in sent:
@@ -108,16 +108,16 @@ def new_files(
             continue
         other = by_name.setdefault(file.name, file)
         if other != file:
-            raise SentTwice(file.name, other.name, "name and differ otherwise")
+            raise ContradictoryFiles(file.name, other.name, "name and differ otherwise")
         namesake = by_place.setdefault(file.place, file.name)
         if namesake != file.name:
-            raise SentTwice(namesake, file.name, f"url {file.url}")
+            raise ContradictoryFiles(namesake, file.name, f"url {file.url}")
         if numbered and (namesake := by_number.setdefault(file.seq, file.name)) != file.name:
-            raise SentTwice(namesake, file.name, f"seq {file.seq}")
+            raise ContradictoryFiles(namesake, file.name, f"seq {file.seq}")
     return list(by_name.values())
 
 
-def _require_same(known: KnownFile, sent: SentFile) -> None:
+def _require_same(known: KnownFile, sent: SubmittedFile) -> None:
     if known.checksum != sent.checksum:
         raise FileDiffers(
             sent.name, f"checksum: sha256:{known.checksum.hex()}, not sha256:{sent.checksum.hex()}"

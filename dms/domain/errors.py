@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from sluice.contracts.append_only import Collect
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Conflict, NeedsForce, NotFound, Unprocessable
-from sluice.contracts.quotas import HolderKind, Reached
-from sluice.contracts.standing import Collect
+from sluice.contracts.quotas import HolderKind, ReachedQuota
 from sluice.contracts.states import DatasetState
 from sluice.visible_text import quoted
 
@@ -23,7 +23,7 @@ class UnknownDataset(NotFound):
 class QuotaReached(Conflict):
     """A quota of a group or person does not allow more data."""
 
-    def __init__(self, reached: Reached) -> None:
+    def __init__(self, reached: ReachedQuota) -> None:
         holder, person = reached.holder, reached.holder.kind is HolderKind.PERSON
         super().__init__(
             f"{reached}: this is {reached.quantity.in_words(reached.more)} more; delete data sets"
@@ -48,7 +48,7 @@ class FileGone(NotFound):
         super().__init__(f"file {quoted(name)} has been deleted", dataset=uid)
 
 
-class NotComplete(Conflict):
+class DatasetNotClosed(Conflict):
     """The files of the data set are still being added, or are being deleted."""
 
     def __init__(self, uid: UUID, name: str, state: DatasetState) -> None:
@@ -112,7 +112,7 @@ class PiecesMissing(Conflict):
         )
 
 
-class MoreThanComplete(Conflict):
+class TooManyFilesForDataset(Conflict):
     """The data set would have more files than the number at which it closes."""
 
     def __init__(self, uid: UUID, name: str, *, count: int, complete: int) -> None:
@@ -166,7 +166,7 @@ class UnknownFrameFile(Unprocessable):
         super().__init__(f"frames of run {run}: {which or 'a file is not registered'}", run=run)
 
 
-class PlaceJustTaken(Exception):
+class PlaceRegisteredConcurrently(Exception):
     """A concurrent request registered a file at the same place; the next lookup finds it.
 
     ``where`` is the detail from the database.
@@ -187,7 +187,7 @@ class NoFiles(Unprocessable):
         )
 
 
-class OutputKept(NeedsForce):
+class LastOutputCopy(NeedsForce):
     """The last copy of an output is only deleted if the request says so (invariant 4)."""
 
     def __init__(self, uid: UUID, name: str, what: str) -> None:
@@ -195,7 +195,7 @@ class OutputKept(NeedsForce):
         super().__init__(why, forced="deletes it for good", dataset=uid)
 
 
-class GrowsByItself(Conflict):
+class DatasetIsAppendOnly(Conflict):
     """The operation does not apply to an append-only data set."""
 
     def __init__(self, dataset: Dataset, what: str) -> None:
@@ -206,7 +206,7 @@ class GrowsByItself(Conflict):
         )
 
 
-class NothingToCollect(Conflict):
+class NotCollectable(Conflict):
     """The files of a data set in this state cannot be appended to another."""
 
     def __init__(self, dataset: Dataset) -> None:
@@ -217,7 +217,7 @@ class NothingToCollect(Conflict):
         )
 
 
-class OtherType(Conflict):
+class DatasetTypeDiffers(Conflict):
     """The append-only data set has another type than the output."""
 
     def __init__(self, into: Collect, standing: Dataset) -> None:
@@ -229,7 +229,7 @@ class OtherType(Conflict):
         )
 
 
-class NotStanding(Conflict):
+class NotAppendOnly(Conflict):
     """The data set is not append-only, or not open any more: it has no slices."""
 
     def __init__(self, dataset: Dataset) -> None:

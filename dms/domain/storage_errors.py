@@ -20,7 +20,7 @@ class StorageRefused(Unprocessable):
         super().__init__(f"storage {quoted(name)}: {url} {why}", storage=name, url=url)
 
 
-class MarksRefused(Unprocessable):
+class WaterMarksRefused(Unprocessable):
     """The storage cannot have these watermarks."""
 
     def __init__(self, name: str, why: str) -> None:
@@ -40,7 +40,7 @@ class StoragesOverlap(Conflict):
         )
 
 
-class StorageTakesNothing(Unprocessable):
+class StorageDisabled(Unprocessable):
     """The storage takes no new data sets."""
 
     def __init__(self, subject: str, name: str, *, storage_id: UUID, why: str) -> None:

@@ -17,7 +17,7 @@ from dms.usecases.remove_dataset import remove_dataset
 from dms.usecases.remove_released import remove_released
 from dms.usecases.sweep_folder import SWEPT, sweep_dataset
 from dms.usecases.upload_dataset import upload_dataset
-from dms.usecases.watch_storages import StorageWatch
+from dms.usecases.watch_storages import StorageMonitor
 from dms.usecases.watch_water_marks import watch_water_marks
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.database import Connection, Database
@@ -123,7 +123,7 @@ def usage_folder(database: Database, *, metrics: ServiceMetrics) -> Loop:
     return Loop("dms.usage", partial(fold_once, database), period=FOLD_PERIOD, metrics=metrics)
 
 
-def storage_looker(watch: StorageWatch, *, metrics: ServiceMetrics) -> Loop:
+def storage_looker(watch: StorageMonitor, *, metrics: ServiceMetrics) -> Loop:
     """Create the loop that checks where the storages lie."""
     return Loop("dms.storages", watch.look, period=LOOK_PERIOD, metrics=metrics)
 

@@ -18,7 +18,7 @@ from sluice.visible_text import quoted
 Faults = Mapping[str, str]
 NO_FAULTS: Faults = MappingProxyType({})
 #: A file, and the place where it is said to be.
-_Claimed = tuple[NewFile, StoragePlace]
+_StatedFile = tuple[NewFile, StoragePlace]
 
 #: Files that one call in a thread checks.
 CHUNK = 200
@@ -31,10 +31,10 @@ async def check_files(
 
     Raises:
         OutsideStorages: A file is reached through a link in its storage.
-        StorageTakesNothing: The folder of a storage has moved.
+        StorageDisabled: The folder of a storage has moved.
         NotAvailable: A storage does not answer.
     """
-    by_storage: dict[str, list[_Claimed]] = {}
+    by_storage: dict[str, list[_StatedFile]] = {}
     for file, place in zip(files, places, strict=True):
         by_storage.setdefault(place.root.url, []).append((file, place))
     faults: dict[str, str] = {}
@@ -49,7 +49,7 @@ async def check_files(
     return faults
 
 
-def _look(files: Sequence[_Claimed], *, verify: bool) -> Faults:
+def _look(files: Sequence[_StatedFile], *, verify: bool) -> Faults:
     faults, plain = {}, set[str]()
     for file, place in files:
         if file.released:

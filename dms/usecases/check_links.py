@@ -1,7 +1,7 @@
 """Checks for links on the path of what is to be registered."""
 
 from dms.domain.places import OutsideStorages, StoragePlace
-from dms.domain.storage_errors import StorageTakesNothing
+from dms.domain.storage_errors import StorageDisabled
 from dms.usecases.check_folder import require_same_folder
 from sluice.storage import StorageUnavailable, inside_by_name, through_link, within
 from sluice.visible_text import quoted
@@ -21,14 +21,14 @@ def require_no_link(place: StoragePlace, *, subject: str, plain: set[str] | None
 
     Raises:
         OutsideStorages: The place or a folder above it, below that of the storage, is a link.
-        StorageTakesNothing: The folder of the storage has moved.
+        StorageDisabled: The folder of the storage has moved.
     """
     known = set[str]() if plain is None else plain
     if place.root.url not in known:
         try:
             require_same_folder(place.root)
         except StorageUnavailable as error:
-            raise StorageTakesNothing(
+            raise StorageDisabled(
                 subject, place.root.name, storage_id=place.root.id, why=error.reason
             ) from error
         known.add(place.root.url)

@@ -14,7 +14,7 @@ from dms.db.claims import ClaimLost, DatasetClaim, halt, release, renew, rest
 from dms.domain.errors import NoStorage
 from dms.domain.places import OutsideStorages
 from dms.usecases.context import DmsContext
-from dms.usecases.find_lost_file import UploadLost
+from dms.usecases.find_lost_file import UploadImpossible
 from sluice.backoff import pause_after
 from sluice.contracts.problems import NotAvailable
 from sluice.os_errors import reason_of
@@ -50,7 +50,7 @@ async def work_on(context: DmsContext, claim: DatasetClaim, work: Work) -> None:
             log.error("dms.halted", name=claim.name, state=claim.state, reason=str(error))
             async with context.database.connection() as connection:
                 await halt(connection, claim, reason=str(error))
-        except UploadLost as error:
+        except UploadImpossible as error:
             log.error("dms.upload_lost", name=claim.name, reason=str(error))
             async with context.database.connection() as connection:
                 await halt(connection, claim, reason=str(error), lost=True)

@@ -12,9 +12,9 @@ from dms.db.datasets import (
 )
 from dms.domain.errors import (
     CompletenessDiffers,
-    GrowsByItself,
-    MoreThanComplete,
+    DatasetIsAppendOnly,
     NoFiles,
+    TooManyFilesForDataset,
     UnknownDataset,
 )
 from dms.domain.transitions import DATASET_MOVES
@@ -41,9 +41,9 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
     Raises:
         UnknownDataset: The data set does not exist.
         NoFiles: The data set is an input without files.
-        MoreThanComplete: It has more files than ``files``.
+        TooManyFilesForDataset: It has more files than ``files``.
         CompletenessDiffers: It closed with another number of files.
-        GrowsByItself: It is append-only.
+        DatasetIsAppendOnly: It is append-only.
         Conflict: It is being deleted or is deleted.
     """
     with log_ids(dataset=uid):
@@ -55,7 +55,7 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
                 raise UnknownDataset(uid)
             dataset = row.dataset
             if dataset.standing is not None:
-                raise GrowsByItself(dataset, "never closes")
+                raise DatasetIsAppendOnly(dataset, "never closes")
             if dataset.state.readable:
                 if files is not None and files != row.close_at:
                     raise CompletenessDiffers(
@@ -73,7 +73,7 @@ async def close_dataset(database: Database, uid: UUID, *, files: int | None) -> 
                 raise NoFiles(uid, dataset.name)
             if files is not None:
                 if dataset.count_files > files:
-                    raise MoreThanComplete(
+                    raise TooManyFilesForDataset(
                         uid, dataset.name, count=dataset.count_files, complete=files
                     )
                 await set_close_at(connection, uid, files)

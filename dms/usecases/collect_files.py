@@ -2,18 +2,18 @@
 
 from uuid import UUID, uuid4
 
-from dms.db.datasets import DatasetRow, add_to_counters, insert_dataset, lock_dataset
-from dms.db.standing import (
-    Noted,
+from dms.db.append_only import (
+    CollectedSource,
     append_files,
     collected,
-    lock_standing,
-    mark_standing,
+    lock_append_only,
+    mark_append_only,
     note_collected,
 )
-from dms.domain.errors import NothingToCollect, OtherType, UnknownDataset
+from dms.db.datasets import DatasetRow, add_to_counters, insert_dataset, lock_dataset
+from dms.domain.errors import DatasetTypeDiffers, NotCollectable, UnknownDataset
+from sluice.contracts.append_only import Collect, Collected, CollectFiles
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.standing import Collect, Collected, CollectFiles
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection, Database
 from sluice.servicekit.logging import log_ids
@@ -30,8 +30,8 @@ async def collect_files(
 
     Raises:
         UnknownDataset: The source does not exist.
-        NothingToCollect: The source is not closed, or is deleted.
-        OtherType: The append-only data set has another type.
+        NotCollectable: The source is not closed, or is deleted.
+        DatasetTypeDiffers: The append-only data set has another type.
     """
     into, group = asked.into, asked.group
     with log_ids(dataset=uid):
@@ -41,21 +41,21 @@ async def collect_files(
             source = await lock_dataset(connection, uid)
             if source is None:
                 raise UnknownDataset(uid)
-            standing = await lock_standing(connection, into.name, group)
+            standing = await lock_append_only(connection, into.name, group)
             if (before := await collected(connection, uid, into.name, group)) is not None:
                 return Collected(standing=before[0], files=before[1])
             _require_files(source)
             if standing is None:
                 standing = await _make(connection, into, group)
             elif standing.dataset.meta.get("type") != into.type:
-                raise OtherType(into, standing.dataset)
+                raise DatasetTypeDiffers(into, standing.dataset)
             where = standing.dataset.uid
             first = standing.dataset.count_files
             added = await append_files(connection, where, uid, first=first)
             await add_to_counters(
                 connection, where, files=added.files, size=added.size, close_at=None, counts=None
             )
-            noted = Noted(where, added.files, until=first + added.files)
+            noted = CollectedSource(where, added.files, until=first + added.files)
             await note_collected(connection, uid, into.name, group, noted=noted, made_of=made_of)
         return Collected(standing=where, files=added.files)
 
@@ -63,7 +63,7 @@ async def collect_files(
 def _require_files(source: DatasetRow) -> None:
     """Check that the source can be appended; its lock keeps its files."""
     if not source.dataset.usable:
-        raise NothingToCollect(source.dataset)
+        raise NotCollectable(source.dataset)
 
 
 async def _make(connection: Connection, into: Collect, group: str) -> DatasetRow:
@@ -78,5 +78,5 @@ async def _make(connection: Connection, into: Collect, group: str) -> DatasetRow
         whose = Ownership(None, group)
         made = await insert_dataset(connection, uuid4(), new, period=None, whose=whose)
         if made is not None:
-            return await mark_standing(connection, made.uid, into.name)
+            return await mark_append_only(connection, made.uid, into.name)
         number += 1

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dms.usecases.file_reads import FileReads
 from dms.usecases.file_work import FileWork
-from dms.usecases.watch_storages import StorageWatch
+from dms.usecases.watch_storages import StorageMonitor
 from sluice.servicekit.database import Database
 
 
@@ -19,7 +19,7 @@ class DmsContext:
     database: Database
     files: FileWork
     reads: FileReads
-    watch: StorageWatch
+    watch: StorageMonitor
     verify_files: bool
     claim_seconds: float
     max_backoff_seconds: float

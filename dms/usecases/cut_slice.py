@@ -2,11 +2,11 @@
 
 from uuid import UUID, uuid4
 
+from dms.db.append_only import cut_files, last_slice, mark_slice, note_slice, slice_for
 from dms.db.datasets import DatasetRow, add_to_counters, insert_dataset, lock_dataset
-from dms.db.standing import cut_files, last_slice, mark_slice, note_slice, slice_for
-from dms.domain.errors import NotStanding, UnknownDataset
+from dms.domain.errors import NotAppendOnly, UnknownDataset
+from sluice.contracts.append_only import CutAnswer, CutSlice, SliceOf
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.standing import CutAnswer, CutSlice, SliceOf
 from sluice.contracts.states import DatasetState
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection, Database
@@ -25,7 +25,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
 
     Raises:
         UnknownDataset: The data set does not exist.
-        NotStanding: The data set is not append-only, or not open.
+        NotAppendOnly: The data set is not append-only, or not open.
     """
     with log_ids(dataset=uid):
         async with database.transaction() as transaction:
@@ -34,7 +34,7 @@ async def cut_slice(database: Database, uid: UUID, cut: CutSlice) -> CutAnswer:
             if row is None:
                 raise UnknownDataset(uid)
             if row.dataset.standing is None or row.dataset.state is not DatasetState.OPEN:
-                raise NotStanding(row.dataset)
+                raise NotAppendOnly(row.dataset)
             if cut.occasion is not None:
                 there = await slice_for(connection, uid, cut)
                 if there is not None:

@@ -3,17 +3,17 @@
 from datetime import datetime
 from typing import Any
 
-from dms.db.periods import Spans, SpanT, lock_span, set_end
+from dms.db.periods import SpanT, SpanTable, lock_span, set_end
 from dms.domain.errors import require_order
 from sluice.contracts.access import Role
 from sluice.contracts.problems import Forbidden, NotFound
-from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.database import Database
 from sluice.visible_text import quoted
 
 
 async def end_span(
-    database: Database, spans: Spans[SpanT], key: str | int, ended_at: datetime | None
+    database: Database, spans: SpanTable[SpanT], key: str | int, ended_at: datetime | None
 ) -> SpanT:
     """Set the end of a period or a run.
 

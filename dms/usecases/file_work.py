@@ -35,7 +35,7 @@ LOOK_LIMIT = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FolderFacts:
     """The real path of a local folder, and the free bytes there.
 
     If the folder does not exist yet, the path is where it will be.
@@ -144,14 +144,14 @@ class FileWork:
         """
         return await self._in_thread(_remove_folder, root, folder_url, spared)
 
-    async def look_at(self, path: str) -> Seen:
+    async def look_at(self, path: str) -> FolderFacts:
         """Return the real path of a local folder and the free bytes there.
 
         Raises:
             OSError: The folder cannot be looked at.
             TimeoutError: Its file system does not answer.
         """
-        return await self._look(path, lambda: Seen(folder_at(path), _free_at(path)))
+        return await self._look(path, lambda: FolderFacts(folder_at(path), _free_at(path)))
 
     async def probe(self, url: str, *, read_only: bool) -> None:
         """Check that a storage can be used.

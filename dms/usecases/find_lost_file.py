@@ -18,13 +18,13 @@ from sluice.visible_text import quoted
 PAGE = 200
 
 
-class UploadLost(StorageError):
+class UploadImpossible(StorageError):
     """The upload cannot succeed: a file is not as it was registered, or its place is taken."""
 
 
 async def find_lost_file(
     context: DmsContext, claim: DatasetClaim, error: Exception
-) -> UploadLost | None:
+) -> UploadImpossible | None:
     """Return why the upload cannot succeed; None if another attempt may.
 
     A storage that does not answer has lost nothing. An empty storage may only be unmounted, so its
@@ -49,11 +49,11 @@ async def find_lost_file(
             return None
         for file in files:
             if file.storage_id is None or file.path is None:
-                return UploadLost(claim.name, f"no copy of file {quoted(file.name)} is left")
+                return UploadImpossible(claim.name, f"no copy of file {quoted(file.name)} is left")
             root = roots[file.storage_id]
             url = root.url_of(file.path)
             if isinstance(error, ChecksumMismatch) and error.url == url:
-                return UploadLost(
+                return UploadImpossible(
                     url, f"file {quoted(file.name)} has another content: {error.reason}"
                 )
             look = partial(_fault, file, root, patient=claim.failures < LASTING_ON_EMPTY_STORAGE)
@@ -62,7 +62,7 @@ async def find_lost_file(
             except StorageUnavailable:
                 return None
             if fault is not None:
-                return UploadLost(url, f"file {quoted(file.name)} {fault}")
+                return UploadImpossible(url, f"file {quoted(file.name)} {fault}")
         after = files[-1].seq, files[-1].name
 
 

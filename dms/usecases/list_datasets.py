@@ -17,7 +17,7 @@ from dms.domain.cursor import Order, read_position, write_position
 from dms.domain.errors import UnknownDataset
 from sluice.contracts.base import Contract
 from sluice.contracts.datasets import Dataset, DatasetPage
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.database import Database
@@ -69,8 +69,10 @@ class DatasetQuery(Contract):
 _READ = {Order.CLOSING: list_closed, Order.REGISTRATION: list_registered, Order.NEWEST: list_newest}
 
 
-async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = ALL) -> DatasetPage:
-    """Return a page of the data sets that ``sight`` includes.
+async def list_datasets(
+    database: Database, query: DatasetQuery, visibility: Visibility = ALL
+) -> DatasetPage:
+    """Return a page of the data sets that ``visibility`` includes.
 
     ``after`` of the page is the cursor of the next page; it does not change if the page is empty.
 
@@ -79,7 +81,7 @@ async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = 
         MixedQuery: The query has uids and other conditions.
     """
     if query.uid:
-        return await _datasets_of(database, query, sight)
+        return await _datasets_of(database, query, visibility)
     for_people = Order.REGISTRATION if query.state or query.name is not None else Order.CLOSING
     order = Order.NEWEST if query.newest else for_people
     after = read_position(order, query.after)
@@ -87,7 +89,11 @@ async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = 
     async with database.connection() as connection:
         uids = None if query.name is None else await uids_called(connection, query.name)
         wanted = DatasetFilter(
-            states=states, type=query.type, later_than=query.timestamp, uids=uids, sight=sight
+            states=states,
+            type=query.type,
+            later_than=query.timestamp,
+            uids=uids,
+            visibility=visibility,
         )
         rows = await _READ[order](connection, after, limit=query.limit, wanted=wanted)
     if not rows:
@@ -98,11 +104,13 @@ async def list_datasets(database: Database, query: DatasetQuery, sight: Sight = 
     )
 
 
-async def _datasets_of(database: Database, query: DatasetQuery, sight: Sight) -> DatasetPage:
+async def _datasets_of(
+    database: Database, query: DatasetQuery, visibility: Visibility
+) -> DatasetPage:
     if others := query.model_fields_set - {"uid", "lost"}:
         raise MixedQuery(others)
     async with database.connection() as connection:
-        found = await datasets_by_uid(connection, query.uid, sight)
+        found = await datasets_by_uid(connection, query.uid, visibility)
     datasets = [
         row.dataset.model_copy(update={"lost": row.lost if query.lost else None}) for row in found
     ]

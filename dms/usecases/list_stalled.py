@@ -3,17 +3,19 @@
 from dms.db.stalled import stalled
 from dms.domain.failures import LASTING
 from sluice.contracts.datasets import Stalled, StalledList
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.servicekit.database import Database
 
 
-async def list_stalled(database: Database, *, limit: int, sight: Sight = ALL) -> StalledList:
+async def list_stalled(
+    database: Database, *, limit: int, visibility: Visibility = ALL
+) -> StalledList:
     """Return work that failed several times, or that waits for a person, by reason.
 
     The list has at most ``limit`` reasons. Data sets that an instance works on now are left out.
     """
     async with database.connection() as connection:
-        rows = await stalled(connection, failures=LASTING, limit=limit, sight=sight)
+        rows = await stalled(connection, failures=LASTING, limit=limit, visibility=visibility)
     found = [
         Stalled(
             state=row.first.state, reason=row.reason, halted=row.halted, first=row.first,

@@ -14,7 +14,7 @@ from pydantic import Field
 from dms.db.dataset_lists import datasets_by_uid
 from dms.db.files import ListedFile, own_names_clash, select_files
 from dms.db.storages import all_roots
-from dms.domain.errors import NotComplete, TooManyFiles, UnknownDataset
+from dms.domain.errors import DatasetNotClosed, TooManyFiles, UnknownDataset
 from dms.domain.places import Root
 from dms.usecases.archives import ArchiveWriter, writer_of
 from dms.usecases.context import DmsContext
@@ -23,7 +23,7 @@ from sluice.contracts.base import Contract, FileName
 from sluice.contracts.datasets import ArchiveFormat, Dataset
 from sluice.contracts.naming import own_name
 from sluice.contracts.numbers import counted
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.problems import Unprocessable
 from sluice.servicekit.database import Database
 from sluice.storage import ChecksumMismatch, Reader, StorageError
@@ -67,7 +67,7 @@ class _Part:
 
 
 async def pack_archive(
-    context: DmsContext, parts: ArchiveParts, sight: Sight = ALL
+    context: DmsContext, parts: ArchiveParts, visibility: Visibility = ALL
 ) -> AsyncGenerator[bytes, None]:
     """Return the content of an archive of closed data sets.
 
@@ -77,7 +77,7 @@ async def pack_archive(
 
     Raises:
         UnknownDataset: A data set does not exist.
-        NotComplete: A data set is not closed, or is deleted.
+        DatasetNotClosed: A data set is not closed, or is deleted.
         TooManyFiles: A zip cannot have so many files.
         Unprocessable: The numbers of data sets and folders differ.
     """
@@ -86,13 +86,13 @@ async def pack_archive(
         given = f"{counted(datasets, 'data set')} and {counted(folders, 'folder')}"
         raise Unprocessable(f"{given}: give each data set one")
     async with context.database.connection() as connection:
-        found = await datasets_by_uid(connection, parts.dataset_uid, sight)
+        found = await datasets_by_uid(connection, parts.dataset_uid, visibility)
         known = {row.dataset.uid: row.dataset for row in found}
         for uid in parts.dataset_uid:
             if uid not in known:
                 raise UnknownDataset(uid)
             if not known[uid].usable:
-                raise NotComplete(uid, known[uid].name, known[uid].state)
+                raise DatasetNotClosed(uid, known[uid].name, known[uid].state)
         files = sum(known[uid].count_files for uid in parts.dataset_uid)
         if parts.format is ArchiveFormat.ZIP and files > MOST_ZIPPED:
             raise TooManyFiles(files, MOST_ZIPPED)

@@ -17,9 +17,9 @@ from dms.domain.places import OutsideStorages, Root, storage_place
 from dms.domain.ranges import Span
 from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads, OpenFile
-from dms.usecases.require_seen import folders_seen
+from dms.usecases.require_present import present_folders
 from sluice.contracts.naming import own_name
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.states import DatasetState, StorageType
 from sluice.storage import (
@@ -86,11 +86,11 @@ async def open_content(context: DmsContext, uid: UUID, file_id: int) -> FileCont
     return FileContent(found, own_name(file.name), file.size, f"sha256:{file.checksum.hex()}")
 
 
-async def open_log(context: DmsContext, url: str, sight: Sight = ALL) -> FileContent:
+async def open_log(context: DmsContext, url: str, visibility: Visibility = ALL) -> FileContent:
     """Open the log at a URL.
 
-    Only URLs on storages for logs are served, and none in the folder of a data set that ``sight``
-    does not include.
+    Only URLs on storages for logs are served, and none in the folder of a data set that
+    ``visibility`` does not include.
 
     Raises:
         OutsideStorages: The URL is on no storage for logs, leads out of it, or names no file.
@@ -99,7 +99,7 @@ async def open_log(context: DmsContext, url: str, sight: Sight = ALL) -> FileCon
     """
     async with context.database.connection() as connection:
         roots = (await all_roots(connection)).values()
-        seen = await folders_seen(connection, [url], sight)
+        seen = await present_folders(connection, [url], visibility)
     place = storage_place(
         url, [root for root in roots if root.type is StorageType.LOGS], subject="log"
     )

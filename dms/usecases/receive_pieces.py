@@ -22,7 +22,7 @@ from dms.domain.errors import (
     UnknownDataset,
 )
 from dms.domain.places import StoragePlace, storage_place
-from dms.domain.storage_errors import StorageTakesNothing
+from dms.domain.storage_errors import StorageDisabled
 from dms.usecases.context import DmsContext
 from dms.usecases.register_files import register_files
 from sluice.contracts.assets import PIECE, JoinedFile, JoinPieces, PieceAt
@@ -56,7 +56,7 @@ async def receive_piece(
         DatasetNotOpen: It is not open.
         NoFolderToFill: It is not an input, or has no folder of its own.
         PieceTooLarge: The piece is too large.
-        StorageTakesNothing: Its storage takes no new data.
+        StorageDisabled: Its storage takes no new data.
         NotAvailable: The storage is full, or cannot be written now.
     """
     if len(data) > PIECE:
@@ -201,5 +201,5 @@ async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, S
     if why is None and place.root.read_only:
         why = "it is read-only"
     if why is not None:
-        raise StorageTakesNothing(subject, place.root.name, storage_id=place.root.id, why=why)
+        raise StorageDisabled(subject, place.root.name, storage_id=place.root.id, why=why)
     return dataset, place

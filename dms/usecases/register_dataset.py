@@ -14,14 +14,14 @@ from dms.domain.places import (
     require_room_for_files,
     storage_place,
 )
-from dms.domain.storage_errors import StorageTakesNothing
+from dms.domain.storage_errors import StorageDisabled
 from dms.usecases.check_links import require_no_link
 from dms.usecases.context import DmsContext
 from dms.usecases.file_reads import FileReads
 from dms.usecases.list_storages import Objections
-from dms.usecases.require_seen import require_folders_seen, require_free_folder
+from dms.usecases.require_present import require_folders_present, require_free_folder
 from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.servicekit.access.ownership import ownership
@@ -49,17 +49,17 @@ async def register_dataset(
         Forbidden: The person is not in the group, or does not see the folder.
         UnknownPeriod: The period is not registered.
         Unprocessable: The run is not registered, or the folder is outside the storages or a link.
-        StorageTakesNothing: The storage takes no new data.
+        StorageDisabled: The storage takes no new data.
         NotAvailable: The storage does not answer.
     """
     whose = ownership(by, owner=new.owner, group=new.group)
-    sight = ALL if by is None else by.sight
+    visibility = ALL if by is None else by.visibility
     async with context.database.connection() as connection:
         first = await dataset_by_name(connection, new.name)
         if first is not None:
-            return await _same(connection, first, new, sight), False
+            return await _same(connection, first, new, visibility), False
         if new.url is not None:
-            await require_folders_seen(connection, [new.url], sight)
+            await require_folders_present(connection, [new.url], visibility)
         period = await _period(connection, new)
         folder = await _folder(connection, new, context.watch.objections)
     if folder is not None:
@@ -69,9 +69,9 @@ async def register_dataset(
         if by is not None and new.url is not None:
             # Another group may have taken a folder around it, or in it, meanwhile.
             await lock_folders(connection)
-            await require_folders_seen(connection, [new.url], sight)
+            await require_folders_present(connection, [new.url], visibility)
             if folder is not None:
-                await require_free_folder(connection, new.url, sight)
+                await require_free_folder(connection, new.url, visibility)
         made = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
         if made is not None:
             return made, True
@@ -81,18 +81,18 @@ async def register_dataset(
                 f"data set {quoted(new.name)}: the folder {new.url} is another data set's",
                 url=new.url,
             )
-        return await _same(connection, first, new, sight), False
+        return await _same(connection, first, new, visibility), False
 
 
 async def _same(
-    connection: Connection, first: DatasetRow, new: NewDataset, sight: Sight
+    connection: Connection, first: DatasetRow, new: NewDataset, visibility: Visibility
 ) -> Dataset:
     """Return the first data set of the name if the request is the same.
 
     Raises:
         Conflict: The name belongs to another data set, which may be deleted.
     """
-    if not sight.sees(first.dataset.group, first.dataset.shared_with):
+    if not visibility.sees(first.dataset.group, first.dataset.shared_with):
         raise Conflict(f"the name {quoted(new.name)} is taken: give the data set another one")
     gone = first.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if gone and first.request != new.model_dump(mode="json"):
@@ -140,7 +140,7 @@ async def _folder(
     place = storage_place(new.url, roots, subject=subject)
     require_room_for_files(place, subject=subject)
     if (why := objections.get(place.root.id)) is not None:
-        raise StorageTakesNothing(subject, place.root.name, storage_id=place.root.id, why=why)
+        raise StorageDisabled(subject, place.root.name, storage_id=place.root.id, why=why)
     if not place.path:
         if new.type is not DatasetType.INPUT:
             raise OutsideStorages(

@@ -17,28 +17,28 @@ from dms.db.files import (
 from dms.db.quotas import require_quota
 from dms.db.storages import all_roots
 from dms.domain.differences import (
+    ContentMismatch,
+    ContradictoryFiles,
     FileDiffers,
-    FileIsNot,
     NumberTaken,
-    SentFile,
-    SentTwice,
+    SubmittedFile,
     new_files,
 )
 from dms.domain.errors import (
     CompletenessDiffers,
+    DatasetIsAppendOnly,
     DatasetNotOpen,
-    GrowsByItself,
-    MoreThanComplete,
-    PlaceJustTaken,
+    PlaceRegisteredConcurrently,
+    TooManyFilesForDataset,
     UnknownDataset,
 )
 from dms.domain.places import OutsideStorages, Root, StoragePlace, storage_place
-from dms.domain.storage_errors import StorageTakesNothing
+from dms.domain.storage_errors import StorageDisabled
 from dms.usecases.check_files import NO_FAULTS, Faults, check_files
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Objections
 from dms.usecases.release_files import release_registered
-from dms.usecases.require_seen import require_files_seen, require_folders_seen
+from dms.usecases.require_present import require_files_present, require_folders_present
 from sluice.contracts.counts import added, counts_in
 from sluice.contracts.datasets import NewFile, Registered
 from sluice.contracts.messages import RegisterFiles
@@ -64,25 +64,25 @@ async def register_files(
     Raises:
         UnknownDataset: The data set does not exist.
         DatasetNotOpen: It is not open.
-        GrowsByItself: It is append-only.
-        FileIsNot: A file does not exist, or has another size.
+        DatasetIsAppendOnly: It is append-only.
+        ContentMismatch: A file does not exist, or has another size.
         FileDiffers: A different file of the same name is registered.
-        SentTwice: Two files of the request contradict each other.
+        ContradictoryFiles: Two files of the request contradict each other.
         NumberTaken: Another file has the same number.
         OutsideStorages: A file is outside the storages or behind a link.
-        StorageTakesNothing: A storage takes no new data.
-        MoreThanComplete: The data set would have too many files.
+        StorageDisabled: A storage takes no new data.
+        TooManyFilesForDataset: The data set would have too many files.
         NotAvailable: A storage does not answer.
         Forbidden: A file belongs to, or is in the folder of, a data set that ``by`` does not see.
         QuotaReached: A quota does not allow the files.
     """
-    sight = ALL if by is None else by.sight
+    visibility = ALL if by is None else by.visibility
     async with context.database.connection() as connection:
         roots = [root for root in (await all_roots(connection)).values() if root.enabled]
         places = [_place(file, roots) for file in files]
-        await require_folders_seen(connection, [file.url for file in files], sight)
-        await require_files_seen(
-            connection, [(place.root.id, place.path) for place in places], sight
+        await require_folders_present(connection, [file.url for file in files], visibility)
+        await require_files_present(
+            connection, [(place.root.id, place.path) for place in places], visibility
         )
     _require_taken(files, places, context.watch.objections)
     sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
@@ -90,12 +90,12 @@ async def register_files(
     with log_ids(dataset=uid):
         try:
             return await _register(context.database, uid, sent, faults, by=by)
-        except PlaceJustTaken:
+        except PlaceRegisteredConcurrently:
             return await _register(context.database, uid, sent, faults, by=by)
 
 
 async def _register(
-    database: Database, uid: UUID, sent: list[SentFile], faults: Faults, *, by: Person | None
+    database: Database, uid: UUID, sent: list[SubmittedFile], faults: Faults, *, by: Person | None
 ) -> Registered:
     async with database.transaction() as transaction:
         row = await lock_dataset(transaction.connection, uid)
@@ -133,7 +133,7 @@ async def apply_registration(transaction: Transaction, message: RegisterFiles) -
 async def _add(
     connection: Connection,
     row: DatasetRow,
-    sent: list[SentFile],
+    sent: list[SubmittedFile],
     *,
     close_at: int | None,
     late: bool = False,
@@ -149,7 +149,7 @@ async def _add(
         QuotaReached: A quota does not allow the new files.
     """
     if row.dataset.standing is not None:
-        raise GrowsByItself(row.dataset, "no file can be added")
+        raise DatasetIsAppendOnly(row.dataset, "no file can be added")
     going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     if (
         sent
@@ -168,7 +168,7 @@ async def _add(
     if fresh and row.dataset.state is not DatasetState.OPEN and not (late and going):
         raise DatasetNotOpen(uid, row.dataset.name, state=row.dataset.state, file=fresh[0].name)
     if wrong := next((file for file in fresh if file.name in faults), None):
-        raise FileIsNot(wrong.name, wrong.url, faults[wrong.name])
+        raise ContentMismatch(wrong.name, wrong.url, faults[wrong.name])
     if not going:
         await _require_numbers(connection, row, fresh)
         _require_complete(row, len(fresh), close_at)
@@ -191,7 +191,7 @@ async def _add(
 async def _add_new(
     connection: Connection,
     row: DatasetRow,
-    sent: list[SentFile],
+    sent: list[SubmittedFile],
     *,
     close_at: int | None,
     bounded: bool,
@@ -211,7 +211,7 @@ async def _add_new(
                 state=ReplicaState.AVAILABLE,
                 numbered=_numbered(row),
             )
-    except (SentTwice, MoreThanComplete, PlaceJustTaken):
+    except (ContradictoryFiles, TooManyFilesForDataset, PlaceRegisteredConcurrently):
         return None
     if not inserted:
         return None
@@ -222,7 +222,7 @@ async def _add_new(
 async def _count(
     connection: Connection,
     row: DatasetRow,
-    fresh: Sequence[SentFile],
+    fresh: Sequence[SubmittedFile],
     *,
     close_at: int | None,
     bounded: bool,
@@ -253,7 +253,7 @@ def _numbered(row: DatasetRow) -> bool:
 
 
 async def _require_numbers(
-    connection: Connection, row: DatasetRow, fresh: Sequence[SentFile]
+    connection: Connection, row: DatasetRow, fresh: Sequence[SubmittedFile]
 ) -> None:
     """Check that no registered file has the number of a new one; the caller holds the lock."""
     if not fresh or not _numbered(row):
@@ -271,19 +271,19 @@ def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
     complete = close_at if row.close_at is None else row.close_at
     count = row.dataset.count_files + new
     if complete is not None and count > complete:
-        raise MoreThanComplete(uid, name, count=count, complete=complete)
+        raise TooManyFilesForDataset(uid, name, count=count, complete=complete)
 
 
 async def _insert(
     connection: Connection,
     uid: UUID,
-    files: list[SentFile],
+    files: list[SubmittedFile],
     *,
     lying: Mapping[tuple[UUID, str], FileAt],
     state: ReplicaState,
 ) -> None:
     """Insert files; ``lying`` has the registered files at the same places."""
-    shared: list[tuple[SentFile, int]] = []
+    shared: list[tuple[SubmittedFile, int]] = []
     there = [file for file in files if not file.released]
     for file in there:
         if (found := lying.get(file.place)) is None:
@@ -320,13 +320,13 @@ def _require_taken(
 ) -> None:
     for file, place in zip(files, places, strict=True):
         if (why := objections.get(place.root.id)) is not None:
-            raise StorageTakesNothing(
+            raise StorageDisabled(
                 f"file {quoted(file.name)}", place.root.name, storage_id=place.root.id, why=why
             )
 
 
-def _sent(file: NewFile, place: StoragePlace) -> SentFile:
-    return SentFile(
+def _sent(file: NewFile, place: StoragePlace) -> SubmittedFile:
+    return SubmittedFile(
         name=file.name,
         seq=file.seq,
         size=file.size,

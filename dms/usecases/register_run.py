@@ -17,7 +17,7 @@ from dms.domain.differences import require_same_request
 from dms.domain.errors import require_order
 from sluice.contracts.datasets import NewFrame, NewPeriod, NewRun, Period, Registered, Run
 from sluice.contracts.problems import NotFound
-from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.database import Database
 from sluice.visible_text import quoted
 

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from dms.db.datasets import dataset_by_uid, lock_dataset, mark_dataset_deleting
-from dms.domain.errors import OutputKept, UnknownDataset
+from dms.domain.errors import LastOutputCopy, UnknownDataset
 from sluice.contracts.asset_refs import MARK
 from sluice.contracts.assets import AssetKept
 from sluice.contracts.datasets import Dataset
@@ -28,7 +28,7 @@ async def request_deletion(
 
     Raises:
         UnknownDataset: The data set does not exist.
-        OutputKept: It is an output or append-only, and ``force`` is not set.
+        LastOutputCopy: It is an output or append-only, and ``force`` is not set.
         AssetKept: It is a version of an asset, and ``taken_back`` is not set.
     """
     with log_ids(dataset=uid):
@@ -50,7 +50,7 @@ async def apply_deletion(transaction: Transaction, message: DeleteDataset) -> No
     with log_ids(dataset=message.uid):
         try:
             await _mark(transaction.connection, message.uid, force=False, taken_back=False)
-        except (OutputKept, AssetKept) as error:
+        except (LastOutputCopy, AssetKept) as error:
             raise Unprocessable(error.detail, **error.fields) from error
 
 
@@ -60,9 +60,9 @@ async def _mark(connection: Connection, uid: UUID, *, force: bool, taken_back: b
     if row is None:
         return False
     if row.dataset.type is DatasetType.OUTPUT and not force:
-        raise OutputKept(uid, label(row.dataset), f"of type {row.dataset.type}")
+        raise LastOutputCopy(uid, label(row.dataset), f"of type {row.dataset.type}")
     if row.dataset.standing is not None and not force:
-        raise OutputKept(uid, row.dataset.name, "standing, and has what chains gave")
+        raise LastOutputCopy(uid, row.dataset.name, "standing, and has what chains gave")
     if MARK in row.dataset.meta and not taken_back:
         raise AssetKept(uid, row.dataset.name, row.dataset.meta[MARK])
     await mark_dataset_deleting(connection, uid)

@@ -19,7 +19,7 @@ from dms.domain.errors import NoStorage
 from dms.domain.failures import LASTING
 from dms.domain.places import Root, storage_place, upload_folder
 from dms.usecases.context import DmsContext
-from dms.usecases.find_lost_file import UploadLost, find_lost_file
+from dms.usecases.find_lost_file import UploadImpossible, find_lost_file
 from dms.usecases.list_storages import list_storages, storages_by_room
 from dms.usecases.remove_copies import remove_copies
 from dms.usecases.sweep_folder import sweep_folders
@@ -68,14 +68,14 @@ async def upload_dataset(context: DmsContext, claim: DatasetClaim) -> None:
         NoStorage: No output storage can take the data now.
         OutsideStorages: A folder is outside the storages.
         StorageError: A file could not be copied or removed.
-        UploadLost: The upload failed repeatedly and cannot succeed.
+        UploadImpossible: The upload failed repeatedly and cannot succeed.
     """
     try:
         await _upload(context, claim)
     except PlaceTaken as error:
         if claim.failures + 1 < LASTING:
             raise
-        raise UploadLost(error.url, error.reason) from error
+        raise UploadImpossible(error.url, error.reason) from error
     except (StorageError, NoStorage) as error:
         if (lost := await find_lost_file(context, claim, error)) is not None:
             raise lost from error

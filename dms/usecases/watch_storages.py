@@ -10,7 +10,7 @@ from dms.db.storages import all_roots, note_folders
 from dms.domain.places import Root
 from dms.domain.storage_errors import StorageRefused, StoragesOverlap
 from dms.domain.storage_urls import contains_url
-from dms.usecases.file_work import FileWork, Seen
+from dms.usecases.file_work import FileWork, FolderFacts
 from sluice.servicekit.database import Database
 from sluice.storage import Folder, local_path
 from sluice.visible_text import quoted
@@ -23,7 +23,7 @@ SETTING = "SLUICE_DMS_STORAGE_ROOTS"
 _Folders = Mapping[str, Folder]
 
 
-class StorageWatch:
+class StorageMonitor:
     """The component that keeps the results of the last look at the storages.
 
     Attributes:
@@ -194,7 +194,7 @@ class StorageWatch:
         for url, found in zip(
             local, await asyncio.gather(*looks, return_exceptions=True), strict=True
         ):
-            if isinstance(found, Seen):
+            if isinstance(found, FolderFacts):
                 self._known[url], self._room[url], self._free[url] = (
                     found.folder,
                     found.free,

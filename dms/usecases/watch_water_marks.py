@@ -7,7 +7,7 @@ import structlog
 
 from dms.db.storages import storage_named
 from dms.db.water_marks import delete_marks, levels, on_storage, put_marks, set_filling
-from dms.domain.storage_errors import MarksRefused, UnknownStorage
+from dms.domain.storage_errors import UnknownStorage, WaterMarksRefused
 from dms.domain.water_marks import fills, held, marks_objection
 from dms.usecases.context import DmsContext
 from dms.usecases.list_storages import Room, list_storages
@@ -23,7 +23,7 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
 
     Raises:
         UnknownStorage: The storage does not exist.
-        MarksRefused: It is no input storage, or cannot have these watermarks.
+        WaterMarksRefused: It is no input storage, or cannot have these watermarks.
     """
     database, watch = context.database, context.watch
     async with database.connection() as connection:
@@ -46,12 +46,12 @@ async def set_marks(context: DmsContext, name: str, marks: WaterMarks | None) ->
 
 def _require_fitting(storage: Storage, marks: WaterMarks, free: float | None) -> None:
     if storage.type is not StorageType.INPUT:
-        raise MarksRefused(
+        raise WaterMarksRefused(
             storage.name, f"are for input storages, and it is of type {storage.type}"
         )
     most = held(storage.capacity, used=storage.used, free=free)
     if why := marks_objection(marks, storage.capacity, most=most):
-        raise MarksRefused(storage.name, why)
+        raise WaterMarksRefused(storage.name, why)
 
 
 async def find_on_storage(database: Database, name: str, uids: Sequence[UUID]) -> list[UUID]:

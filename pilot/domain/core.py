@@ -6,30 +6,30 @@ from types import MappingProxyType
 from typing import assert_never
 from uuid import UUID
 
-from pilot.domain.booking import how_many_start, wanted_by, with_full_gpu
+from pilot.domain.allocation import count_startable, resource_request_of, with_full_gpu
+from pilot.domain.assigned_jobs import AssignedJob, token_of
 from pilot.domain.heartbeats import heartbeat_of, renewed
-from pilot.domain.held_jobs import HeldJob, token_of
 from pilot.domain.known_tasks import KnownTasks
 from pilot.domain.loaded_tools import best_slot, loaded_of, place
 from pilot.domain.model import (
     AttemptEnded,
-    DrainAsked,
+    CurrentTime,
+    DescribeTask,
+    DrainRequested,
     EndSlot,
     Event,
     ForgetTask,
-    GiveTask,
     HeartbeatAnswered,
     Instruction,
     LeaseGranted,
-    LetSlotGo,
-    Now,
     PilotStarted,
     Progress,
+    ReleaseSlot,
     Renew,
+    ReportDeadSlot,
     RunJob,
-    Salvage,
     SendReport,
-    ShutdownAsked,
+    ShutdownRequested,
     SlotLeft,
     SlotLost,
     SlotReady,
@@ -39,16 +39,16 @@ from pilot.domain.model import (
     TimePassed,
     Token,
     ToolUnloaded,
-    Unload,
+    UnloadWarmWorker,
 )
-from pilot.domain.prefetch import Pace, PrefetchPolicy
+from pilot.domain.prefetch import MeanDuration, PrefetchPolicy
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
 from pilot.domain.slots import Slot, Slots
 from pilot.domain.supply import Supply
-from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import Command, Heartbeat, JobToken, Room
 from sluice.contracts.states import AttemptOutcome
-from sluice.fit import BOUNDLESS, Booked, Offer
+from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.fit import BOUNDLESS, Allocation, NodeCapacity
 
 
 class PilotCore:
@@ -64,17 +64,17 @@ class PilotCore:
         self,
         slots: int,
         policy: PrefetchPolicy | None = None,
-        node: Offer = BOUNDLESS,
+        node: NodeCapacity = BOUNDLESS,
         *,
         few: int = 1,
     ) -> None:
         self.policy = policy or PrefetchPolicy()
         self.node = node
-        self.pace = Pace()
+        self.pace = MeanDuration()
         self.draining = False
         self.slots = Slots(slots, few)
-        self._jobs: dict[Token, HeldJob] = {}
-        self._waiting: deque[HeldJob] = deque()
+        self._jobs: dict[Token, AssignedJob] = {}
+        self._waiting: deque[AssignedJob] = deque()
         self._tasks = KnownTasks()
         self._confirmed: list[Token] = []
         self._returned: list[Token] = []
@@ -99,30 +99,26 @@ class PilotCore:
         """Return the unfinished jobs that are given back at sign-off."""
         return [JobToken(id=token[0], attempt=token[1]) for token in self._returned]
 
-    def held(self, token: Token) -> bool:
-        """Return whether the pilot has the job."""
-        return token in self._jobs
-
     @property
     def tokens(self) -> list[Token]:
         """Return the tokens of all jobs that the pilot has."""
         return list(self._jobs)
 
     @property
-    def free(self) -> Booked:
+    def free(self) -> Allocation:
         """Return the capacity of the node that no running job uses."""
         return self._supply.free
 
-    def jobs_wanted(self, now: Now) -> int:
+    def jobs_wanted(self, now: CurrentTime) -> int:
         """Return how many jobs to request now."""
         return 0 if self.draining else self._supply.jobs_wanted(now)
 
-    def room(self, now: Now, wanted: int) -> Room | None:
+    def room(self, now: CurrentTime, wanted: int) -> Room | None:
         """Return the capacity for the ``wanted`` jobs, or None if the node was not measured."""
         return None if self.node is BOUNDLESS else self._supply.room(now, wanted)
 
     @property
-    def loaded(self) -> list[LoadedTool]:
+    def loaded(self) -> list[WarmWorkerState]:
         """Return the warm workers, including those that are being loaded."""
         return list(loaded_of(self.slots, self._tasks.steps))
 
@@ -138,13 +134,13 @@ class PilotCore:
             held.deadline for held in self._jobs.values() if held.stopping is not StopReason.LEASE
         ]
         obeyed = (slot.obeys_by(self.policy.stop_limit) for slot in self.slots)
-        ticks += [tick for tick in obeyed if tick is not None]
+        ticks += [boot_time for boot_time in obeyed if boot_time is not None]
         if self._waiting:
             ticks.append(self._waiting[0].leased + self.policy.return_after)
         ticks += [slot.since + self.policy.keep_idle for slot in self.slots.unused()]
         return min(ticks, default=None)
 
-    def handle(self, event: Event, now: Now) -> list[Instruction]:
+    def handle(self, event: Event, now: CurrentTime) -> list[Instruction]:
         """Process an event and return the instructions that follow from it."""
         moves: Iterable[Instruction] = ()
         match event:
@@ -155,7 +151,7 @@ class PilotCore:
             case PilotStarted():
                 moves = self._start_slots(self.slots.few)
             case SlotReady(slot=number):
-                self.slots.make_ready(number, now.tick)
+                self.slots.make_ready(number, now.boot_time)
             case SlotLeft(slot=number):
                 self.slots.remove(number)
             case SlotLost():
@@ -163,12 +159,12 @@ class PilotCore:
             case AttemptEnded():
                 moves = self._on_ended(event, now)
             case ToolUnloaded(slot=number):
-                self.slots[number].load(None, Booked())
+                self.slots[number].load(None, Allocation())
             case TimePassed():
                 moves = self._on_time(now)
-            case DrainAsked():
+            case DrainRequested():
                 moves = self._on_drain(now)
-            case ShutdownAsked():
+            case ShutdownRequested():
                 moves = self._on_shutdown(now)
             case _:
                 assert_never(event)
@@ -179,18 +175,18 @@ class PilotCore:
         for slot in self.slots.start(number):
             yield StartSlot(slot.number)
 
-    def _on_lease(self, event: LeaseGranted, now: Now) -> Iterator[Instruction]:
+    def _on_lease(self, event: LeaseGranted, now: CurrentTime) -> Iterator[Instruction]:
         self._tasks.learn(event.lease.tasks)
         deadline = event.sent + event.lease.seconds - self.policy.margin(event.lease.seconds)
         for job in event.lease.jobs:
-            if (job.id, job.attempt) in self._jobs or deadline <= now.tick:
+            if (job.id, job.attempt) in self._jobs or deadline <= now.boot_time:
                 continue
             if job.task_uid not in self._tasks:
                 yield SendReport(without_task(job, now.wall))
                 continue
-            wanted = wanted_by(self._tasks[job.task_uid], job, self.node)
+            wanted = resource_request_of(self._tasks[job.task_uid], job, self.node)
             kind = self._tasks.kind(job.task_uid)
-            held = HeldJob(job, deadline, leased=now.tick, wanted=wanted, kind=kind)
+            held = AssignedJob(job, deadline, leased=now.boot_time, wanted=wanted, kind=kind)
             self._tasks.use(job.task_uid)
             self._jobs[held.token] = held
             self._waiting.insert(self._tasks.place_of(held, self._waiting), held)
@@ -198,7 +194,7 @@ class PilotCore:
         if event.lease.drain or self.draining:
             yield from self._on_drain(now)
 
-    def _on_heartbeat(self, event: HeartbeatAnswered, now: Now) -> Iterator[Instruction]:
+    def _on_heartbeat(self, event: HeartbeatAnswered, now: CurrentTime) -> Iterator[Instruction]:
         deadline = event.sent + event.answer.lease - self.policy.margin(event.answer.lease)
         for held in renewed(event, self._jobs):
             held.deadline = max(held.deadline, deadline)
@@ -211,7 +207,7 @@ class PilotCore:
         if event.answer.drain:
             yield from self._on_drain(now)
 
-    def _obey(self, command: Command, now: Now) -> Iterator[Instruction]:
+    def _obey(self, command: Command, now: CurrentTime) -> Iterator[Instruction]:
         token = token_of(command.job)
         reason = StopReason.CANCEL if command.kind == "cancel" else StopReason.ABANDON
         held = self._jobs.get(token)
@@ -228,7 +224,7 @@ class PilotCore:
         ):
             yield self._stop(held, reason, now)
 
-    def _on_ended(self, event: AttemptEnded, now: Now) -> Iterator[Instruction]:
+    def _on_ended(self, event: AttemptEnded, now: CurrentTime) -> Iterator[Instruction]:
         slot = self.slots[event.slot]
         self.pace.add(event.seconds)
         token = (event.report.id, event.report.attempt)
@@ -245,7 +241,7 @@ class PilotCore:
             same_task = [job for job in self._waiting if job.job.task_uid == held.job.task_uid]
             yield from self._give_back(same_task, now)
 
-    def _on_slot_lost(self, event: SlotLost, now: Now) -> Iterator[Instruction]:
+    def _on_slot_lost(self, event: SlotLost, now: CurrentTime) -> Iterator[Instruction]:
         slot = self.slots[event.slot]
         jobs = slot.lose()
         lost, others = jobs[:1], jobs[1:]
@@ -258,54 +254,54 @@ class PilotCore:
         for first in lost:
             del self._jobs[first.token]
             self._confirm_stopped(first)
-            yield Salvage(lost_with_slot(first.job, event.reason, now.wall))
+            yield ReportDeadSlot(lost_with_slot(first.job, event.reason, now.wall))
         yield StartSlot(event.slot)
 
-    def _on_time(self, now: Now) -> Iterator[Instruction]:
+    def _on_time(self, now: CurrentTime) -> Iterator[Instruction]:
         yield from self._stop_overdue(now)
         yield from self._end_stuck(now)
         yield from self._give_back_stuck(now)
         yield from self._let_go(now)
 
-    def _stop_overdue(self, now: Now) -> Iterator[Instruction]:
-        for held in [held for held in self._jobs.values() if held.deadline <= now.tick]:
+    def _stop_overdue(self, now: CurrentTime) -> Iterator[Instruction]:
+        for held in [held for held in self._jobs.values() if held.deadline <= now.boot_time]:
             if held.slot is None:
                 self._drop(held)
             elif held.stopping is not StopReason.LEASE:
                 yield self._stop(held, StopReason.LEASE, now)
 
-    def _end_stuck(self, now: Now) -> Iterator[Instruction]:
+    def _end_stuck(self, now: CurrentTime) -> Iterator[Instruction]:
         """End slots whose job or warm worker has ignored a stop for too long."""
         for slot in self.slots:
-            tick = slot.obeys_by(self.policy.stop_limit)
-            if tick is not None and tick <= now.tick:
+            boot_time = slot.obeys_by(self.policy.stop_limit)
+            if boot_time is not None and boot_time <= now.boot_time:
                 slot.ready = False
                 yield EndSlot(slot.number)
 
-    def _give_back_stuck(self, now: Now) -> Iterator[Instruction]:
+    def _give_back_stuck(self, now: CurrentTime) -> Iterator[Instruction]:
         """Give back jobs that wait too long, one at a time, as the job behind may find room."""
         yield from self._fill_slots(now)
-        while self._waiting and self._waiting[0].leased + self.policy.return_after <= now.tick:
+        while self._waiting and self._waiting[0].leased + self.policy.return_after <= now.boot_time:
             yield from self._give_back([self._waiting[0]], now)
             yield from self._fill_slots(now)
 
-    def _let_go(self, now: Now) -> Iterator[Instruction]:
+    def _let_go(self, now: CurrentTime) -> Iterator[Instruction]:
         for slot in self.slots.unused():
-            if slot.since + self.policy.keep_idle <= now.tick:
+            if slot.since + self.policy.keep_idle <= now.boot_time:
                 slot.ready, slot.leaving = False, True
-                yield LetSlotGo(slot.number)
+                yield ReleaseSlot(slot.number)
 
-    def _on_drain(self, now: Now) -> Iterator[Instruction]:
+    def _on_drain(self, now: CurrentTime) -> Iterator[Instruction]:
         self.draining = True
         yield from self._give_back(list(self._waiting), now)
 
-    def _on_shutdown(self, now: Now) -> Iterator[Instruction]:
+    def _on_shutdown(self, now: CurrentTime) -> Iterator[Instruction]:
         self._returned += [self._drop(job).token for job in list(self._waiting)]
         for held in list(self._jobs.values()):
             if held.stopping is None:
                 yield self._stop(held, StopReason.SHUTDOWN, now)
 
-    def _fill_slots(self, now: Now) -> Iterator[Instruction]:
+    def _fill_slots(self, now: CurrentTime) -> Iterator[Instruction]:
         """Hand waiting jobs to idle slots, in order, and start slots where there is room.
 
         A job that does not fit blocks all jobs behind it, so that small jobs do not starve a large
@@ -317,20 +313,22 @@ class PilotCore:
                 self._waiting[0], slot, self.slots, free=free, devices=self.node.devices
             )
             for other in going:
-                other.unloading = now.tick
-                yield Unload(other.number)
+                other.unloading = now.boot_time
+                yield UnloadWarmWorker(other.number)
             if booked is None:
                 break
             idle.remove(slot)
             yield from self._hand(self._waiting.popleft(), slot, booked, now)
             free = free.minus(booked)
         else:
-            could = how_many_start(free, (held.wanted for held in self._waiting), self.node.devices)
+            could = count_startable(
+                free, (held.wanted for held in self._waiting), self.node.devices
+            )
             yield from self._start_slots(could - self.slots.coming)
         if self.pace.mean is not None and self.pace.mean < self.policy.short:
             yield from self._hand_second(free.minus(self.slots.kept), now)
 
-    def _hand_second(self, free: Booked, now: Now) -> Iterator[Instruction]:
+    def _hand_second(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
         """Hand second jobs to busy slots. ``free`` is the free capacity of the node."""
         for slot in self.slots.busy:
             if not self._waiting:
@@ -343,42 +341,44 @@ class PilotCore:
                 yield from self._hand(self._waiting.popleft(), slot, booked, now)
                 free = free.plus(before).minus(slot.booked)
 
-    def _hand(self, held: HeldJob, slot: Slot, booked: Booked, now: Now) -> Iterator[Instruction]:
+    def _hand(
+        self, held: AssignedJob, slot: Slot, booked: Allocation, now: CurrentTime
+    ) -> Iterator[Instruction]:
         if held.job.task_uid not in slot.tasks:
             slot.tasks.add(held.job.task_uid)
-            yield GiveTask(slot.number, self._tasks[held.job.task_uid])
+            yield DescribeTask(slot.number, self._tasks[held.job.task_uid])
         held.slot, held.booked = slot.number, booked
         slot.queue.append(held)
         if slot.queue[0] is held:
-            slot.since, slot.started = now.tick, now.wall
+            slot.since, slot.started = now.boot_time, now.wall
         secrets, gpus = self._tasks[held.job.task_uid].needs.secrets, tuple(booked.gpus)
         yield RunJob(slot.number, held.job, held.deadline, secrets=bool(secrets), gpus=gpus)
 
-    def _stop(self, held: HeldJob, reason: StopReason, now: Now) -> Instruction:
+    def _stop(self, held: AssignedJob, reason: StopReason, now: CurrentTime) -> Instruction:
         held.stopping = reason
-        held.stopped = now.tick if held.stopped is None else held.stopped
+        held.stopped = now.boot_time if held.stopped is None else held.stopped
         assert held.slot is not None  # noqa: S101 - callers drop jobs that wait
         return StopJob(held.slot, held.token, reason)
 
-    def _give_back(self, jobs: Iterable[HeldJob], now: Now) -> Iterator[Instruction]:
+    def _give_back(self, jobs: Iterable[AssignedJob], now: CurrentTime) -> Iterator[Instruction]:
         yield from (SendReport(given_back(self._drop(job).job, now.wall)) for job in jobs)
 
-    def _drop(self, held: HeldJob) -> HeldJob:
+    def _drop(self, held: AssignedJob) -> AssignedJob:
         self._waiting.remove(held)
         return self._jobs.pop(held.token)
 
-    def _forget_job(self, slot: Slot, held: HeldJob, now: Now) -> None:
+    def _forget_job(self, slot: Slot, held: AssignedJob, now: CurrentTime) -> None:
         del self._jobs[held.token]
         self._confirm_stopped(held)
         if held in slot.queue:
             slot.queue.remove(held)
-        slot.since, slot.started = now.tick, now.wall if slot.queue else None
+        slot.since, slot.started = now.boot_time, now.wall if slot.queue else None
 
-    def _confirm_stopped(self, held: HeldJob) -> None:
+    def _confirm_stopped(self, held: AssignedJob) -> None:
         if held.stopping in {StopReason.CANCEL, StopReason.ABANDON}:
             self._confirmed.append(held.token)
 
-    def _stopped_unstarted(self, held: HeldJob, now: Now) -> Iterator[Instruction]:
+    def _stopped_unstarted(self, held: AssignedJob, now: CurrentTime) -> Iterator[Instruction]:
         del self._jobs[held.token]
         self._confirm_stopped(held)
         if held.stopping is StopReason.CANCEL:

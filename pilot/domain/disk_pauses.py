@@ -23,7 +23,7 @@ class DiskPauses:
         """Return whether a job has found no room and no job has succeeded since."""
         return self._failures > 0
 
-    def attempt_ended(self, report: AttemptReport, tick: float) -> None:
+    def attempt_ended(self, report: AttemptReport, boot_time: float) -> None:
         """Start a pause if the attempt found no room.
 
         Several failures at the same time count as one.
@@ -31,18 +31,18 @@ class DiskPauses:
         if report.outcome is AttemptOutcome.FINISHED:
             self._failures, self._until = 0, 0.0
         elif report.error_class is ErrorClass.NO_ROOM and report.no_room is None:
-            if tick >= self._until:
+            if boot_time >= self._until:
                 self._failures += 1
-            self._until = tick + pause_after(
+            self._until = boot_time + pause_after(
                 self._failures, first=FIRST_PAUSE, longest=LONGEST_PAUSE
             )
 
-    def most_jobs(self, wanted: int, tick: float) -> int:
+    def most_jobs(self, wanted: int, boot_time: float) -> int:
         """Return how many of the ``wanted`` jobs the pilot should take.
 
         Returns:
             0 during a pause, 1 after a pause as a trial, and otherwise ``wanted``.
         """
-        if tick < self._until:
+        if boot_time < self._until:
             return 0
         return min(wanted, 1) if self.lasting else wanted

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from pilot.domain.held_jobs import HeldJob, token_of
+from pilot.domain.assigned_jobs import AssignedJob, token_of
 from pilot.domain.model import HeartbeatAnswered, Progress, StopReason, Token
 from pilot.domain.slots import Slots
 from sluice.contracts.pilots import Heartbeat, JobToken
@@ -12,7 +12,7 @@ LONG_ENOUGH = 0.5
 
 
 def heartbeat_of(
-    jobs: Iterable[HeldJob],
+    jobs: Iterable[AssignedJob],
     slots: Slots,
     *,
     confirmed: Iterable[Token],
@@ -35,20 +35,20 @@ def heartbeat_of(
     return Heartbeat(running=running, waiting=waiting, confirmed=done)
 
 
-def has_untold_start(told: Heartbeat, slots: Slots, *, tick: float) -> bool:
+def has_untold_start(told: Heartbeat, slots: Slots, *, boot_time: float) -> bool:
     """Return whether the heartbeat ``told`` misses a job that has run for ``LONG_ENOUGH`` seconds.
 
     ``told`` is the last heartbeat. A job that ends sooner is reported before anybody looks.
     """
     known = {token_of(job) for job in told.running}
     return any(
-        slot.queue[0].token not in known and tick - slot.since >= LONG_ENOUGH
+        slot.queue[0].token not in known and boot_time - slot.since >= LONG_ENOUGH
         for slot in slots
         if slot.queue and slot.started is not None
     )
 
 
-def renewed(event: HeartbeatAnswered, jobs: Mapping[Token, HeldJob]) -> Iterator[HeldJob]:
+def renewed(event: HeartbeatAnswered, jobs: Mapping[Token, AssignedJob]) -> Iterator[AssignedJob]:
     """Yield the jobs of a heartbeat that this pilot still has to run."""
     taken = {token_of(command.job) for command in event.answer.commands}
     for named in [*event.heartbeat.running, *event.heartbeat.waiting]:

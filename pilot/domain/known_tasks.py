@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from pilot.domain.held_jobs import HeldJob
+from pilot.domain.assigned_jobs import AssignedJob
 from sluice.contracts.pilots import PilotTask
 
 
@@ -36,7 +36,7 @@ class KnownTasks:
         kinds = ((self.kind(uid), task.step) for uid, task in self._tasks.items())
         return {kind: step for kind, step in kinds if kind is not None}
 
-    def place_of(self, job: HeldJob, waiting: Sequence[HeldJob]) -> int:
+    def place_of(self, job: AssignedJob, waiting: Sequence[AssignedJob]) -> int:
         """Return the position of a new job in the queue.
 
         The job goes to the end, but before trailing jobs of earlier steps of its chain. This keeps

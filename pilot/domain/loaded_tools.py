@@ -7,14 +7,14 @@ have to end to make room.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 
-from pilot.domain.held_jobs import HeldJob
+from pilot.domain.assigned_jobs import AssignedJob
 from pilot.domain.slots import Slot, Slots
 from sluice.contracts.gpus import Gpu
-from sluice.contracts.loaded import LoadedTool, LoadState
-from sluice.fit import Booked, fit
+from sluice.contracts.warm_workers import LoadState, WarmWorkerState
+from sluice.fit import Allocation, fit
 
 
-def best_slot(idle: Sequence[Slot], held: HeldJob, slots: Slots) -> Slot | None:
+def best_slot(idle: Sequence[Slot], held: AssignedJob, slots: Slots) -> Slot | None:
     """Return the best idle slot for a job.
 
     A slot with the job's warm worker comes first, then a slot without any. If no slot can be
@@ -36,8 +36,8 @@ def best_slot(idle: Sequence[Slot], held: HeldJob, slots: Slots) -> Slot | None:
 
 
 def place(
-    held: HeldJob, slot: Slot, slots: Slots, *, free: Booked, devices: Mapping[str, Gpu]
-) -> tuple[Booked | None, list[Slot]]:
+    held: AssignedJob, slot: Slot, slots: Slots, *, free: Allocation, devices: Mapping[str, Gpu]
+) -> tuple[Allocation | None, list[Slot]]:
     """Return the allocation of a job in an idle slot, and the warm workers to unload first.
 
     Warm workers that have been idle the longest are unloaded first. ``free`` is the free capacity
@@ -57,11 +57,11 @@ def place(
     return None, []
 
 
-def _less(free: Booked, loaded: Iterable[Slot]) -> Booked:
-    return reduce(Booked.minus, (slot.kept for slot in loaded), free)
+def _less(free: Allocation, loaded: Iterable[Slot]) -> Allocation:
+    return reduce(Allocation.minus, (slot.kept for slot in loaded), free)
 
 
-def loaded_of(slots: Slots, steps: Mapping[str, str]) -> Iterator[LoadedTool]:
+def loaded_of(slots: Slots, steps: Mapping[str, str]) -> Iterator[WarmWorkerState]:
     """Yield the warm worker that each slot has loaded or is loading with its first job.
 
     ``steps`` maps the kinds of the jobs at hand to steps.
@@ -72,7 +72,7 @@ def loaded_of(slots: Slots, steps: Mapping[str, str]) -> Iterator[LoadedTool]:
             state = LoadState.WORKING if slot.queue else LoadState.IDLE
             yield slot.loaded.model_copy(update={"state": state})
         elif kind is not None and slot.started is not None:
-            yield LoadedTool(
+            yield WarmWorkerState(
                 kind=kind,
                 step=steps.get(kind, ""),
                 since=slot.started,

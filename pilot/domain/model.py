@@ -5,7 +5,6 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import (
     AttemptReport,
     Heartbeat,
@@ -15,20 +14,21 @@ from sluice.contracts.pilots import (
     PilotTask,
 )
 from sluice.contracts.states import AttemptPhase
+from sluice.contracts.warm_workers import WarmWorkerState
 
 #: (job id, attempt number): the fencing token.
 Token = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class CurrentTime:
     """The current time.
 
-    ``tick`` is in seconds of a monotonic clock, for leases and durations. ``wall`` is UTC, for
+    ``boot_time`` is in seconds of a monotonic clock, for leases and durations. ``wall`` is UTC, for
     reports.
     """
 
-    tick: float
+    boot_time: float
     wall: datetime
 
 
@@ -119,7 +119,7 @@ class AttemptEnded:
     slot: int
     report: AttemptReport
     seconds: float
-    loaded: LoadedTool | None = None
+    loaded: WarmWorkerState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +135,12 @@ class TimePassed:
 
 
 @dataclass(frozen=True, slots=True)
-class DrainAsked:
+class DrainRequested:
     """The pilot must take no jobs, finish running jobs and give back waiting jobs."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShutdownAsked:
+class ShutdownRequested:
     """The pilot must stop all jobs and give them back."""
 
 
@@ -154,8 +154,8 @@ Event = (
     | AttemptEnded
     | ToolUnloaded
     | TimePassed
-    | DrainAsked
-    | ShutdownAsked
+    | DrainRequested
+    | ShutdownRequested
 )
 
 
@@ -163,7 +163,7 @@ Event = (
 
 
 @dataclass(frozen=True, slots=True)
-class GiveTask:
+class DescribeTask:
     """Describe a task to a slot before the slot's first job of the task."""
 
     slot: int
@@ -215,7 +215,7 @@ class StopJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Unload:
+class UnloadWarmWorker:
     """End the warm worker of a slot that has no job."""
 
     slot: int
@@ -236,7 +236,7 @@ class SendReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Salvage:
+class ReportDeadSlot:
     """Report the attempt of a slot that died.
 
     The attempt's own report is sent if it was written. Otherwise its files are removed and
@@ -254,22 +254,22 @@ class StartSlot:
 
 
 @dataclass(frozen=True, slots=True)
-class LetSlotGo:
+class ReleaseSlot:
     """End a slot that has no job and is not needed. ``SlotLeft`` follows."""
 
     slot: int
 
 
 Instruction = (
-    GiveTask
+    DescribeTask
     | ForgetTask
     | RunJob
     | Renew
     | StopJob
-    | Unload
+    | UnloadWarmWorker
     | EndSlot
     | SendReport
-    | Salvage
+    | ReportDeadSlot
     | StartSlot
-    | LetSlotGo
+    | ReleaseSlot
 )

@@ -55,7 +55,7 @@ class PrefetchPolicy:
 
 
 @dataclass(slots=True)
-class Pace:
+class MeanDuration:
     """Mean duration of jobs in seconds, as an exponential moving average.
 
     ``mean`` is None before the first job.

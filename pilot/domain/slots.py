@@ -10,10 +10,10 @@ from functools import reduce
 from itertools import islice
 from uuid import UUID
 
-from pilot.domain.held_jobs import HeldJob
+from pilot.domain.assigned_jobs import AssignedJob
 from sluice.contracts.gpus import Gpu
-from sluice.contracts.loaded import LoadedTool
-from sluice.fit import Booked, fit
+from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.fit import Allocation, fit
 
 
 @dataclass(slots=True)
@@ -31,28 +31,28 @@ class Slot:
     number: int
     ready: bool = False
     leaving: bool = False
-    queue: list[HeldJob] = field(default_factory=list)
+    queue: list[AssignedJob] = field(default_factory=list)
     since: float = 0.0
     started: datetime | None = None
     tasks: set[UUID] = field(default_factory=set)
-    loaded: LoadedTool | None = None
-    kept: Booked = field(default_factory=Booked)
+    loaded: WarmWorkerState | None = None
+    kept: Allocation = field(default_factory=Allocation)
     unloading: float | None = None
 
-    def load(self, loaded: LoadedTool | None, booked: Booked) -> None:
+    def load(self, loaded: WarmWorkerState | None, booked: Allocation) -> None:
         """Set the warm worker of the slot.
 
         ``booked`` is the allocation of its last job.
         """
         self.loaded, self.unloading = loaded, None
-        self.kept = Booked() if loaded is None else Booked(ram=booked.ram, gpus=booked.gpus)
+        self.kept = Allocation() if loaded is None else Allocation(ram=booked.ram, gpus=booked.gpus)
 
-    def lose(self) -> list[HeldJob]:
+    def lose(self) -> list[AssignedJob]:
         """Reset the slot after the end of its process and return the jobs that it had."""
         lost, self.queue = self.queue, []
         self.ready, self.started = False, None
         self.tasks.clear()
-        self.load(None, Booked())
+        self.load(None, Allocation())
         return lost
 
     @property
@@ -61,13 +61,13 @@ class Slot:
         return self.ready and not self.queue and self.unloading is None
 
     @property
-    def booked(self) -> Booked:
+    def booked(self) -> Allocation:
         """Return the allocation of the slot.
 
         It is enough for each queued job, as the second job starts right after the first without
         asking the pilot.
         """
-        return reduce(Booked.most, [held.booked for held in self.queue] or [Booked()])
+        return reduce(Allocation.most, [held.booked for held in self.queue] or [Allocation()])
 
     def obeys_by(self, patience: float) -> float | None:
         """Return the tick by which a stopped job or an unloading warm worker must have ended.
@@ -82,7 +82,9 @@ class Slot:
         stopped = self.queue[0].stopped if self.queue else self.unloading
         return None if stopped is None else max(stopped, self.since) + patience
 
-    def place_for(self, held: HeldJob, free: Booked, devices: Mapping[str, Gpu]) -> Booked | None:
+    def place_for(
+        self, held: AssignedJob, free: Allocation, devices: Mapping[str, Gpu]
+    ) -> Allocation | None:
         """Return the allocation of a job in this slot, or None if it does not fit.
 
         ``free`` is the free capacity of the node without the allocation of this slot.
@@ -124,9 +126,9 @@ class Slots:
         return [slot for slot in self if slot.idle]
 
     @property
-    def kept(self) -> Booked:
+    def kept(self) -> Allocation:
         """Return the allocation of all idle warm workers."""
-        return reduce(Booked.plus, (slot.kept for slot in self if not slot.queue), Booked())
+        return reduce(Allocation.plus, (slot.kept for slot in self if not slot.queue), Allocation())
 
     @property
     def coming(self) -> int:
@@ -147,10 +149,10 @@ class Slots:
             self._there = dict(sorted(there.items()))
         return started
 
-    def make_ready(self, number: int, tick: float) -> None:
+    def make_ready(self, number: int, boot_time: float) -> None:
         """Mark a slot as ready for jobs."""
         slot = self[number]
-        slot.ready, slot.since = True, tick
+        slot.ready, slot.since = True, boot_time
 
     def remove(self, number: int) -> None:
         """Remove a slot."""

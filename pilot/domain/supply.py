@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
-from pilot.domain.model import Now
-from pilot.domain.prefetch import Pace, PrefetchPolicy, spare_jobs
+from pilot.domain.model import CurrentTime
+from pilot.domain.prefetch import MeanDuration, PrefetchPolicy, spare_jobs
 from pilot.domain.slots import Slots
 from sluice.contracts.pilots import Room
-from sluice.fit import Booked, Offer
+from sluice.fit import Allocation, NodeCapacity
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +19,19 @@ class Supply:
     of the pilot.
     """
 
-    node: Offer
+    node: NodeCapacity
     slots: Slots
     policy: PrefetchPolicy
-    pace: Pace
+    pace: MeanDuration
     waiting: int
     held: int
 
     @property
-    def free(self) -> Booked:
+    def free(self) -> Allocation:
         """Return the capacity of the node that no running job uses."""
         return self._without(slot.booked for slot in self.slots.busy)
 
-    def jobs_wanted(self, now: Now) -> int:
+    def jobs_wanted(self, now: CurrentTime) -> int:
         """Return how many jobs to request now.
 
         Small refills are put off while all free capacity has work.
@@ -44,10 +44,12 @@ class Supply:
         want = min(target - self.held, self.policy.most_a_lease)
         return want if want > 0 and (starts > 0 or want >= max(1, target // 3)) else 0
 
-    def room(self, now: Now, wanted: int) -> Room:
+    def room(self, now: CurrentTime, wanted: int) -> Room:
         """Return the capacity that the ``wanted`` jobs must fit in."""
         long = [
-            slot.booked for slot in self.slots.busy if now.tick - slot.since > self.policy.horizon
+            slot.booked
+            for slot in self.slots.busy
+            if now.boot_time - slot.since > self.policy.horizon
         ]
         return Room(
             free=self.free.amounts(),
@@ -66,17 +68,17 @@ class Supply:
             return 0
         return len(self.slots.idle) + self.slots.startable
 
-    def _spare(self, starts: int, now: Now) -> int:
+    def _spare(self, starts: int, now: CurrentTime) -> int:
         """Return how many jobs should wait for busy slots.
 
         Jobs that could start at once count as running, up to the number of cores.
         """
-        running = [now.tick - slot.since for slot in self.slots.busy]
+        running = [now.boot_time - slot.since for slot in self.slots.busy]
         at_once = len(running)
         if starts:
             at_once = max(at_once, int(min(at_once + starts, self.node.amounts.cores)), 1)
         expected = self.pace.expected(max(running, default=0.0))
         return spare_jobs(self.policy, slots=at_once, expected=expected)
 
-    def _without(self, booked: Iterable[Booked]) -> Booked:
-        return reduce(Booked.minus, booked, self.node.amounts)
+    def _without(self, booked: Iterable[Allocation]) -> Allocation:
+        return reduce(Allocation.minus, booked, self.node.amounts)

@@ -11,7 +11,7 @@ _NUMBER = 437
 _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
 
 
-class _How(ctypes.Structure):
+class _OpenHow(ctypes.Structure):
     _fields_ = (
         ("flags", ctypes.c_uint64),
         ("mode", ctypes.c_uint64),
@@ -25,11 +25,11 @@ _syscall.argtypes = (
     ctypes.c_long,
     ctypes.c_int,
     ctypes.c_char_p,
-    ctypes.POINTER(_How),
+    ctypes.POINTER(_OpenHow),
     ctypes.c_size_t,
 )
-_how = ctypes.pointer(_How(os.O_PATH | os.O_CLOEXEC, 0, _BENEATH | _NO_LINKS | _NO_MAGIC_LINKS))
-_SIZE = ctypes.sizeof(_How)
+_how = ctypes.pointer(_OpenHow(os.O_PATH | os.O_CLOEXEC, 0, _BENEATH | _NO_LINKS | _NO_MAGIC_LINKS))
+_SIZE = ctypes.sizeof(_OpenHow)
 
 
 def look_beneath(folder: int, path: str) -> int | None:

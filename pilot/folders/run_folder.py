@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pilot.domain.model import Token
 from pilot.folders.deletion import delete_tree
-from pilot.folders.dotless_names import DotlessName
+from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.ownership import PASSAGE, PRIVATE
 from pilot.folders.work_folder import WorkFolder
 from pilot.users.slot_user import SlotUser
@@ -124,8 +124,8 @@ class RunFolder:
         """Return the folder of the slots' work folders, with links resolved."""
         return Path(os.path.realpath(self.path)) / _SLOTS
 
-    def _plain(self, mode: int) -> DotlessName:
-        return DotlessName(str(self.slots), self.path.name, mode)
+    def _plain(self, mode: int) -> DotlessAlias:
+        return DotlessAlias(str(self.slots), self.path.name, mode)
 
     def _note(self, name: str, text: str) -> None:
         """Write a file that only this user can read.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pilot.folders.attributes import attributes
 from pilot.folders.deletion import delete_tree, empty_folder
-from pilot.folders.dotless_names import DotlessName
+from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.ownership import PRIVATE
 from pilot.folders.spare_files import SpareFiles
 from pilot.users.slot_user import SlotUser, let_pass
@@ -75,7 +75,7 @@ class WorkFolder:
     process's user.
     """
 
-    def __init__(self, base: str, plain: DotlessName, user: SlotUser | None = None) -> None:
+    def __init__(self, base: str, plain: DotlessAlias, user: SlotUser | None = None) -> None:
         self._user = user
         self.spares = SpareFiles(f"{base}-spare")
         self._base = base
@@ -83,7 +83,7 @@ class WorkFolder:
         self._number = 0
         #: Names in the system's temporary folder that stay while a program works in the folder. If
         #: it is not None, no folder is created again.
-        self.kept_for: frozenset[str] | None = None
+        self.reserved_for: frozenset[str] | None = None
         #: The job's folder, followed by the folder with kept files of earlier runs.
         self.folders: list[OpenFolder] = []
         self._open_next()
@@ -174,15 +174,15 @@ class WorkFolder:
         """
         try:
             # A warm worker may have files open or mapped, so these files must not be reused.
-            take = self.spares.take if self.kept_for is None else None
+            take = self.spares.take if self.reserved_for is None else None
             empty_folder(f"{self.path}/{IN}", take=take)
             for name in (OUT, TMP):
                 empty_folder(f"{self.path}/{name}")
             ways = _first_in_tmp(self._base) | _first_in_tmp(self._plain.now())
-            ways |= self.kept_for or set()
+            ways |= self.reserved_for or set()
             empty_folder(f"{self.path}/{SYSTEM_TMP}", keep=ways)
             for name in _OWN:
-                self._new.restore(f"{self.path}/{name}", stays=self.kept_for is not None)
+                self._new.restore(f"{self.path}/{name}", stays=self.reserved_for is not None)
         except OSError:  # The tool has removed this user's permissions.
             delete_tree(self.path)
             self._open_next()

@@ -2,20 +2,20 @@
 
 import asyncio
 
-from pilot.agent import Agent, now
 from pilot.domain.model import TimePassed
+from pilot.runtime import PilotRuntime, now
 
 #: Maximum pause in seconds: jobs leased in the meantime may have earlier deadlines.
 _LONGEST = 1.0
 
 
-async def watch_deadlines(agent: Agent) -> None:
+async def watch_deadlines(agent: PilotRuntime) -> None:
     """Tell the core whenever one of its deadlines has passed."""
     while True:
         check = agent.core.next_check()
-        tick = now().tick
-        if check is not None and check <= tick:
+        boot_time = now().boot_time
+        if check is not None and check <= boot_time:
             agent.tell(TimePassed())
             await asyncio.sleep(0.02)
         else:
-            await asyncio.sleep(_LONGEST if check is None else min(_LONGEST, check - tick))
+            await asyncio.sleep(_LONGEST if check is None else min(_LONGEST, check - boot_time))

@@ -4,9 +4,9 @@ import asyncio
 
 import structlog
 
-from pilot.agent import Agent, now
 from pilot.domain.heartbeats import has_untold_start
 from pilot.domain.model import HeartbeatAnswered
+from pilot.runtime import PilotRuntime, now
 from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.contracts.pilots import Heartbeat
 from sluice.contracts.problems import ServiceError
@@ -14,7 +14,7 @@ from sluice.contracts.problems import ServiceError
 log = structlog.get_logger(__name__)
 
 
-async def send_heartbeats(agent: Agent, session: WmsSession) -> None:
+async def send_heartbeats(agent: PilotRuntime, session: WmsSession) -> None:
     """Send a heartbeat every ``Registration.heartbeat`` seconds.
 
     The next heartbeat comes sooner after a failure, as leases still run. It also comes sooner after
@@ -22,7 +22,7 @@ async def send_heartbeats(agent: Agent, session: WmsSession) -> None:
     """
     while True:
         period = session.registration.heartbeat
-        seen, sent, heartbeat = session.times, now().tick, agent.heartbeat()
+        seen, sent, heartbeat = session.times, now().boot_time, agent.heartbeat()
         try:
             async with asyncio.timeout(max(period, 1.0)):
                 answer = await session.heartbeat(heartbeat)
@@ -41,14 +41,16 @@ async def send_heartbeats(agent: Agent, session: WmsSession) -> None:
         await _wait_for_next(agent, heartbeat, sent=sent, period=period)
 
 
-async def _wait_for_next(agent: Agent, told: Heartbeat, *, sent: float, period: float) -> None:
+async def _wait_for_next(
+    agent: PilotRuntime, told: Heartbeat, *, sent: float, period: float
+) -> None:
     """Wait until ``period`` seconds after the tick ``sent``.
 
     The wait ends within 2 seconds if a job has started that ``told`` does not list as running.
     """
     early = min(period / 5, 2.0)
-    await asyncio.sleep(max(0.0, sent + early - now().tick))
-    while (left := sent + period - now().tick) > 0:
-        if has_untold_start(told, agent.core.slots, tick=now().tick):
+    await asyncio.sleep(max(0.0, sent + early - now().boot_time))
+    while (left := sent + period - now().boot_time) > 0:
+        if has_untold_start(told, agent.core.slots, boot_time=now().boot_time):
             return
         await asyncio.sleep(min(left, early))

@@ -4,9 +4,9 @@ import asyncio
 
 import structlog
 
-from pilot.agent import Agent, now
 from pilot.backoff import Backoff
 from pilot.domain.model import LeaseGranted
+from pilot.runtime import PilotRuntime, now
 from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.problems import ServiceError
@@ -20,7 +20,7 @@ _SHORTEST_WAIT = 0.1
 _WAIT_AT_WORK = 2.0
 
 
-async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> None:
+async def request_jobs(agent: PilotRuntime, session: WmsSession, *, wait: float) -> None:
     """Request jobs until the pilot drains.
 
     ``wait`` is the maximum number of seconds that one request waits for jobs.
@@ -37,7 +37,7 @@ async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> Non
             log.warning("lease.no_room", attempt=backoff.count + 1)
             await backoff.wait()
             continue
-        seen, sent = session.times, now().tick
+        seen, sent = session.times, now().boot_time
         try:
             at_most = wait if agent.core.idle else min(wait, _WAIT_AT_WORK)
             room = agent.core.room(now(), wanted)
@@ -61,4 +61,6 @@ async def request_jobs(agent: Agent, session: WmsSession, *, wait: float) -> Non
         if lease.jobs:
             agent.note_held()
         else:
-            await asyncio.sleep(max(0.0, min(_SHORTEST_WAIT, sent + _SHORTEST_WAIT - now().tick)))
+            await asyncio.sleep(
+                max(0.0, min(_SHORTEST_WAIT, sent + _SHORTEST_WAIT - now().boot_time))
+            )

@@ -6,9 +6,9 @@ import time
 
 import structlog
 
-from pilot.agent import Agent
 from pilot.backoff import Backoff
 from pilot.reports.outbox import Outbox
+from pilot.runtime import PilotRuntime
 from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.contracts.pilots import AttemptReport, Report
 from sluice.contracts.problems import ServiceError, Unprocessable
@@ -23,7 +23,7 @@ _SPACING = 0.02
 _BUSY_SPACING = 0.2
 
 
-async def send_reports(agent: Agent, outbox: Outbox, session: WmsSession) -> None:
+async def send_reports(agent: PilotRuntime, outbox: Outbox, session: WmsSession) -> None:
     """Send the reports of the outbox until the task is canceled."""
     backoff = Backoff()
     last = 0.0

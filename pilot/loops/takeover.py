@@ -11,8 +11,8 @@ from pilot.domain.model import Token
 from pilot.domain.reports import lost_with_pilot
 from pilot.folders.run_folder import RunFolder
 from pilot.node.memory_groups import remove_groups
+from pilot.reports.file_remover import FileRemover, files_of
 from pilot.reports.journal import Trace, read_journals
-from pilot.reports.leftovers import Leftovers, files_of
 from pilot.wms_session import WmsSession
 from sluice.contracts.pilots import (
     AnsweredReport,
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 _MOST_A_CALL = 256
 
 
-async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: Leftovers) -> None:
+async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: FileRemover) -> None:
     """Send the reports and give back the leases of each earlier run, then remove its files.
 
     Files on storages are removed if no accepted report names them. The caller holds the lock on the

@@ -24,7 +24,7 @@ _HELD_BY = ("memory.max", "memory.high", "cpu.max")
 _PATIENCE = 2.0
 
 
-class MemoryGroups(Contract):
+class ControlGroupSettings(Contract):
     """Control groups in which each slot can have a group.
 
     ``folder`` is the group for memory. ``version`` is the version of cgroups. ``processes`` and
@@ -38,14 +38,14 @@ class MemoryGroups(Contract):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnGroups:
+class PilotControlGroups:
     """The control groups of this pilot.
 
     ``locks`` are locks on the folders, held while this process lives. ``left`` is the group that
     this process left to create them.
     """
 
-    groups: MemoryGroups
+    groups: ControlGroupSettings
     locks: list[int]
     left: Path | None
 
@@ -59,11 +59,11 @@ class OwnGroups:
         _move_back(self.left, Path(self.groups.folder))
 
 
-class NoGroups(Exception):
+class NoControlGroupsError(Exception):
     """This process cannot create control groups here."""
 
 
-def find_memory_groups(name: str) -> OwnGroups | None:
+def find_memory_groups(name: str) -> PilotControlGroups | None:
     """Create the control groups of this pilot.
 
     ``name`` must be unique. The kind of the groups, or the reason for their absence, is logged.
@@ -73,7 +73,7 @@ def find_memory_groups(name: str) -> OwnGroups | None:
     for version, make in ((2, _make_second), (1, _make_first)):
         try:
             groups = make(f"{_NAMED}{name}")
-        except (NoGroups, OSError, IndexError) as error:
+        except (NoControlGroupsError, OSError, IndexError) as error:
             reasons.append(f"cgroup v{version}: {reason_of(error)}")
         else:
             log.info("memory.limits", kind=f"cgroup v{version}", group=groups.groups.folder)
@@ -89,7 +89,7 @@ def remove_groups(folder: str) -> None:
     _remove_if_left(_beside(Path(folder)))
 
 
-def remove_slot_groups(groups: MemoryGroups, pid: int) -> None:
+def remove_slot_groups(groups: ControlGroupSettings, pid: int) -> None:
     """Remove the groups of a slot whose process has ended."""
     for folder in dict.fromkeys(filter(None, (groups.folder, groups.processes, groups.cores))):
         _remove(Path(folder) / slot_group(pid))
@@ -100,15 +100,15 @@ def slot_group(pid: int | str) -> str:
     return f"slot-{pid}"
 
 
-def limit_file(groups: MemoryGroups) -> str:
+def limit_file(groups: ControlGroupSettings) -> str:
     """Return the name of the file that sets the memory limit."""
     return "memory.max" if groups.version == 2 else "memory.limit_in_bytes"
 
 
-def _make_first(name: str) -> OwnGroups:
+def _make_first(name: str) -> PilotControlGroups:
     own = _own_group(lambda kind, options: kind == "cgroup" and "memory" in options, "memory")
     if (own / "memory.use_hierarchy").read_text().strip() != "1":
-        raise NoGroups(f"{own} does not count what is in groups below it")
+        raise NoControlGroupsError(f"{own} does not count what is in groups below it")
     made = _made(own / name, version=1, left=None)
     # In version 1, each controller has its own tree.
     others = {
@@ -126,12 +126,12 @@ def _made_beside(controller: str, name: str, locks: list[int]) -> str | None:
         )
         _remove_left(own)
         locks.append(_made_and_locked(own / name))
-    except (NoGroups, OSError, IndexError):
+    except (NoControlGroupsError, OSError, IndexError):
         return None
     return str(own / name)
 
 
-def _make_second(name: str) -> OwnGroups:
+def _make_second(name: str) -> PilotControlGroups:
     """Create groups of version 2.
 
     If the pilot is alone in its group, the groups are created in this group, and the pilot moves to
@@ -140,7 +140,7 @@ def _make_second(name: str) -> OwnGroups:
     """
     own = _own_group(lambda kind, options: kind == "cgroup2", "")
     if "memory" not in (own / "cgroup.controllers").read_text().split():
-        raise NoGroups("it does not look after memory here")
+        raise NoControlGroupsError("it does not look after memory here")
     left = None
     # Only the root group may divide memory and have processes too.
     if not (own / "memory.max").exists():
@@ -149,14 +149,14 @@ def _make_second(name: str) -> OwnGroups:
         place = left = own
         _move_aside(own, _beside(own / name))
     elif any(_limits(own / file) for file in _HELD_BY):
-        raise NoGroups(f"{own} is shared with other processes, and has a limit")
+        raise NoControlGroupsError(f"{own} is shared with other processes, and has a limit")
     else:
         place = own.parent
     _share_memory(place)
     return _made(place / name, version=2, left=left)
 
 
-def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGroups:
+def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> PilotControlGroups:
     """Create the group for the slots' groups and check that a slot's group works in it.
 
     Raises:
@@ -168,7 +168,9 @@ def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> OwnGrou
     except OSError:
         _move_back(left, folder)
         raise
-    own = OwnGroups(MemoryGroups(folder=str(folder), version=version), [lock], left)
+    own = PilotControlGroups(
+        ControlGroupSettings(folder=str(folder), version=version), [lock], left
+    )
     try:
         if version == 2:
             _share_memory(folder)
@@ -271,7 +273,7 @@ def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path
     """Return the folder of this process's control group.
 
     Raises:
-        NoGroups: There is no such group here.
+        NoControlGroupsError: There is no such group here.
     """
     lines = [line.split(":", 2) for line in _OWN.read_text().splitlines()]
     paths = [path for _, controllers, path in lines if controller in controllers.split(",")]
@@ -285,7 +287,7 @@ def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path
             and (paths[0] + "/").startswith(root.rstrip("/") + "/")
         ):
             return Path(mount) / paths[0][len(root.rstrip("/")) :].lstrip("/")
-    raise NoGroups("there is none here")
+    raise NoControlGroupsError("there is none here")
 
 
 def _remove_left(place: Path) -> None:

@@ -64,7 +64,7 @@ def _groups(root: Path) -> Iterator[Path]:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DeclaredResources:
     """Settings that declare the resources of the node, None where nothing is set.
 
     ``part`` is the part of the node that this pilot may use.
@@ -78,7 +78,7 @@ class Told:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
-def offered(node: NodeResources, told: Told) -> NodeResources:
+def offered(node: NodeResources, told: DeclaredResources) -> NodeResources:
     """Return the capacity that the pilot offers to jobs.
 
     ``node`` lists only the pilot's own GPUs.

@@ -14,11 +14,11 @@ import structlog
 from pilot.node.namespaces import why_no_namespaces
 from pilot.node.system_files import copy_settings
 from pilot.sandbox.bubblewrap import MountKind, MountPoint
-from pilot.sandbox.held_sandbox import HeldSandbox, SandboxError
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, RoomPath, Sandbox, SandboxUse
-from pilot.sandbox.view import SeenFile, View
+from pilot.sandbox.sandbox import Sandbox, SandboxOptions, SandboxUse, ToolRootPath
+from pilot.sandbox.sandbox_instance import SandboxError, SandboxInstance
+from pilot.sandbox.view import View, VisibleFile
 from sluice.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
 from sluice.visible_text import quoted
 
@@ -152,7 +152,7 @@ def _hindering(make: Callable[[VisiblePaths], Sandbox], visible: VisiblePaths) -
 def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
     """Return why no program runs in the sandbox, or None if it works."""
     with tempfile.TemporaryDirectory(prefix="sluice-") as out, open(os.devnull, "r+b") as nothing:
-        held = HeldSandbox(sandbox, [out], Extras(network=network))
+        held = SandboxInstance(sandbox, [out], SandboxOptions(network=network))
         said = os.open(out, os.O_TMPFILE | os.O_RDWR)
         try:
             program = held.start(
@@ -161,7 +161,7 @@ def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
                 folder="/tmp",  # noqa: S108 - the program's own
                 streams=[said, nothing.fileno()],
                 limits=ProcessLimits(),
-                view=View([SeenFile("/tmp", out, writable=True)]),  # noqa: S108
+                view=View([VisibleFile("/tmp", out, writable=True)]),  # noqa: S108
             )
             status = program.end().status
             hidden = os.pread(said, 1 << 12, 0).decode(errors="replace")
@@ -188,7 +188,7 @@ def _sandbox(
         bubblewrap=bubblewrap,
         system=_system(settings, visible.sources),
         room_paths=[
-            RoomPath(path=path, source=late.get(path, "")) for path in sorted({*late, *masks})
+            ToolRootPath(path=path, source=late.get(path, "")) for path in sorted({*late, *masks})
         ],
         dropped=visible.dropped,
         shown=[path for path in visible.sources if path not in SYSTEM],

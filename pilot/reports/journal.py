@@ -112,7 +112,7 @@ def read_journals(folder: Path, *, writer: str = "*") -> dict[Token, Trace]:
     return {token: trace for token, trace in traces.items() if token not in answered}
 
 
-class Ledger:
+class UnansweredReports:
     """The unanswered reports of each journal.
 
     A journal is removed once it is complete and all its reports are answered.

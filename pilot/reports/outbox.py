@@ -9,8 +9,8 @@ from pathlib import Path
 import structlog
 
 from pilot.domain.model import Token
-from pilot.reports.journal import Journal, Ledger
-from pilot.reports.leftovers import Leftovers, files_of
+from pilot.reports.file_remover import FileRemover, files_of
+from pilot.reports.journal import Journal, UnansweredReports
 from sluice.contracts.pilots import AttemptReport, ReportAnswers
 from sluice.contracts.states import ReportAnswer
 
@@ -37,13 +37,13 @@ class Outbox:
     ``waiting`` is set while there are reports, ``empty`` while there are none.
     """
 
-    def __init__(self, journals: Path, leftovers: Leftovers) -> None:
+    def __init__(self, journals: Path, leftovers: FileRemover) -> None:
         self.leftovers = leftovers
         self.waiting = asyncio.Event()
         self.empty = asyncio.Event()
         self.empty.set()
         self._journal = Journal(journals, "pilot")
-        self._ledger = Ledger(journals)
+        self._ledger = UnansweredReports(journals)
         self._unanswered: dict[Token, _Unanswered] = {}
 
     def add(self, report: AttemptReport, journal: str | None = None) -> None:

@@ -1,6 +1,6 @@
 """Failures of an attempt: their class and a sentence for people."""
 
-from pilot.sandbox.held_sandbox import SandboxError
+from pilot.sandbox.sandbox_instance import SandboxError
 from pilot.users.programs import UserError
 from sluice.contracts.room import FullStorage
 from sluice.contracts.states import ErrorClass

@@ -9,10 +9,10 @@ from cwltool.secrets import SecretStore
 from pydantic import SecretStr
 
 from pilot.runner.redaction import NOTHING, Redaction
-from sluice.contracts.secrets import HoldsSecrets, SecretRef, SecretText
+from sluice.contracts.secrets import SecretContract, SecretRef, SecretText
 
 
-class HandedOn(HoldsSecrets):
+class InnerSecrets(SecretContract):
     """Values and names of secrets by placeholder, for a process inside the job."""
 
     values: dict[str, SecretText]
@@ -34,20 +34,20 @@ class JobSecrets:
         self._names = {self.placeholders[port]: refs[port].name for port in values}
         self.redaction = _redaction(self.store, self._names)
 
-    def handed_on(self) -> bytes:
+    def for_inner_process(self) -> bytes:
         """Return the secrets for a process inside the job, or empty bytes if there are none."""
         if not self._names:
             return b""
         values = {key: SecretStr(value) for key, value in self.store.secrets.items()}
-        return HandedOn(values=values, names=self._names).model_dump_json().encode()
+        return InnerSecrets(values=values, names=self._names).model_dump_json().encode()
 
 
 def taken(handed: bytes) -> tuple[SecretStore, Redaction]:
-    """Return the store and the redaction for the secrets that ``handed_on`` returned."""
+    """Return the store and the redaction for the secrets that ``for_inner_process`` returned."""
     store = SecretStore()
     if not handed:
         return store, NOTHING
-    found = HandedOn.model_validate_json(handed)
+    found = InnerSecrets.model_validate_json(handed)
     store.secrets = {key: value.get_secret_value() for key, value in found.values.items()}
     return store, _redaction(store, found.names)
 

@@ -12,13 +12,13 @@ from pydantic import Field, TypeAdapter
 
 from pilot.domain.model import StopReason
 from pilot.node.engines import Engine
-from pilot.node.memory_groups import MemoryGroups
+from pilot.node.memory_groups import ControlGroupSettings
 from pilot.sandbox.sandbox import Sandbox
 from pilot.users.slot_user import SlotUser
 from sluice.contracts.base import Contract
-from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
-from sluice.contracts.secrets import HoldsSecrets, SecretText
+from sluice.contracts.secrets import SecretContract, SecretText
+from sluice.contracts.warm_workers import WarmWorkerState
 
 _LENGTH = struct.Struct(">I")
 #: The number of a slot, which is sent with its connection.
@@ -60,7 +60,7 @@ class RunnerSettings(Contract):
     images: str = ""
     assets: str = ""
     asset_cache: int = 0
-    memory_groups: MemoryGroups | None = None
+    memory_groups: ControlGroupSettings | None = None
     sandbox: Sandbox | None = None
     no_sandbox: str = ""
     users: list[SlotUser] = Field(default_factory=list)
@@ -81,7 +81,7 @@ class ForgetFrame(Contract):
     uid: UUID
 
 
-class JobFrame(HoldsSecrets):
+class JobFrame(SecretContract):
     """Gives a job to the slot.
 
     ``secrets`` are values by port of the tool. ``trouble`` is why required secrets are missing.
@@ -101,8 +101,8 @@ class JobFrame(HoldsSecrets):
 class RenewFrame(Contract):
     """Renews the deadline of an attempt.
 
-    The slot stops the attempt by itself at the tick ``deadline`` (``pilot.ticks``), even if the
-    pilot hangs.
+    The slot stops the attempt by itself at the boot time ``deadline`` (``pilot.boot_clock``), even
+    if the pilot hangs.
     """
 
     kind: Literal["renew"] = "renew"
@@ -144,7 +144,7 @@ class EndedFrame(Contract):
     report: AttemptReport
     seconds: float
     journal: str | None
-    loaded: LoadedTool | None = None
+    loaded: WarmWorkerState | None = None
 
 
 class UnloadedFrame(Contract):

@@ -16,12 +16,12 @@ from pilot.reports.journal import Journal
 from pilot.runner.attempts.attempt import AttemptRun
 from pilot.runner.attempts.context import SlotContext, lasting_children
 from pilot.runner.attempts.live_log import LiveLogs
-from pilot.runner.attempts.warm_tools import WarmTools
+from pilot.runner.attempts.slot_warm_worker import SlotWarmWorker
 from pilot.runner.containers.containers import Containers
-from pilot.runner.containers.options import walls
-from pilot.runner.containment.containment import containment_of, most_processes
+from pilot.runner.containers.options import isolation
 from pilot.runner.files.asset_cache import AssetCache
 from pilot.runner.files.shared_inputs import SharedFiles
+from pilot.runner.isolation.isolation import choose_isolation, most_processes
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import memory_of
 from pilot.runner.programs.orphans import adopt_orphans
@@ -70,25 +70,25 @@ class SlotProcess:
         most = most_processes(self._settings, self._number)
         group = SlotGroup(self._settings.memory_groups, most)
         zygote = Zygote()
-        containment = containment_of(self._settings, self._number)
+        isolation = choose_isolation(self._settings, self._number)
         control = SlotControl(self._connection)
         live = LiveLogs(self._settings.live_logs)
         run = RunFolder(Path(self._settings.run_folder))
-        folder = run.work_folder(os.getpid(), containment.user)
+        folder = run.work_folder(os.getpid(), isolation.user)
         context = SlotContext(
             settings=self._settings,
             folder=folder,
-            warm=WarmTools(folder, containment),
+            warm=SlotWarmWorker(folder, isolation),
             journal=Journal(run.journals, f"slot-{os.getpid()}"),
             control=control,
             zygote=zygote,
             shared=SharedFiles(run.shared_folder(os.getpid()), self._cache()),
             phase=ProgressFile(run.phase_file(os.getpid())),
-            containers=self._containers(control, partial(lasting_children, zygote, containment)),
+            containers=self._containers(control, partial(lasting_children, zygote, isolation)),
             live=live,
             memory=memory,
             group=group,
-            containment=containment,
+            isolation=isolation,
         )
         if context.containers is not None:
             control.on_gone = partial(context.containers.remove, None)
@@ -134,7 +134,9 @@ class SlotProcess:
             run=Path(settings.run_folder).name,
             control=control,
             spared=spared,
-            walls=[] if settings.sandbox is None else walls(settings.engine, settings.sandbox),
+            isolation=[]
+            if settings.sandbox is None
+            else isolation(settings.engine, settings.sandbox),
         )
 
     def _run(self, frame: JobFrame, context: SlotContext) -> EndedFrame:

@@ -3,9 +3,9 @@
 It is the first process that bubblewrap starts. It holds the namespaces and starts one program after
 the other. It uses only Python's standard library and sees what the sandbox sees.
 
-For each view, a thread creates a room (``pilot.sandbox.room``) and starts the programs with this
-view. The holder is never forked. When a program has ended, all other processes in the PID namespace
-are killed, so that the next program meets none of them.
+For each view, a thread creates a tool root (``pilot.sandbox.tool_root``) and starts the programs
+with this view. The holder is never forked. When a program has ended, all other processes in the
+PID namespace are killed, so that the next program meets none of them.
 """
 
 import contextlib
@@ -30,8 +30,8 @@ from pilot.sandbox.kernel import (
     shut_off,
 )
 from pilot.sandbox.loopback import Loopback
-from pilot.sandbox.room import RoomError, ToolRoom
 from pilot.sandbox.shares import take_share
+from pilot.sandbox.tool_root import ToolRoot, ToolRootError
 
 _MOST_CHUNK = 1 << 12
 #: States of a thread that is stopped or has ended; see proc(5).
@@ -85,7 +85,7 @@ class Holder:
         """Run programs until the other side has closed the connection."""
         while (request := self._next or self._received()) is not None:
             self._next = request
-            room = ToolRoom(request.message["room"], self._calls)
+            room = ToolRoot(request.message["room"], self._calls)
             folders = request.message["room"].get("changing", [])
             changing = ChangingInputs(len(folders)) if folders else None
             # Namespaces belong to a thread, so that each room can have its own.
@@ -101,18 +101,18 @@ class Holder:
             if self._loopback is not None:
                 self._loopback.renew()
 
-    def _serve_in(self, room: ToolRoom) -> None:
+    def _serve_in(self, room: ToolRoot) -> None:
         try:
             self._serve_all_in(room)
         finally:
             self._to_show.put(None)
 
-    def _serve_all_in(self, room: ToolRoom) -> None:
+    def _serve_all_in(self, room: ToolRoot) -> None:
         """Run programs in a room until a request has another view."""
         request, self._next = self._next, None
         try:
             room.enter()
-        except RoomError as error:
+        except ToolRootError as error:
             self._refuse(request, {"room": str(error)})
             return
         fits = True
@@ -141,7 +141,7 @@ class Holder:
             os.close(descriptor)
         self._connection.send(answer)
 
-    def _run(self, room: ToolRoom, request: _Request) -> None:
+    def _run(self, room: ToolRoot, request: _Request) -> None:
         """Run a program until all its processes have ended.
 
         Raises:
@@ -151,7 +151,7 @@ class Holder:
         read, written = self._bytes_moved()
         try:
             pid = room.start(request.message, request.descriptors)
-        except RoomError as error:
+        except ToolRootError as error:
             self._refuse(request, {"room": str(error)})
             return
         except OSError as error:
@@ -177,7 +177,7 @@ class Holder:
             }
         )
 
-    def _status(self, pid: int, room: ToolRoom) -> int:
+    def _status(self, pid: int, room: ToolRoot) -> int:
         """Return the status of the program once it has ended.
 
         Until then, messages are processed and orphans are reaped.
@@ -193,7 +193,7 @@ class Holder:
                     if ended[0] == pid:
                         return ended[1]
 
-    def _obey(self, message: dict[str, Any], pid: int, room: ToolRoom) -> None:
+    def _obey(self, message: dict[str, Any], pid: int, room: ToolRoot) -> None:
         """Process a message for the running program with this pid."""
         match message:
             case {"signal": number}:

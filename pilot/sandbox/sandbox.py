@@ -19,7 +19,7 @@ from pilot.sandbox import channel
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.room import SOURCES
+from pilot.sandbox.tool_root import SOURCES
 from sluice.contracts.base import Contract
 
 #: Device files of GPUs, and the pattern for the file of a single GPU.
@@ -34,7 +34,7 @@ SandboxUse = Literal["required", "preferred", "off"]
 
 
 @dataclass(frozen=True, slots=True)
-class Extras:
+class SandboxOptions:
     """What a program gets besides its files.
 
     ``devices`` are device files of GPUs.
@@ -44,7 +44,7 @@ class Extras:
     devices: tuple[str, ...] = ()
 
 
-class RoomPath(Contract):
+class ToolRootPath(Contract):
     """A path that is mounted for each tool after the job's own folders.
 
     ``source`` is a file or folder of the node to read. Without a source, the path is hidden.
@@ -76,7 +76,7 @@ class Sandbox(Contract):
     processes: int = 4096
     open_files: int = 16384
     slots: int = 1
-    room_paths: list[RoomPath] = Field(default_factory=list)
+    room_paths: list[ToolRootPath] = Field(default_factory=list)
     shown: list[str] = Field(default_factory=list)
     dropped: dict[str, str] = Field(default_factory=dict)
 
@@ -85,7 +85,7 @@ class Sandbox(Contract):
         """Return the limits of each process."""
         return ProcessLimits(processes=self.processes, open_files=self.open_files, core=0)
 
-    def namespaces(self, sources: Sequence[str], gets: Extras) -> Namespaces:
+    def namespaces(self, sources: Sequence[str], gets: SandboxOptions) -> Namespaces:
         """Return the namespaces of the holder.
 
         The folders ``sources`` are mounted in order in ``SOURCES``.
@@ -126,7 +126,7 @@ class Sandbox(Contract):
         inside = {point.path: source for source, point in self._room_sources()}
         return [[inside.get(point.path, ""), point.path] for point in self.room_paths]
 
-    def _room_sources(self) -> list[tuple[str, RoomPath]]:
+    def _room_sources(self) -> list[tuple[str, ToolRootPath]]:
         shown = [point for point in self.room_paths if point.source]
         return [(f"{SOURCES}/system/{number}", point) for number, point in enumerate(shown)]
 

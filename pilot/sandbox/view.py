@@ -9,7 +9,7 @@ SHARED_MEMORY = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class SeenFile:
+class VisibleFile:
     """A file or folder ``source`` of the node that a program sees at ``path``.
 
     The path of ``source`` has no links. A later file of a view is mounted inside earlier ones.
@@ -28,7 +28,7 @@ class View:
     bytes. ``changing`` are folders whose files change while it runs.
     """
 
-    files: Sequence[SeenFile]
+    files: Sequence[VisibleFile]
     links: Mapping[str, str] = field(default_factory=dict)
     shared_memory: int = SHARED_MEMORY
     changing: Sequence[str] = ()

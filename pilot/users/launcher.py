@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from pilot.sandbox.channel import Channel
 from pilot.sandbox.kernel import drop_bounding_set, filter_calls, gain_nothing, lower_limit
-from pilot.sandbox.room import program_file
+from pilot.sandbox.tool_root import program_file
 
 #: Folders of the system that everybody may write to.
 _COMMON = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - what is the user's there is removed

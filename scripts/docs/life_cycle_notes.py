@@ -12,7 +12,7 @@ from sluice.contracts.states import (
     ChainDatasetStatus,
     ChainState,
     DatasetState,
-    DeviceStanding,
+    DeviceState,
     JobState,
     PilotState,
     ReplicaState,
@@ -270,11 +270,11 @@ NOTES: dict[str, CycleNotes] = {
         "Standing of a browser that answers",
         "Whether its answers count.",
         {
-            DeviceStanding.COUNTED: (
+            DeviceState.COUNTED: (
                 "the judging loop, or a person",
                 "rolled back: what it answered is looked at again, each answer once",
             ),
-            DeviceStanding.EXCLUDED: ("a person", "rolled back, and the person is told so"),
+            DeviceState.EXCLUDED: ("a person", "rolled back, and the person is told so"),
         },
     ),
 }

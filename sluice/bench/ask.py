@@ -22,7 +22,7 @@ from sluice.bench.system import fresh_system
 from sluice.cli.connection import connected
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of
-from sluice.contracts.asking import AskNext, GivenAnswer, NextItems
+from sluice.contracts.asking import AnnotatorAnswer, AskNext, NextItems
 from sluice.contracts.asking_watch import AskLink, NewLink
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.templates import NewTemplate
@@ -65,7 +65,7 @@ _LOOK_AGAIN, _PATIENCE = 3.0, 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _BrowserRecord:
     """What one browser has seen: the items, and the seconds that each request took."""
 
     items: list[UUID]
@@ -132,13 +132,15 @@ async def _asked(url: str, files: list[Path]) -> str:
     return link.url
 
 
-def _answer(url: str, address: str, people: int, think: float) -> tuple[list[_Seen], float]:
+def _answer(
+    url: str, address: str, people: int, think: float
+) -> tuple[list[_BrowserRecord], float]:
     return asyncio.run(_answer_all(url, address, people, think))
 
 
 async def _answer_all(
     url: str, address: str, people: int, think: float
-) -> tuple[list[_Seen], float]:
+) -> tuple[list[_BrowserRecord], float]:
     """Return what each browser has seen, and the seconds from the start to the last answer."""
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     browsers = [
@@ -180,12 +182,12 @@ def _looks(number: int, think: float) -> Iterator[float]:
 
 async def _person(
     browser: httpx.AsyncClient, path: str, last: list[float], looks: Iterator[float]
-) -> _Seen:
+) -> _BrowserRecord:
     """Answer items, one with each request, which brings the next item.
 
     ``last`` is the time of the latest answer of anybody.
     """
-    seen = _Seen([], [])
+    seen = _BrowserRecord([], [])
     await asyncio.sleep(next(looks))
     held = (await _next(browser, path, AskNext(wanted=_AHEAD), seen)).items
     while True:
@@ -197,7 +199,7 @@ async def _person(
             continue
         await asyncio.sleep(next(looks))
         item = held.pop(0)
-        given = GivenAnswer(item=item.id, answer="yes", seconds=1)
+        given = AnnotatorAnswer(item=item.id, answer="yes", seconds=1)
         has = [one.id for one in held]
         found = await _next(browser, path, AskNext(answers=[given], has=has, wanted=1), seen)
         seen.items.append(item.id)
@@ -208,7 +210,7 @@ async def _person(
 
 
 async def _next(
-    browser: httpx.AsyncClient, path: str, asked: AskNext, seen: _Seen | None
+    browser: httpx.AsyncClient, path: str, asked: AskNext, seen: _BrowserRecord | None
 ) -> NextItems:
     begun = time.monotonic()
     body = asked.model_dump_json()

@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 
 import asyncpg
 
-from sluice.bench.measured_system import Measured, embedded, separate
+from sluice.bench.measured_system import SystemUnderTest, embedded, separate
 from sluice.bench.result import BenchResult
 from sluice.cli.connection import client
 from sluice.clients.dms import DmsClient
@@ -140,7 +140,7 @@ class _Clients:
     wms: WmsClient
 
 
-async def _measure(system: Measured, jobs: int, waiting: int) -> Figures:
+async def _measure(system: SystemUnderTest, jobs: int, waiting: int) -> Figures:
     async with _connected(system) as clients:
         if [
             pilot
@@ -170,7 +170,7 @@ async def _measure(system: Measured, jobs: int, waiting: int) -> Figures:
 
 
 @asynccontextmanager
-async def _connected(system: Measured) -> AsyncIterator[_Clients]:
+async def _connected(system: SystemUnderTest) -> AsyncIterator[_Clients]:
     async with (
         client(system.operator, seconds=300) as operator,
         client(system.dms, seconds=300) as dms,
@@ -231,7 +231,7 @@ async def _until_ended(clients: _Clients, task: UUID) -> None:
         await asyncio.sleep(0.1)
 
 
-async def _run(system: Measured, dms: DmsClient, output: UUID, jobs: int) -> float:
+async def _run(system: SystemUnderTest, dms: DmsClient, output: UUID, jobs: int) -> float:
     """Return the seconds until all outputs are in the catalogue.
 
     The time begins with the first output, and is scaled to all jobs.

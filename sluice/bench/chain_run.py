@@ -20,7 +20,7 @@ from sluice.contracts.templates import NewTemplate, Template
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class FinishedChain:
     """A finished chain with its times.
 
     ``registered`` are the seconds until the data set was registered and closed. ``seconds`` are
@@ -44,7 +44,9 @@ def make_files(folder: Path, count: int) -> list[Path]:
     return paths
 
 
-async def carry_through(url: str, workflow: str, inputs: Sequence[Path], *, name: str) -> Carried:
+async def carry_through(
+    url: str, workflow: str, inputs: Sequence[Path], *, name: str
+) -> FinishedChain:
     """Run files through a workflow, stored as the template ``name``.
 
     Raises:
@@ -59,7 +61,7 @@ async def carry_template(
     inputs: Sequence[Path],
     *,
     on_look: Callable[[Chain, Sequence[ChainTask]], None] = lambda chain, tasks: None,
-) -> Carried:
+) -> FinishedChain:
     """Run files through a template. ``on_look`` is as in ``follow_chain``.
 
     Raises:
@@ -76,10 +78,10 @@ async def carry_template(
     if chain.state is not ChainState.FINISHED or chain.ended_at is None:
         raise ServiceError(f"the chain ended {chain.state}: {chain.reason}")
     seconds = (chain.ended_at - chain.created_at).total_seconds()
-    return Carried(registered, seconds, chain, template)
+    return FinishedChain(registered, seconds, chain, template)
 
 
-async def read_output(url: str, carried: Carried) -> str:
+async def read_output(url: str, carried: FinishedChain) -> str:
     """Return the text of the chain's only output file."""
     async with connected(url) as connection:
         with tempfile.TemporaryDirectory() as folder:

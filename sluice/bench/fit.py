@@ -6,7 +6,7 @@ from statistics import median
 
 from sluice.bench.result import BenchResult
 from sluice.contracts.gpus import Gpu, GpuNeeds
-from sluice.fit import Booked, Offer, Wanted, fit, fitting
+from sluice.fit import Allocation, NodeCapacity, ResourceRequest, fit, fitting
 
 #: The number of measurements of which the median counts.
 ROUNDS = 15
@@ -25,10 +25,12 @@ def bench_fit() -> BenchResult:
         Gpu(uuid=f"GPU-{number}", name="A", memory=40_000, capability="8.0", cuda="12.4")
         for number in range(8)
     ]
-    offer = Offer.of(64, 512_000, devices, disk=1e6, named={"licence": 4, "x": 8})
+    offer = NodeCapacity.of(64, 512_000, devices, disk=1e6, named={"licence": 4, "x": 8})
     kinds = _kinds()
     idle = _milliseconds(offer.amounts, kinds, offer)
-    taken = fit(offer.amounts, Wanted(60, 500_000, GpuNeeds(least=7, most=7)), offer.devices)
+    taken = fit(
+        offer.amounts, ResourceRequest(60, 500_000, GpuNeeds(least=7, most=7)), offer.devices
+    )
     if taken is None:
         raise AssertionError("what is to be taken does not fit")
     busy = _milliseconds(offer.amounts.minus(taken), kinds, offer)
@@ -51,7 +53,7 @@ def bench_fit() -> BenchResult:
     )
 
 
-def _kinds() -> list[Wanted]:
+def _kinds() -> list[ResourceRequest]:
     gpus: list[GpuNeeds | None] = [
         None,
         *(GpuNeeds(share=share, memory=memory) for share in (0.1, 0.25, 0.5)
@@ -59,10 +61,10 @@ def _kinds() -> list[Wanted]:
         *(GpuNeeds(least=least, most=most) for least in (1, 2, 4) for most in (4, 8)),
         *(GpuNeeds(capability=version) for version in ("7.0", "8.0", "9.0", "8.6")),
     ]  # fmt: skip
-    return [Wanted(*kind) for kind in product(_CORES, _RAM, gpus, (0,), _NAMED)]
+    return [ResourceRequest(*kind) for kind in product(_CORES, _RAM, gpus, (0,), _NAMED)]
 
 
-def _milliseconds(free: Booked, kinds: list[Wanted], offer: Offer) -> float:
+def _milliseconds(free: Allocation, kinds: list[ResourceRequest], offer: NodeCapacity) -> float:
     counts = []
     for _ in range(ROUNDS):
         started = time.perf_counter()

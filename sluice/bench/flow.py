@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from sluice.bench.between import FilesBetween
-from sluice.bench.chain_run import Carried, carry_template
+from sluice.bench.chain_run import FinishedChain, carry_template
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
 from sluice.cli.connection import connected
@@ -70,7 +70,7 @@ steps:
 
 
 @dataclass(frozen=True, slots=True)
-class _Passage:
+class _ChainTimes:
     """The times of a chain in seconds, and the files between its maps.
 
     ``whole`` is the time to the end, and ``first`` the time to the first file of the last map.
@@ -93,7 +93,7 @@ def bench_flow(files: int = 500, rounds: int = 3) -> BenchResult:
     ):
         inputs = _draw(Path(folder), files)
         _carry(url, inputs[:AT_A_TIME], barriers=True)  # starts the slots
-        flows, waits = list[_Passage](), list[_Passage]()
+        flows, waits = list[_ChainTimes](), list[_ChainTimes]()
         for _ in range(rounds):
             flows.append(_carry(url, inputs, barriers=False))
             waits.append(_carry(url, inputs, barriers=True))
@@ -151,13 +151,13 @@ def _workflow(*, barriers: bool) -> str:
     return text.replace("    BARRIER\n", "    sluice:flow: dataset\n" if barriers else "")
 
 
-def _carry(url: str, inputs: Sequence[Path], *, barriers: bool) -> _Passage:
+def _carry(url: str, inputs: Sequence[Path], *, barriers: bool) -> _ChainTimes:
     name = "bench-flow-barriers" if barriers else "bench-flow"
     new = NewTemplate(name=name, cwl=_workflow(barriers=barriers))
     return asyncio.run(_watched(url, new, inputs))
 
 
-async def _watched(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _Passage:
+async def _watched(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _ChainTimes:
     # Files of the last map wait until a group of the merge is full, so they are not counted.
     between = FilesBetween([f"map{number}" for number in range(1, MAPS)])
     watching = asyncio.create_task(between.watch(url))
@@ -165,10 +165,10 @@ async def _watched(url: str, new: NewTemplate, inputs: Sequence[Path]) -> _Passa
         carried = await carry_template(url, new, inputs, on_look=between.see)
     finally:
         await cancel_and_wait(watching)
-    return _Passage(carried.seconds, await _first_file(url, carried), between.most)
+    return _ChainTimes(carried.seconds, await _first_file(url, carried), between.most)
 
 
-async def _first_file(url: str, carried: Carried) -> float:
+async def _first_file(url: str, carried: FinishedChain) -> float:
     """Return the seconds from the chain's beginning until the last map wrote its first file."""
     async with connected(url) as connection:
         [task] = [step.task_uid for step in carried.chain.steps if step.name == f"map{MAPS}"]

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from sluice.bench.chain_run import Carried, carry_through, make_files, read_output
+from sluice.bench.chain_run import FinishedChain, carry_through, make_files, read_output
 from sluice.bench.cwltool import seconds_of_cwltool
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
@@ -90,7 +90,7 @@ def bench_jobs(files: int = 2000) -> BenchResult:
     )
 
 
-def _carried(inputs: list[Path], *, sandbox: str) -> tuple[Carried, str]:
+def _carried(inputs: list[Path], *, sandbox: str) -> tuple[FinishedChain, str]:
     """Return the times and the merged output of a system of its own with a sandbox setting."""
     with fresh_system(SLUICE_PILOT_SANDBOX=sandbox) as (url, _):
         # The pilots first load the tool and their caches on a small data set, as in a running

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from sluice.bench.chain_run import Carried, carry_through, make_files
+from sluice.bench.chain_run import FinishedChain, carry_through, make_files
 from sluice.bench.cwltool import seconds_of_cwltool
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
@@ -148,7 +148,7 @@ def _require_same(runner: str, folder: Path, expected: Sequence[str]) -> None:
         raise AssertionError(f"{runner} gave {len(found)} files that are not those expected")
 
 
-async def _fetch(url: str, carried: Carried, folder: Path) -> None:
+async def _fetch(url: str, carried: FinishedChain, folder: Path) -> None:
     async with connected(url) as connection:
         await fetch_results(connection, carried.chain, folder)
 

@@ -23,7 +23,7 @@ _MIB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class SystemUnderTest:
     """A system under measurement.
 
     Attributes:
@@ -78,12 +78,12 @@ class Measured:
 
 
 @contextmanager
-def embedded(*, pilots: int = 0) -> Iterator[Measured]:
+def embedded(*, pilots: int = 0) -> Iterator[SystemUnderTest]:
     """Yield an embedded system with ``pilots`` pilots. Registered files need not exist."""
     with _files_made_up(), fresh_system("--pilots", str(pilots)) as (url, home):
         lines = (home / "database" / "postmaster.pid").read_text().splitlines()
         system = int(json.loads((home / "system.json").read_text())["pid"])
-        yield Measured(
+        yield SystemUnderTest(
             kind="embedded",
             operator=url,
             dms=f"{url}/services/dms",
@@ -95,7 +95,7 @@ def embedded(*, pilots: int = 0) -> Iterator[Measured]:
 
 
 @contextmanager
-def separate(folder: Path) -> Iterator[Measured]:
+def separate(folder: Path) -> Iterator[SystemUnderTest]:
     """Yield the separate processes of a stack in ``folder``, as its ``stack.json`` describes them.
 
     Raises:
@@ -115,7 +115,7 @@ def separate(folder: Path) -> Iterator[Measured]:
     }
     services = state["services"]
     secrets = folder / "secrets"
-    yield Measured(
+    yield SystemUnderTest(
         "separate processes",
         services["operator"],
         services["dms"],

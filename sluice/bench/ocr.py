@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 
-from sluice.bench.chain_run import Carried, carry_template
+from sluice.bench.chain_run import FinishedChain, carry_template
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
 from sluice.cli.connection import connected
@@ -102,7 +102,7 @@ class _Bench:
                 files = files_of([self.folder / "warm" / "config" / part])
                 await put_asset(connection, name, files, note="of the pack")
 
-    def carry(self, url: str, scans: Sequence[Path], *, warm: bool = True) -> Carried:
+    def carry(self, url: str, scans: Sequence[Path], *, warm: bool = True) -> FinishedChain:
         """Run scans through the workflow, with or without warm workers."""
         name = "warm" if warm else "cold"
         files = read_template_files([self.folder / name / "workflow.cwl"])
@@ -119,7 +119,7 @@ class _Bench:
         _program("ocr-plain-loop", *map(str, scans), *options)
         return float(json.loads((self.folder / "summary.json").read_text())["seconds"])
 
-    def compare(self, url: str, carried: Carried) -> None:
+    def compare(self, url: str, carried: FinishedChain) -> None:
         """Check that the system and the loop have read the same text.
 
         Raises:
@@ -131,7 +131,7 @@ class _Bench:
             raise AssertionError("the system and the loop have read different texts")
 
 
-async def _fetch(url: str, carried: Carried, out: Path) -> None:
+async def _fetch(url: str, carried: FinishedChain, out: Path) -> None:
     async with connected(url) as connection:
         await fetch_results(connection, carried.chain, out)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sluice.bench.chain_run import carry_through, make_files
 from sluice.bench.latency import two_steps
-from sluice.bench.measured_system import Measured, embedded, separate
+from sluice.bench.measured_system import SystemUnderTest, embedded, separate
 from sluice.bench.result import BenchResult
 
 
@@ -45,7 +45,7 @@ def bench_size(sizes: Sequence[int] = (1_000, 20_000), stack: Path | None = None
     )
 
 
-def _carry(system: Measured, inputs: Sequence[Path]) -> float:
+def _carry(system: SystemUnderTest, inputs: Sequence[Path]) -> float:
     return asyncio.run(
         carry_through(system.operator, two_steps(0), inputs, name="bench-size")
     ).seconds

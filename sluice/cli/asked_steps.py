@@ -6,14 +6,14 @@ from uuid import UUID
 
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import SHORTEST, template_called
-from sluice.clients.operator.asking import AskingOf
+from sluice.clients.operator.asking import HumanStepKey
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.visible_text import quoted
 
 
 async def find_asking(
     connection: Connection, template: str, step: str, *, group: str | None
-) -> AskingOf:
+) -> HumanStepKey:
     """``group``: None: the only one whose step of this name asks. Raises ``NotFound``; ``Conflict``
     where it is several groups'."""
     places = await _places(connection)
@@ -70,9 +70,9 @@ async def find_device(connection: Connection, text: str) -> UUID:
     return _one(text, [device.uid for each in lists for device in each.devices], what="browser")
 
 
-async def _places(connection: Connection) -> list[AskingOf]:
+async def _places(connection: Connection) -> list[HumanStepKey]:
     steps = (await connection.operator.asking_steps()).steps
-    return [AskingOf(each.group, each.template, each.step) for each in steps]
+    return [HumanStepKey(each.group, each.template, each.step) for each in steps]
 
 
 def _uid(text: str) -> UUID | None:

@@ -20,15 +20,17 @@ from sluice.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ParameterInput:
     """Parameters as they were typed, or stand in a job order. ``texts``: those typed, each before
     it was read."""
 
     values: dict[str, Any]
     texts: dict[str, str]
 
-    def without(self, name: str) -> "Given":
-        return Given({key: value for key, value in self.values.items() if key != name}, self.texts)
+    def without(self, name: str) -> "ParameterInput":
+        return ParameterInput(
+            {key: value for key, value in self.values.items() if key != name}, self.texts
+        )
 
     def fitting(
         self, plan: Plan, subject: DatasetFacts, *, files: Collection[str]
@@ -93,12 +95,12 @@ def _some_dataset(kind: Any) -> dict[str, str]:
     return {"class": "Directory" if kind == "Directory" else "File", "dataset": uid}
 
 
-def given_params(texts: Sequence[str], *, job: Path | None = None) -> Given:
+def read_parameters(texts: Sequence[str], *, job: Path | None = None) -> ParameterInput:
     """Those of ``--param``, and beside them those of the job order; errors as in ``key_values`` and
     ``read_job_order``."""
     texts_of = key_texts(texts, option="--param")
     typed = {name: json_or_text(text) for name, text in texts_of.items()}
-    return Given({**({} if job is None else read_job_order(job)), **typed}, texts_of)
+    return ParameterInput({**({} if job is None else read_job_order(job)), **typed}, texts_of)
 
 
 def require_dataset(plan: Plan, template: str, *, given: bool, how: str) -> None:

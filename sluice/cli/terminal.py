@@ -16,7 +16,7 @@ def console(**options: Any) -> Console:
     shown; into files and pipes they go as they came."""
     made = Console(highlight=False, soft_wrap=True, markup=False, **options)
     if made.is_terminal or made.file.isatty():
-        made.push_render_hook(_Harmless())
+        made.push_render_hook(_EscapeControlCharacters())
     return made
 
 
@@ -34,12 +34,12 @@ def teller(output: TextIO) -> Callable[[bytes], None]:
     return tell
 
 
-class _Harmless(RenderHook):
+class _EscapeControlCharacters(RenderHook):
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        return [_Shown(renderable) for renderable in renderables]
+        return [_RenderState(renderable) for renderable in renderables]
 
 
-class _Shown:
+class _RenderState:
     def __init__(self, inner: ConsoleRenderable) -> None:
         self._inner = inner
 

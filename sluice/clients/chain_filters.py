@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 from uuid import UUID
 
-from sluice.contracts.chains import ListedState
+from sluice.contracts.chains import ChainListState
 from sluice.contracts.states import ChainState
 
 
@@ -19,7 +19,7 @@ class ChainFilters(TypedDict, total=False):
         meta: ``KEY=VALUE`` pairs of the input's metadata, all of which must match.
     """
 
-    state: ChainState | ListedState | None
+    state: ChainState | ChainListState | None
     dataset_uid: UUID | None
     template: str | None
     owner: str | None

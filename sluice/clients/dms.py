@@ -11,7 +11,8 @@ from sluice.clients.base import API, path_of
 from sluice.clients.dms_pieces import PieceCalls
 from sluice.clients.paging import MOST_FILES, each_file, each_known
 from sluice.clients.quotas import QuotaCalls
-from sluice.contracts.claimed_files import ClaimedFile, FoundFaults, LookAtFiles
+from sluice.contracts.append_only import Collected, CollectFiles, CutAnswer, CutSlice
+from sluice.contracts.append_only_list import AppendOnlyDataset, AppendOnlyList
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -40,8 +41,7 @@ from sluice.contracts.datasets import (
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import ServiceError, Unprocessable
 from sluice.contracts.room import RoomNeeded, StorageRoom
-from sluice.contracts.standing import Collected, CollectFiles, CutAnswer, CutSlice
-from sluice.contracts.standing_list import Standing, StandingList
+from sluice.contracts.stated_files import CheckFiles, FileFaults, StatedFile
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 
 #: The maximum number of files (or frames) in one request and on one page.
@@ -122,13 +122,13 @@ class DmsClient(PieceCalls, QuotaCalls):
             uids,
         )
 
-    async def look_at_files(
-        self, files: Sequence[ClaimedFile], *, content: bool
+    async def check_stated_files(
+        self, files: Sequence[StatedFile], *, content: bool
     ) -> list[str | None]:
         """Return for each of at most 10 000 files what is wrong with it, or None."""
-        asked = LookAtFiles(files=list(files), content=content)
+        asked = CheckFiles(files=list(files), content=content)
         path = f"{API}/files/look"
-        return (await self.call("POST", path, body=asked, answer=FoundFaults, retry=False)).faults
+        return (await self.call("POST", path, body=asked, answer=FileFaults, retry=False)).faults
 
     async def dataset_named(self, name: str) -> Dataset | None:
         """Return the data set with exactly this name, or None."""
@@ -277,10 +277,10 @@ class DmsClient(PieceCalls, QuotaCalls):
 
     async def standing(
         self, *, uid: UUID | None = None, generations: bool = False
-    ) -> list[Standing]:
+    ) -> list[AppendOnlyDataset]:
         """Return the append-only data sets (or the one with ``uid``)."""
         path, params = f"{API}/standing", {"uid": uid, "generations": generations or None}
-        return (await self.call("GET", path, params=params, answer=StandingList)).standing
+        return (await self.call("GET", path, params=params, answer=AppendOnlyList)).standing
 
     async def cut_slice(self, uid: UUID, cut: CutSlice) -> UUID | None:
         """Cut a slice off an append-only data set, and return its uid (None: nothing was cut)."""

@@ -4,6 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
+from sluice.contracts.append_only import ScheduleList, ScheduleState, TriggerDepth
 from sluice.contracts.intake import (
     Dismissed,
     Rematch,
@@ -13,7 +14,6 @@ from sluice.contracts.intake import (
     UnmatchedList,
     WaitingHandover,
 )
-from sluice.contracts.standing import Generations, ScheduleList, ScheduleState
 
 
 class IntakeClient(ServiceClient):
@@ -52,7 +52,7 @@ class IntakeClient(ServiceClient):
         Raises:
             NotFound: The service is of the previous release.
         """
-        return (await self.call("GET", f"{API}/generations", answer=Generations)).most
+        return (await self.call("GET", f"{API}/generations", answer=TriggerDepth)).most
 
     async def ties(self) -> TieList:
         """Return templates of equal priority that matched the same data sets, the latest first."""

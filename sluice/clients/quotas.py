@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.quotas import HolderKind, Holdings, QuotaHolder, SetMost
+from sluice.contracts.quotas import HolderKind, Holdings, QuotaHolder, SetQuotaLimits
 
 
 class QuotaCalls(ServiceClient):
@@ -14,7 +14,7 @@ class QuotaCalls(ServiceClient):
         path, params = f"{API}/quotas/{kind}", {"name": name}
         return await self.call("GET", path, params=params, answer=Holdings)
 
-    async def set_most(self, holder: QuotaHolder, new: SetMost) -> None:
+    async def set_most(self, holder: QuotaHolder, new: SetQuotaLimits) -> None:
         """Set quotas of a holder. Repeating the call is safe.
 
         Raises:

@@ -4,14 +4,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from sluice.clients.asked_tasks import AskedTaskCalls
 from sluice.clients.base import API, path_of
+from sluice.clients.human_tasks import HumanTaskCalls
 from sluice.clients.jobs import JobCalls
 from sluice.clients.quotas import QuotaCalls
 from sluice.contracts.attention import Acknowledge, WorkCounts
 from sluice.contracts.groups import GroupShares, SetShare
 from sluice.contracts.limits import LimitList, SetLimit
-from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.pilots import (
@@ -29,7 +28,7 @@ from sluice.contracts.pilots import (
 )
 from sluice.contracts.room import RoomWaitList
 from sluice.contracts.secrets import SecretValues
-from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
+from sluice.contracts.sites import NewSite, NewSiteSecret, Site, SiteList
 from sluice.contracts.states import TaskState
 from sluice.contracts.steps import RankStep, StepList
 from sluice.contracts.tasks import (
@@ -41,6 +40,7 @@ from sluice.contracts.tasks import (
     UnschedulableList,
 )
 from sluice.contracts.times import Timeline, WorkTimes
+from sluice.contracts.warm_workers import LoadTool
 
 #: Seconds for a response beyond the time for which the WMS waits for work.
 _LEASE_GRACE = 10.0
@@ -48,7 +48,7 @@ _LEASE_GRACE = 10.0
 _COUNTING = 60.0
 
 
-class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
+class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
     """Client of the WMS."""
 
     service = "wms"
@@ -239,13 +239,13 @@ class WmsClient(AskedTaskCalls, JobCalls, QuotaCalls):
         """Return the sites that pilots come from."""
         return await self.call("GET", f"{API}/sites", answer=SiteList)
 
-    async def add_site(self, new: NewSite) -> GivenSite:
+    async def add_site(self, new: NewSite) -> NewSiteSecret:
         """Add a site. The call is not retried.
 
         Raises:
             Conflict: The site exists.
         """
-        return await self.call("POST", f"{API}/sites", body=new, answer=GivenSite, retry=False)
+        return await self.call("POST", f"{API}/sites", body=new, answer=NewSiteSecret, retry=False)
 
     async def revoke_site(self, name: str) -> Site:
         """Revoke a site.

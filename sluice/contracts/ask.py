@@ -7,14 +7,14 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from sluice.contracts.base import Contract, absent
-from sluice.contracts.wording import Spelling, in_words
+from sluice.contracts.wording import StringRule, in_words
 
 MOST_ANSWERS, MOST_AGREE, MOST_LINK_DAYS = 9, 9, 366
 #: What a person may answer: a word, for a key and for the file.
 AnswerName = Annotated[
     str,
     Field(min_length=1, max_length=40, pattern=r"^[^\x00-\x1f\x7f]+$"),
-    Spelling(
+    StringRule(
         "an answer",
         first=r"[^\x00-\x1f\x7f]",
         other=r"[^\x00-\x1f\x7f]",
@@ -34,7 +34,7 @@ def _each_once(answers: list[str]) -> list[str]:
 LanguageTag = Annotated[
     str,
     Field(max_length=35, pattern=r"^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{1,8})*$"),
-    Spelling(
+    StringRule(
         "a language",
         first="[a-zA-Z]",
         other="[a-zA-Z0-9-]",

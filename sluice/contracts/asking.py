@@ -24,7 +24,7 @@ MOST_AT_ONCE = 50
 MOST_REASON = 1000
 
 
-class AskedTask(Contract):
+class HumanTask(Contract):
     """A human task that has not ended.
 
     ``files`` are the inputs that every job gets, each with its port, including the port of
@@ -44,13 +44,13 @@ class AskedTask(Contract):
     asked: int
 
 
-class AskedTasks(Contract):
+class HumanTaskList(Contract):
     """A list of human tasks."""
 
-    tasks: list[AskedTask]
+    tasks: list[HumanTask]
 
 
-class AskedJob(Contract):
+class HumanJob(Contract):
     """A job of a human task.
 
     Within a task, ``id`` rises in the order in which the jobs were created.
@@ -61,13 +61,13 @@ class AskedJob(Contract):
     input: InputFile
 
 
-class AskedJobs(Contract):
+class HumanJobList(Contract):
     """One page of jobs, ordered by ``id``.
 
     The next page begins after the last ``id`` of this page.
     """
 
-    jobs: list[AskedJob]
+    jobs: list[HumanJob]
 
 
 class AnsweredJob(Contract):
@@ -97,7 +97,7 @@ class AnsweredJobs(Contract):
     refused: Annotated[list[RefusedJob], Field(max_length=1024)] = Field(default_factory=list)
 
 
-class TakenAnswer(Contract):
+class AcceptedAnswer(Contract):
     """The result of a report on one job.
 
     ``stale`` means that the job no longer waits for an answer.
@@ -107,10 +107,10 @@ class TakenAnswer(Contract):
     answer: ReportAnswer
 
 
-class TakenAnswers(Contract):
+class AcceptedAnswers(Contract):
     """Results of a report: answered jobs first, then refused jobs."""
 
-    jobs: list[TakenAnswer]
+    jobs: list[AcceptedAnswer]
 
 
 class AskPage(Contract):
@@ -131,7 +131,7 @@ class AskPage(Contract):
     labels: Annotated[dict[str, str], Field(exclude_if=operator.not_)] = Field(default_factory=dict)
 
 
-class ShownItem(Contract):
+class AnnotatorItem(Contract):
     """An item as the page shows it.
 
     ``text`` may have ``mark``: the begin and end of a place, in characters. ``html`` is sanitized.
@@ -147,7 +147,7 @@ class ShownItem(Contract):
     title: str = ""
 
 
-class GivenAnswer(Contract):
+class AnnotatorAnswer(Contract):
     """An answer to an item.
 
     ``seconds`` is the time for which the item was shown.
@@ -165,7 +165,7 @@ class AskNext(Contract):
     Answers that are sent twice count once.
     """
 
-    answers: Annotated[list[GivenAnswer], Field(max_length=MOST_AT_ONCE)] = Field(
+    answers: Annotated[list[AnnotatorAnswer], Field(max_length=MOST_AT_ONCE)] = Field(
         default_factory=list
     )
     has: Annotated[list[UUID], Field(max_length=MOST_AT_ONCE)] = Field(default_factory=list)
@@ -181,7 +181,7 @@ class AnswerFate(StrEnum):
     UNKNOWN = "unknown"  #: the item was never shown to this browser
 
 
-class FateOfAnswer(Contract):
+class AnswerResult(Contract):
     """What happened to the answer to one item."""
 
     item: UUID
@@ -196,8 +196,8 @@ class NextItems(Contract):
     Without ``items`` and ``over``, other browsers have the remaining items: ask again later.
     """
 
-    fates: list[FateOfAnswer] = Field(default_factory=list)
-    items: list[ShownItem] = Field(default_factory=list)
+    fates: list[AnswerResult] = Field(default_factory=list)
+    items: list[AnnotatorItem] = Field(default_factory=list)
     given: int = 0
     over: bool = False
     wording: str

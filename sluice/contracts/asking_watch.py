@@ -7,10 +7,10 @@ from pydantic import Field
 
 from sluice.contracts.ask import MOST_LINK_DAYS
 from sluice.contracts.base import Contract, Timestamp, absent
-from sluice.contracts.states import AskItemState, DeviceStanding
+from sluice.contracts.states import AskItemState, DeviceState
 
 
-class AskingStep(Contract):
+class HumanStep(Contract):
     """The progress of one human task step.
 
     ``items`` counts items by state. ``seconds`` is the median time of an answer. ``link`` is the
@@ -56,10 +56,10 @@ class AskingStep(Contract):
         return self.decided + self.finished
 
 
-class AskingSteps(Contract):
+class HumanStepList(Contract):
     """A list of human task steps."""
 
-    steps: list[AskingStep]
+    steps: list[HumanStep]
 
 
 class NewLink(Contract):
@@ -124,7 +124,7 @@ class AskDevice(Contract):
     score: float
     limit: float
     seconds: float
-    standing: DeviceStanding
+    standing: DeviceState
     reason: str = ""
     set_by: str | None = None
     alike: int = 0
@@ -137,14 +137,14 @@ class AskDevices(Contract):
     devices: list[AskDevice]
 
 
-class SetStanding(Contract):
+class SetDeviceState(Contract):
     """A request to exclude a browser or to count its answers again.
 
     No answer of an excluded browser counts. Otherwise all its answers count. Results that the WMS
     already has do not change.
     """
 
-    standing: DeviceStanding
+    standing: DeviceState
     reason: Annotated[str, Field(max_length=500)] = ""
 
 

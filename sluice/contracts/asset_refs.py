@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from sluice.contracts.base import Contract, absent
 from sluice.contracts.plain_paths import stays_inside
-from sluice.contracts.wording import Spelling, in_words
+from sluice.contracts.wording import StringRule, in_words
 from sluice.visible_text import quoted
 
 #: How ``sluice:bind`` names an asset, and how people read it.
@@ -18,7 +18,7 @@ MARK = "sluice.asset"
 AssetName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
-    Spelling(
+    StringRule(
         "an asset's name",
         first="[A-Za-z0-9]",
         other="[A-Za-z0-9_.-]",

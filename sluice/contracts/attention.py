@@ -9,7 +9,7 @@ from pydantic import Field, StringConstraints
 
 from sluice.contracts.base import Contract, Timestamp, absent
 from sluice.contracts.problems import Conflict
-from sluice.contracts.wording import Spelling
+from sluice.contracts.wording import StringRule
 
 #: A person's name as that person writes it.
 PersonName = Annotated[
@@ -18,7 +18,7 @@ PersonName = Annotated[
         strip_whitespace=True, min_length=1, max_length=100,
         pattern=r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$",
     ),
-    Spelling(
+    StringRule(
         "a person's name", first=r"[^\x00-\x1f\x7f]", other=r"[^\x00-\x1f\x7f]", most=100,
         rule="is not blank, has at most 100 characters, and no control character (tab, newline)",
     ),
@@ -38,7 +38,7 @@ class Acknowledgement(Contract):
     at: Timestamp
 
 
-class AlreadySeen(Conflict):
+class AlreadyAcknowledged(Conflict):
     """Another person has acknowledged the notice. The first acknowledgement stays."""
 
     def __init__(self, what: str, by: str, at: datetime) -> None:

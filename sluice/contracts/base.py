@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-from sluice.contracts.wording import Spelling, in_words
+from sluice.contracts.wording import StringRule, in_words
 from sluice.visible_text import quoted
 
 #: Free description of a data set or file: JSON values under short keys.
@@ -15,7 +15,7 @@ Metadata = dict[str, Any]
 Name = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+@=,~ -]{0,199}$"),
-    Spelling(
+    StringRule(
         "a name",
         first="[A-Za-z0-9_]",
         other="[A-Za-z0-9_.+@=,~ -]",
@@ -34,7 +34,7 @@ FileName = Annotated[
         pattern=r"^(?:[^./\x00-\x1f]|\.[^./\x00-\x1f]|\.\.[^/\x00-\x1f])[^/\x00-\x1f]*$",
         max_length=240,
     ),
-    Spelling(
+    StringRule(
         "a file's name",
         first=r"[^/\x00-\x1f]",
         other=r"[^/\x00-\x1f]",
@@ -79,7 +79,7 @@ ImageName = Annotated[
     StringConstraints(
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(?:[:@/][A-Za-z0-9_][A-Za-z0-9._-]*)*$", max_length=255
     ),
-    Spelling(
+    StringRule(
         "an image's name",
         first="[A-Za-z0-9]",
         other="[A-Za-z0-9._:@/-]",
@@ -95,7 +95,7 @@ ImageName = Annotated[
 Checksum = Annotated[
     str,
     StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$"),
-    Spelling(
+    StringRule(
         "a checksum",
         first=".",
         other=r"[\s\S]",

@@ -13,7 +13,7 @@ from sluice.contracts.bounds import NewParams, NewText
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.plan import Plan
-from sluice.contracts.renamed import Renamed
+from sluice.contracts.renamed import ContractWithOldNames
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import (
     ChainDatasetStatus,
@@ -48,7 +48,7 @@ class FileValue(Contract):
 ChainRank = Annotated[float, Field(ge=0.0, le=MOST_RANK, exclude_if=operator.not_)]
 
 
-class NewChain(Renamed):
+class NewChain(ContractWithOldNames):
     """A data set to be carried through a template (``POST /datasets``). One chain per data set,
     template version, group and values of parameters that are not bound to the data set's metadata:
     a repetition answers with the first. ``rank`` is added to those of its steps."""
@@ -121,7 +121,7 @@ class RerunPlan(Contract):
     missing: list[str]
 
 
-class ChainDataset(Renamed):
+class ChainDataset(ContractWithOldNames):
     """A data set of a chain. ``port`` None: the step's logs. ``step`` None: the chain's input, or,
     where ``port`` names a parameter, the file that is its value. A ``port`` that ends in
     ``~before``: an output of the step in the chain that this one is a rerun of, from which outputs
@@ -152,7 +152,7 @@ class ChainCollection(Contract):
 INCOMPLETE = "incomplete"
 
 
-class ListedState(StrEnum):
+class ChainListState(StrEnum):
     """What chains are listed by: their states, and what those that lack results are called."""
 
     IN_PROGRESS = ChainState.IN_PROGRESS.value
@@ -194,7 +194,7 @@ class ChainStep(Contract):
         return outcome_of(self.state, failed_jobs=self.failed_jobs)
 
 
-class Chain(Renamed):
+class Chain(ContractWithOldNames):
     """``reason``: why it failed, was or will be canceled, or what one that finished lacks; of one
     that uploads its output, why that does not go on (so tells the operator service of a single
     chain). ``rerun_of``: the chain that
@@ -257,7 +257,7 @@ class ChainOutputs(Contract):
     outputs: list[ChainOutput]
 
 
-class ChainPage(Renamed):
+class ChainPage(ContractWithOldNames):
     """Newest first; ``after`` is None on the last page."""
 
     old_names: ClassVar = {"after": "next"}
@@ -306,7 +306,7 @@ class WatchList(Contract):
     tasks: list[Watched]
 
 
-class ChainTask(Renamed):
+class ChainTask(ContractWithOldNames):
     """A row of the operator's list of tasks."""
 
     old_names: ClassVar = {"task_uid": "task_id", "template": "template_name", "state": "status"}

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
-from sluice.contracts.wording import Spelling, sentence_of
+from sluice.contracts.wording import StringRule, sentence_of
 
 #: Of a File in CWL, and of a file's metadata in the catalogue.
 COUNTS = "sluice:counts"
@@ -32,7 +32,7 @@ Count = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
 _Name = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,39}$"),
-    Spelling(
+    StringRule(
         "its name",
         first="[A-Za-z]",
         other="[A-Za-z0-9_]",

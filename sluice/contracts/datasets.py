@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
+from sluice.contracts.append_only import SliceOf
 from sluice.contracts.asset_refs import MARK
 from sluice.contracts.base import (
     Checksum,
@@ -32,8 +33,7 @@ from sluice.contracts.bounds import (
 )
 from sluice.contracts.owners import EVERYONE, GroupName, Owner, OwnerGroup, SharedWith
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.renamed import Renamed
-from sluice.contracts.standing import SliceOf
+from sluice.contracts.renamed import ContractWithOldNames
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.wording import in_words
 from sluice.visible_text import quoted
@@ -152,7 +152,7 @@ class DatasetStatus(Contract):
     chain_waits: Annotated[str | None, Field(exclude_if=absent)] = None
 
 
-class DatasetPage(Renamed):
+class DatasetPage(ContractWithOldNames):
     """``after`` goes into the next request's ``after``: nothing closed between two requests is
     missed or repeated."""
 
@@ -226,7 +226,7 @@ class File(NewFile):
     dataset_uid: UUID
 
 
-class FilePage(Renamed):
+class FilePage(ContractWithOldNames):
     """Files in order of ``seq`` (then name); ``after`` is None on the last page."""
 
     old_names: ClassVar = {"after": "next"}

@@ -5,8 +5,8 @@ from typing import Annotated
 from pydantic import Field
 
 from sluice.contracts.base import Contract
-from sluice.contracts.people import Claimed, GivenToken, Label
-from sluice.contracts.secrets import HoldsSecrets, ToldSecret
+from sluice.contracts.people import Claimed, Label, NewTokenSecret
+from sluice.contracts.secrets import SecretContract, ToldSecret
 
 #: Letters of a code that a person compares: no vowels, so no words (RFC 8628, 6.1).
 CODE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
@@ -20,7 +20,7 @@ class NewDeviceLogin(Contract):
     label: Label
 
 
-class DeviceLogin(HoldsSecrets):
+class DeviceLogin(SecretContract):
     """``device_code``: what the command asks with, and tells nobody. ``user_code``: what it shows,
     and the page as well. ``verification_uri``: the page, by the address that was asked.
     ``expires_in``, ``interval``: s, until it ends, and from one question to the next."""
@@ -33,16 +33,16 @@ class DeviceLogin(HoldsSecrets):
     interval: Annotated[int, Field(ge=1)]
 
 
-class DeviceQuestion(HoldsSecrets):
+class DeviceQuestion(SecretContract):
     """Asks whether somebody has allowed it meanwhile."""
 
     device_code: Claimed
 
 
-class DeviceAnswer(HoldsSecrets):
+class DeviceAnswer(SecretContract):
     """``given``: the token, which is told this once; None: nobody has said anything yet."""
 
-    given: GivenToken | None = None
+    given: NewTokenSecret | None = None
 
 
 def shown_code(letters: str) -> str:

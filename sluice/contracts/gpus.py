@@ -8,13 +8,13 @@ from pydantic import Field, StringConstraints
 
 from sluice.contracts.base import Contract, absent
 from sluice.contracts.bounds import NewWord
-from sluice.contracts.wording import Spelling
+from sluice.contracts.wording import StringRule
 
 #: Numbers with dots between them, such as 12.4 (CUDA) or 8.6 (compute capability).
 Version = Annotated[
     str,
     StringConstraints(pattern=r"^[0-9]{1,6}(\.[0-9]{1,6}){0,3}$"),
-    Spelling(
+    StringRule(
         "a version",
         first="[0-9]",
         other="[0-9.]",

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, assert_never
 
+from sluice.contracts.append_only import Trigger
 from sluice.contracts.counts import produced_facts
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Plan
-from sluice.contracts.standing import Due
 from sluice.visible_text import quoted
 
 
@@ -51,7 +51,7 @@ def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
     return objection(plan, facts_of(dataset))
 
 
-def due_text(due: Due) -> str:
+def due_text(due: Trigger) -> str:
     """``when 1000 files are new, or 24 hours have gone``, ``at 0 3 * * * (Europe/Warsaw)``."""
     every = due.every
     if every is None:

@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, StringConstraints
 
-from sluice.contracts.wording import Spelling, in_words
+from sluice.contracts.wording import StringRule, in_words
 
 ThingT = TypeVar("ThingT")
 
@@ -16,7 +16,7 @@ ThingT = TypeVar("ThingT")
 PartName = Annotated[
     str,
     StringConstraints(pattern=r"^[1-9][0-9]{0,2}/[1-9][0-9]{0,2}$"),
-    Spelling(
+    StringRule(
         "a part of a node",
         first="[1-9]",
         other="[0-9/]",

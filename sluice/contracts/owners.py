@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints
 
 from sluice.contracts.base import Contract, absent
-from sluice.contracts.wording import Spelling
+from sluice.contracts.wording import StringRule
 
 #: The group that everybody is in, also who has no account.
 EVERYONE = "everyone"
@@ -23,7 +23,7 @@ def _everyones(group: object) -> bool:
 GroupName = Annotated[
     str,
     StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$"),
-    Spelling(
+    StringRule(
         "the name of a group",
         first="[a-z0-9]",
         other="[a-z0-9._-]",
@@ -68,7 +68,7 @@ class Share(Contract):
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Visibility:
     """What somebody sees. ``groups``: those that he is in; None: everything is his to see."""
 
     groups: frozenset[str] | None = None
@@ -88,7 +88,9 @@ class Sight:
 def may_take(template_group: str, dataset_group: str, shared_with: Iterable[str]) -> bool:
     """Whether data sets go through a template by themselves: its group sees them, or it is
     everybody's."""
-    return template_group == EVERYONE or sight([template_group]).sees(dataset_group, shared_with)
+    return template_group == EVERYONE or visibility([template_group]).sees(
+        dataset_group, shared_with
+    )
 
 
 def may_take_away(data_group: str, chain_group: str) -> bool:
@@ -104,9 +106,9 @@ def group_of_chain(template_group: str, dataset_group: str) -> str:
 
 
 #: Of services, administrators, and whoever asks where nobody has to say who he is.
-ALL = Sight()
+ALL = Visibility()
 
 
-def sight(groups: Iterable[str]) -> Sight:
+def visibility(groups: Iterable[str]) -> Visibility:
     """Of a person who is in them, and with everybody in ``EVERYONE``."""
-    return Sight(frozenset({EVERYONE, *groups}))
+    return Visibility(frozenset({EVERYONE, *groups}))

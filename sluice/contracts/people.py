@@ -15,8 +15,8 @@ from pydantic import (
 from sluice.contracts.access import Role
 from sluice.contracts.base import Contract, Timestamp
 from sluice.contracts.owners import GroupName, GroupNames
-from sluice.contracts.secrets import IN_JSON_ALONE, HoldsSecrets, ToldSecret
-from sluice.contracts.wording import Spelling, in_words
+from sluice.contracts.secrets import IN_JSON_ALONE, SecretContract, ToldSecret
+from sluice.contracts.wording import StringRule, in_words
 
 #: Characters of a password: NIST SP 800-63B asks for a length, and for no kinds of characters.
 LEAST_PASSWORD, MOST_PASSWORD = 12, 512
@@ -31,7 +31,7 @@ _NAME = r"^[a-z0-9][a-z0-9._@-]{0,99}$"
 PersonName = Annotated[
     str,
     StringConstraints(pattern=_NAME),
-    Spelling(
+    StringRule(
         "the name of an account",
         first="[a-z0-9]",
         other="[a-z0-9._@-]",
@@ -52,7 +52,7 @@ def is_name(text: str) -> bool:
 Label = Annotated[
     str,
     StringConstraints(pattern=r"^[^\x00-\x1f]{1,100}$"),
-    Spelling(
+    StringRule(
         "a token's label",
         first=r"[^\x00-\x1f]",
         other=r"[^\x00-\x1f]",
@@ -95,7 +95,7 @@ IN_GROUPS = (
 )
 
 
-class NewAccount(HoldsSecrets):
+class NewAccount(SecretContract):
     """``password``: None: who has none signs in with tokens alone, which an administrator makes."""
 
     name: PersonName
@@ -104,7 +104,7 @@ class NewAccount(HoldsSecrets):
     groups: GroupNames = Field(default_factory=list, description=IN_GROUPS)
 
 
-class AccountChange(HoldsSecrets):
+class AccountChange(SecretContract):
     """What is None stays as it is. ``password``: a new one ends all sessions of the person."""
 
     role: Role | None = None
@@ -140,7 +140,7 @@ class Me(Contract):
     groups: list[GroupName] = Field(default_factory=list)
 
 
-class NewPassword(HoldsSecrets):
+class NewPassword(SecretContract):
     old: Claimed
     new: Password
 
@@ -178,14 +178,14 @@ class TokenList(Contract):
     tokens: list[Token]
 
 
-class GivenToken(HoldsSecrets):
+class NewTokenSecret(SecretContract):
     """``secret``: what is sent with requests; it is told this once."""
 
     token: Token
     secret: ToldSecret
 
 
-class SignInWithPassword(HoldsSecrets):
+class SignInWithPassword(SecretContract):
     """A token for whoever knows the password. ``label``: what it is for."""
 
     name: Annotated[str, Field(max_length=100)]
@@ -193,7 +193,7 @@ class SignInWithPassword(HoldsSecrets):
     label: Label = "sluice login"
 
 
-class TokenQuestion(HoldsSecrets):
+class TokenQuestion(SecretContract):
     """A service asks whose a token is that it was sent (as RFC 7662 has it)."""
 
     token: Claimed
@@ -207,7 +207,7 @@ class TokenHolder(Contract):
     groups: list[GroupName] = Field(default_factory=list)
 
 
-class Asker(Contract):
+class OnBehalfOf(Contract):
     """For whom a service asks another one, and which request of his it answers."""
 
     name: str

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.base import Contract, Name, Timestamp, absent
-from sluice.contracts.loaded import LoadedTools, LoadState
-from sluice.contracts.pilots import NodeResources, WithContainment
-from sluice.contracts.resources import BookedAmounts, taken_in_words
+from sluice.contracts.pilots import NodeResources, WithIsolation
+from sluice.contracts.resources import AllocatedAmounts, taken_in_words
 from sluice.contracts.states import PilotState
+from sluice.contracts.warm_workers import LoadedTools, LoadState
 
 
 class PilotActivity(StrEnum):
@@ -28,7 +28,7 @@ class PilotActivity(StrEnum):
     GONE = "gone"
 
 
-class Pilot(WithContainment):
+class Pilot(WithIsolation):
     """``leased``, ``running``: by its heartbeats. Pages alone have ``busy``: slots with a job,
     ``booked``: by jobs, ``stopping``: hands them back, ``to_load``: the step that goes first."""
 
@@ -45,7 +45,7 @@ class Pilot(WithContainment):
     finished: int = 0
     failed: int = 0
     busy: int | None = Field(default=None, exclude_if=absent)
-    booked: BookedAmounts | None = Field(default=None, exclude_if=absent)
+    booked: AllocatedAmounts | None = Field(default=None, exclude_if=absent)
     acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
     stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
     loaded: LoadedTools = Field(default_factory=list)
@@ -84,10 +84,10 @@ class Pilot(WithContainment):
         """Of what its node offers, how much its jobs take, by what it is: ``2 of 8`` cores. MiB of
         memory and disk; disk, where jobs have asked for some."""
         has = self.resources
-        offered = BookedAmounts(
+        offered = AllocatedAmounts(
             cores=has.cores, ram=has.ram, disk=has.disk, gpus=len(has.gpus), named=has.named
         )
-        return taken_in_words(self.booked or BookedAmounts(), offered, between)
+        return taken_in_words(self.booked or AllocatedAmounts(), offered, between)
 
     @property
     def busy_slots(self) -> int:

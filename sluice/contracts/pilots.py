@@ -21,7 +21,6 @@ from sluice.contracts.bounds import MOST_GPUS, MOST_WORD, NewUrl, NewWord
 from sluice.contracts.counts import Counts
 from sluice.contracts.gpus import Gpu
 from sluice.contracts.job_inputs import InputFile, JobInput
-from sluice.contracts.loaded import LoadedKinds, LoadedTools
 from sluice.contracts.needs import Needs
 from sluice.contracts.node_parts import PartName, part_in_words
 from sluice.contracts.resources import (
@@ -41,7 +40,8 @@ from sluice.contracts.states import (
     TaskMode,
 )
 from sluice.contracts.tasks import TaskOutput
-from sluice.contracts.wire import Flat, FlatContract
+from sluice.contracts.warm_workers import LoadedKinds, LoadedTools
+from sluice.contracts.wire import FlatContract, FlattenedField
 from sluice.contracts.wording import in_words
 
 #: Cores, and MiB, of a node.
@@ -80,7 +80,7 @@ class NodeResources(Contract):
         return ", ".join(f"{number} × {name}" for name, number in Counter(self.gpus).items())
 
 
-class WithContainment(Contract):
+class WithIsolation(Contract):
     """What the node has to keep jobs in. Each is left out where there is none: the release before
     knows neither."""
 
@@ -108,7 +108,7 @@ def _few(node: NodeResources) -> NodeResources:
     return node
 
 
-class RegisterPilot(WithContainment):
+class RegisterPilot(WithIsolation):
     """``uid`` is chosen by the pilot, so that a repeated registration is the same pilot."""
 
     uid: UUID
@@ -201,7 +201,7 @@ class PilotTask(FlatContract):
     outputs: list[TaskOutput]
     log_out_uid: UUID
     log_out_url: StorageUrl
-    needs: Annotated[Needs, Flat()] = Needs()
+    needs: Annotated[Needs, FlattenedField()] = Needs()
 
 
 class Lease(Contract):
@@ -268,7 +268,7 @@ ReportedTime = Annotated[
     Field(ge=datetime(1970, 1, 1, tzinfo=UTC), le=datetime(2100, 1, 1, tzinfo=UTC)),
 ]
 #: MiB, or seconds.
-Measured = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
+SystemUnderTest = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
 
 
 class OutputFile(Contract):
@@ -306,8 +306,8 @@ class AttemptReport(Contract):
     message: Annotated[str, Field(max_length=4000)] = ""
     outputs: list[OutputFile] = Field(default_factory=list)
     log: LogFile | None = None
-    peak_memory: Measured | None = None
-    cpu_seconds: Measured | None = None
+    peak_memory: SystemUnderTest | None = None
+    cpu_seconds: SystemUnderTest | None = None
     #: MiB of the GPU, or of the part of one, that was full; 0: not known. None: none was.
     gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1, exclude_if=absent)] = None
     #: There may be checkpoints of the job: the answer is to say whether it has ended.

@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from sluice.contracts.append_only import Collect, Trigger
 from sluice.contracts.asset_refs import AssetRef
 from sluice.contracts.base import Contract, Share, absent
 from sluice.contracts.needs import Needs
 from sluice.contracts.secrets import SecretRef
-from sluice.contracts.standing import Collect, Due
 from sluice.contracts.states import EntryKind, InputMode, Pick, TaskMode
-from sluice.contracts.wire import Flat, FlatContract, Wire
+from sluice.contracts.wire import FlatContract, FlattenedField, Wire
 
 #: Types of a parameter that is a data set.
 FILES = {"type": "array", "items": "File"}
@@ -223,7 +223,7 @@ class PlanStep(FlatContract):
     inputs: Annotated[
         list[StepInput],
         Field(min_length=1),
-        Flat(
+        FlattenedField(
             called={
                 "port": "data_port",
                 "mode": "data_mode",
@@ -246,7 +246,7 @@ class PlanStep(FlatContract):
     batch: Batch = Batch()
     #: ``dataset``: it waits for the whole data set, also where it could take files as they come.
     flow: Annotated[Literal["dataset"] | None, Field(exclude_if=absent)] = None
-    needs: Annotated[Needs, Flat()] = Needs()
+    needs: Annotated[Needs, FlattenedField()] = Needs()
     #: Ports of which each combination is a job, the last one's entries the fastest; none: what is
     #: scattered over is taken together, by number.
     cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
@@ -321,7 +321,7 @@ class Plan(Contract):
     match: dict[str, Condition] = Field(default_factory=dict)
     #: It runs by growth or by the clock: ``match`` is of the standing data sets that it takes
     #: slices of.
-    due: Annotated[Due | None, Field(exclude_if=absent)] = None
+    due: Annotated[Trigger | None, Field(exclude_if=absent)] = None
     priority: int = 0
     bind: dict[str, str] = Field(default_factory=dict)
     #: Parameters that are given by nobody: their values are secrets.

@@ -80,7 +80,7 @@ class Quota(Contract):
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ReachedQuota:
     """A quota that leaves no room for ``more``."""
 
     holder: QuotaHolder
@@ -108,7 +108,7 @@ class Holdings(Contract):
     holdings: list[Holding]
 
 
-class SetMost(Contract):
+class SetQuotaLimits(Contract):
     """What is not named stays; null: as much as there is."""
 
     most: dict[Quantity, Most | None]

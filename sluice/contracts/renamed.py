@@ -29,7 +29,7 @@ def old_names_written(wanted: bool = True) -> Iterator[None]:
         _old_names_wanted.reset(token)
 
 
-class Renamed(Contract):
+class ContractWithOldNames(Contract):
     """A contract with fields that had other names in the release before.
 
     Fields are read under both names. They are written under the old ones only for readers of the

@@ -11,7 +11,7 @@ from sluice.contracts.base import Contract, absent
 from sluice.contracts.bounds import MOST_GPUS, NewWord
 from sluice.contracts.gpus import FreeGpu
 from sluice.contracts.numbers import in_full
-from sluice.contracts.wording import Spelling
+from sluice.contracts.wording import StringRule
 
 #: Of one node, or of one job.
 MOST_NAMED, MOST_LABELS = 64, 64
@@ -21,7 +21,7 @@ LEAST_AMOUNT, MOST_AMOUNT = 0.001, 1_000_000_000
 ResourceName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"),
-    Spelling(
+    StringRule(
         "a resource's or label's name",
         first="[A-Za-z]",
         other="[A-Za-z0-9_.-]",
@@ -70,7 +70,7 @@ class Amounts(Contract):
     gpus: Annotated[list[FreeGpu], Field(max_length=MOST_GPUS)] = Field(default_factory=list)
 
 
-class BookedAmounts(Contract):
+class AllocatedAmounts(Contract):
     """Of a node, by the jobs that run there. ``ram``, ``disk`` in MiB; ``gpus``: parts of them, in
     all."""
 
@@ -81,7 +81,9 @@ class BookedAmounts(Contract):
     named: NamedRest = Field(default_factory=dict)
 
 
-def taken_in_words(taken: BookedAmounts, offered: BookedAmounts, between: str) -> dict[str, str]:
+def taken_in_words(
+    taken: AllocatedAmounts, offered: AllocatedAmounts, between: str
+) -> dict[str, str]:
     """``2 of 8``, by what it is; disk where some is taken."""
     amounts: dict[str, tuple[float, float]] = {
         "cores": (taken.cores, offered.cores),

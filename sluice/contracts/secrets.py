@@ -16,7 +16,7 @@ from pydantic import (
 
 from sluice.contracts.base import Contract, Timestamp, absent
 from sluice.contracts.owners import EVERYONE, GroupName, OwnerGroup
-from sluice.contracts.wording import Spelling, in_words
+from sluice.contracts.wording import StringRule, in_words
 
 #: Bytes of a value in UTF-8.
 MOST_SECRET = 64 * 1024
@@ -26,7 +26,7 @@ SCHEME = "secret:"
 SecretName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$"),
-    Spelling(
+    StringRule(
         "a secret's name",
         first="[A-Za-z0-9]",
         other="[A-Za-z0-9_.-]",
@@ -42,7 +42,7 @@ SecretName = Annotated[
 TemplateGlob = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_*?\[][A-Za-z0-9_.+@=,~ *?!\[\]-]{0,199}$"),
-    Spelling(
+    StringRule(
         "a pattern of templates' names",
         first=r"[A-Za-z0-9_*?\[]",
         other=r"[A-Za-z0-9_.+@=,~ *?!\[\]-]",
@@ -97,7 +97,7 @@ SecretText = Annotated[
 ]
 
 
-class HoldsSecrets(Contract):
+class SecretContract(Contract):
     """What has values of secrets in it says of none of them what is wrong with it."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
@@ -115,7 +115,7 @@ class SecretRef(Contract):
         )
 
 
-class NewSecret(HoldsSecrets):
+class NewSecret(SecretContract):
     """A value, which becomes the next version of its secret.
 
     ``templates``: patterns of the names of templates that may use it; None: those of the version
@@ -174,14 +174,14 @@ class SecretList(Contract):
     secrets: list[Secret]
 
 
-class SecretsAsked(Contract):
+class SecretsRequest(Contract):
     """What a job of a template needs; ``secrets``: by its tool's port, each with its version."""
 
     template: str
     secrets: dict[str, SecretRef]
 
 
-class SecretValues(HoldsSecrets):
+class SecretValues(SecretContract):
     """By port of the tool."""
 
     values: dict[str, SecretText]

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract, Name, Timestamp
 from sluice.contracts.resources import ResourceName
-from sluice.contracts.secrets import HoldsSecrets, ToldSecret
+from sluice.contracts.secrets import SecretContract, ToldSecret
 
 #: What every token of a site begins with.
 SITE_TOKEN_PREFIX = "sluice-site_"  # noqa: S105 - its beginning
@@ -47,7 +47,7 @@ class SiteList(Contract):
     sites: list[Site]
 
 
-class GivenSite(HoldsSecrets):
+class NewSiteSecret(SecretContract):
     """``secret``: what its pilots enrol with; it is told this once."""
 
     site: Site

@@ -240,7 +240,7 @@ class AskItemState(StrEnum):
         return self in {AskItemState.GIVEN, AskItemState.WITHDRAWN}
 
 
-class DeviceStanding(StrEnum):
+class DeviceState(StrEnum):
     """What is thought of a browser that answers."""
 
     COUNTED = "counted"  #: its answers count

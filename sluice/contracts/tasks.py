@@ -12,7 +12,7 @@ from sluice.contracts.bounds import NewText
 from sluice.contracts.needs import Needs
 from sluice.contracts.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.plan import Boundary, Hopeless, MergeGroups, mode_on_the_wire
-from sluice.contracts.renamed import Renamed
+from sluice.contracts.renamed import ContractWithOldNames
 from sluice.contracts.states import (
     AttemptOutcome,
     EntryKind,
@@ -23,7 +23,7 @@ from sluice.contracts.states import (
     TaskMode,
     TaskState,
 )
-from sluice.contracts.wire import Flat, FlatContract
+from sluice.contracts.wire import FlatContract, FlattenedField
 
 
 class TaskOutput(Contract):
@@ -59,7 +59,7 @@ class TaskInput(Contract):
     kind: EntryKind = EntryKind.FILE
 
 
-class TakenOver(Contract):
+class ReusedTask(Contract):
     """A task that was at the same work before, and the data set of each of its outputs, by port:
     where a job of it with the same inputs finished, its outputs are this task's, and the job does
     not run again."""
@@ -92,7 +92,7 @@ class Task(FlatContract):
     inputs: Annotated[
         list[TaskInput],
         Field(min_length=1),
-        Flat(
+        FlattenedField(
             called={
                 "port": "dat_in_port",
                 "mode": "dat_in_mode",
@@ -114,7 +114,7 @@ class Task(FlatContract):
     outputs: Annotated[
         list[TaskOutput],
         Field(min_length=1),
-        Flat(
+        FlattenedField(
             called={
                 "port": "dat_out_port",
                 "optional": "dat_out_optional",
@@ -136,8 +136,8 @@ class Task(FlatContract):
     #: See ``PlanStep``.
     cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
     by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    needs: Annotated[Needs, Flat()] = Needs()
-    taken_over: TakenOver | None = Field(default=None, exclude_if=absent)
+    needs: Annotated[Needs, FlattenedField()] = Needs()
+    taken_over: ReusedTask | None = Field(default=None, exclude_if=absent)
     owner: Owner = None
     group: OwnerGroup = EVERYONE
 
@@ -250,7 +250,7 @@ class Boosted(Contract):
 PEOPLE = UUID("a5ced000-0000-4000-8000-000000000000")
 
 
-class Attempt(Renamed):
+class Attempt(ContractWithOldNames):
     """``pilot_uid``: of the pilot, or ``PEOPLE``. ``pilot_name``: given where asked for."""
 
     old_names: ClassVar = {"pilot_uid": "pilot"}
@@ -313,7 +313,7 @@ class JobOrder(StrEnum):
     MEMORY = "memory"
 
 
-class JobPage(Renamed):
+class JobPage(ContractWithOldNames):
     """Jobs of a task; ``after`` is None on the last page."""
 
     old_names: ClassVar = {"after": "next"}
@@ -322,7 +322,7 @@ class JobPage(Renamed):
     after: str | None
 
 
-class Outlook(Contract):
+class Schedulability(Contract):
     """Whether a task's jobs will ever find a node. ``never``: none that is there or can be launched
     has what they need, for the ``reason``, the end of a sentence."""
 

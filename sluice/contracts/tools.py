@@ -10,7 +10,7 @@ from sluice.contracts.base import Contract, Name, Timestamp, absent
 from sluice.contracts.owners import GroupName
 from sluice.contracts.problems import Finding
 from sluice.contracts.templates import Template
-from sluice.contracts.wording import Spelling
+from sluice.contracts.wording import StringRule
 
 #: Most tools of one workflow.
 MOST_TOOLS = 100
@@ -18,7 +18,7 @@ MOST_TOOLS = 100
 ToolName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,99}$"),
-    Spelling(
+    StringRule(
         "a tool's name",
         first="[A-Za-z_]",
         other="[A-Za-z0-9_.-]",
@@ -34,7 +34,7 @@ ToolName = Annotated[
 ToolRef = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,99}(@[1-9][0-9]{0,8})?$"),
-    Spelling(
+    StringRule(
         "a tool",
         first="[A-Za-z_]",
         other="[A-Za-z0-9_.@-]",

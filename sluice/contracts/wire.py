@@ -28,7 +28,7 @@ Wire = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Flat:
+class FlattenedField:
     """Annotates a field of a ``FlatContract`` that is a contract itself: on the wire, its fields
     stand beside those of the whole. Of a list, those of the first item do, and the others are the
     list ``further``.
@@ -47,7 +47,7 @@ class _Nested:
     """An annotated field. ``names``: those of the nested contract's fields on the wire."""
 
     name: str
-    flat: Flat
+    flat: FlattenedField
     names: Mapping[str, str]
 
     def fold(self, wire: Wire) -> None:
@@ -103,8 +103,10 @@ class _Nested:
 
 
 class FlatContract(Contract):
-    """Its fields that are annotated with ``Flat`` are nested in code and flat on the wire. Both
-    forms are read; that the two are mixed is an error."""
+    """A contract whose fields with ``FlattenedField`` are nested in code and flat on the wire.
+
+    Both forms are read. A mixture of both is an error.
+    """
 
     _nested: ClassVar[tuple[_Nested, ...]] = ()
 
@@ -151,7 +153,7 @@ def _title(name: str) -> str:
 def _nested_of(model: type[BaseModel]) -> Iterator[_Nested]:
     for name, declared in model.model_fields.items():
         for flat in declared.metadata:
-            if isinstance(flat, Flat):
+            if isinstance(flat, FlattenedField):
                 held: Any = declared.annotation
                 kind = get_args(held)[0] if flat.further else held
                 names = {own: flat.called.get(own, own) for own in kind.model_fields}

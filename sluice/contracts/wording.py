@@ -30,7 +30,7 @@ def in_words(sentence: str) -> PydanticCustomError:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class StringRule:
     """Annotates a ``str``, behind its constraints: whatever they find, this is said.
 
     ``a_thing``: what it is, with its article. ``first``, ``other``: expressions for the first
@@ -73,7 +73,7 @@ class Spelling:
 
 
 #: By type of error.
-_SPELLINGS: dict[str, Spelling] = {}
+_SPELLINGS: dict[str, StringRule] = {}
 
 
 def in_parentheses(names: Sequence[str]) -> str:

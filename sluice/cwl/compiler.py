@@ -16,7 +16,7 @@ from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.packing import as_text, read_files
 from sluice.cwl.phases import compile_document
 from sluice.cwl.reading.files import DiskFiles
-from sluice.cwl.reading.findings import START, EnoughFound, Findings
+from sluice.cwl.reading.findings import START, Findings, TooManyErrors
 from sluice.cwl.reading.nodes import plain_json
 from sluice.cwl.reading.uploads import Upload
 from sluice.cwl.reading.yaml_text import read_text
@@ -60,7 +60,7 @@ def compile_template(text: str, *, name: str, file: str = "workflow.cwl") -> Com
         file: The file name that the findings show.
     """
     findings, plan = Findings(file), None
-    with _LOCK, suppress(EnoughFound):
+    with _LOCK, suppress(TooManyErrors):
         root = address_types(read_text(text, findings), None, findings)
         plan = compile_document(root, findings, name=name)
     return Compiled(plan, findings.sorted())
@@ -74,7 +74,7 @@ def compile_file(path: Path, *, name: str) -> tuple[Compiled, str]:
         files cannot be read.
     """
     findings, plan, text = Findings(str(path)), None, ""
-    with _LOCK, suppress(EnoughFound):
+    with _LOCK, suppress(TooManyErrors):
         packed = read_files(str(path), DiskFiles(), findings, own=findings)
         text = packed.text
         if not findings.failed:
@@ -104,7 +104,7 @@ def compile_upload(upload: Upload, *, name: str) -> CompiledUpload:
     Only these files are read. The findings name their files.
     """
     findings, main, plan, document = Findings(""), None, None, None
-    with _LOCK, suppress(EnoughFound):
+    with _LOCK, suppress(TooManyErrors):
         main = find_main(upload, findings)
         if main is not None:
             findings.file = main

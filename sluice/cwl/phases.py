@@ -29,7 +29,7 @@ from sluice.cwl.properties.extension_reader import read_extensions, refuse_neste
 from sluice.cwl.properties.needs import read_needs
 from sluice.cwl.properties.requirements import check_requirement_names
 from sluice.cwl.properties.template import ParsedTemplate
-from sluice.cwl.reading.findings import EnoughFound, Findings
+from sluice.cwl.reading.findings import Findings, TooManyErrors
 
 
 def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None:
@@ -108,6 +108,6 @@ def _plan_of_steps_inside(
         return _plan(flatten(template), findings, name=name)
     except NotFlat as error:
         findings.error(error.place, f"{error}")
-    except EnoughFound:
+    except TooManyErrors:
         pass
     return None

@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import TracebackType
 from uuid import uuid4
 
-from sluice.cwl_runner.rest import Refused, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, Rest
 
 #: Seconds until a renewal that failed is tried again.
 _PAUSE = 5.0
@@ -60,7 +60,7 @@ class ClientLease:
         self._ended.set()
         deliberate = kind is None or issubclass(kind, self._deliberate)
         if self._renewing is not None and deliberate and not self._abandoned:
-            with self._lock, suppress(Refused, OSError):  # else it expires
+            with self._lock, suppress(RequestRefusedError, OSError):  # else it expires
                 self._rest.delete(self._path)
         self._rest.close()
 
@@ -114,7 +114,7 @@ class ClientLease:
                 lease = self._rest.put(self._path, {**self._owned, "discard": self._discard})
                 self._seconds = float(lease["seconds"])
                 self._pause = self._seconds / _RENEWALS
-            except Refused as error:
+            except RequestRefusedError as error:
                 if error.status < _SERVER_ERRORS:
                     self._ended.set()
             except OSError:

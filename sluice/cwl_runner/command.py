@@ -16,9 +16,9 @@ from sluice.credentials import URL
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.outputs import put_out
 from sluice.cwl_runner.plain_errors import PlainErrors
-from sluice.cwl_runner.rest import Refused, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, Rest
 from sluice.cwl_runner.session import FAILURES, RunnerSession
-from sluice.cwl_runner.single_tool import NotSimple, read_simple
+from sluice.cwl_runner.single_tool import NeedsFullReader, read_simple
 from sluice.embedded.home import DEFAULT_HOME, Home
 from sluice.os_errors import reason_of
 from sluice.termination import SIGNAL_STATUS, Terminated, raise_at_termination, tell
@@ -71,7 +71,7 @@ def _open(
     ``chains`` gets the chains that the session still waits for when it ends.
 
     Raises:
-        Refused: The system refuses.
+        RequestRefusedError: The system refuses.
         OSError: There is no system, and none can be started.
     """
     url = stack.enter_context(_system(given.url, given.home))
@@ -93,7 +93,7 @@ def _session(
         try:
             with lease:  # what closing leaves is ended when the lease has expired
                 session.close()
-        except (Refused, OSError) as error:  # the outcome stands all the same
+        except (RequestRefusedError, OSError) as error:  # the outcome stands all the same
             _fail(f"something of this run may be left on the system: {reason_of(error)}")
 
 
@@ -161,7 +161,7 @@ def _run(
 ) -> int:
     try:
         invocation, needs = read_simple(Path(given.process), given.order)
-    except NotSimple:
+    except NeedsFullReader:
         return _run_any(arguments, open_session, folder)
     session = open_session()
     session.submit(needs, [(None, invocation)])
@@ -177,11 +177,11 @@ def _run_any(arguments: list[str], open_session: Callable[[], RunnerSession], fo
     from sluice.cwl_runner.engine import (  # noqa: PLC0415 - cwltool takes long to import
         run_process,
     )
-    from sluice.cwl_runner.options import OptionRefused, parse  # noqa: PLC0415
+    from sluice.cwl_runner.options import UnsupportedOption, parse  # noqa: PLC0415
 
     try:
         given = parse(arguments, ours=_system_options())
-    except OptionRefused as error:
+    except UnsupportedOption as error:
         return _fail(str(error), status=_WRONG)
     except SystemExit as error:
         return int(error.code or 0)

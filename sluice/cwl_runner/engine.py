@@ -27,13 +27,13 @@ from schema_salad.exceptions import ValidationException
 from schema_salad.sourceline import cmap
 
 from sluice.cwl_runner.checkpoints import checkpoint_of, keeping
-from sluice.cwl_runner.in_place import ContainedJob, changes_inputs, why_in_the_open
+from sluice.cwl_runner.in_place import SandboxedJob, changes_inputs, why_in_the_open
 from sluice.cwl_runner.paths import fetcher_of
 from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.template import InvocationNeeds
-from sluice.cwl_runner.values import AsWritten
+from sluice.cwl_runner.values import ExactNumber
 from sluice.cwl_runner.warm import (
-    WorkflowOfWarmTools,
+    WarmWorkflow,
     refuse_what_cannot_stay,
     staying,
     warm_of,
@@ -120,7 +120,7 @@ def _make_tool(executor: "_Executor", document: Any, context: LoadingContext) ->
     if kind == "CommandLineTool":
         return _Tool(executor, document, context)
     if kind == "Workflow":
-        return WorkflowOfWarmTools(document, context)
+        return WarmWorkflow(document, context)
     return default_make_tool(document, context)
 
 
@@ -168,7 +168,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
 
     def make_job_runner(self, runtimeContext: RuntimeContext) -> Any:
         """Of a job that runs here."""
-        return CommandLineJob if why_in_the_open() else ContainedJob
+        return CommandLineJob if why_in_the_open() else SandboxedJob
 
     def _tell_of_no_sandbox(self) -> None:
         """Once."""
@@ -387,7 +387,7 @@ def _with_numbers_as_written(value: Any) -> Any:
     match value:
         case ScalarFloat():
             text = RoundTripRepresenter().represent_scalar_float(value).value
-            return AsWritten(text) if _NUMBER.fullmatch(text) else float(value)
+            return ExactNumber(text) if _NUMBER.fullmatch(text) else float(value)
         case MutableMapping():
             return {str(key): _with_numbers_as_written(inner) for key, inner in value.items()}
         case MutableSequence():

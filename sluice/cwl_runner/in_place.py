@@ -15,7 +15,7 @@ from cwltool.errors import UnsupportedRequirement
 from cwltool.job import CommandLineJob
 
 #: Runs a program in the sandbox. A folder of a job is not where it is looked for.
-_CONTAINED = (sys.executable, "-P", "-m", "pilot.contained")
+_CONTAINED = (sys.executable, "-P", "-m", "pilot.sandboxed_tool")
 
 
 def changes_inputs(process: Any) -> bool:
@@ -36,7 +36,7 @@ def why_in_the_open() -> str:
     return asked.stdout.strip()
 
 
-class ContainedJob(CommandLineJob):  # type: ignore[misc] # cwltool's types are not followed
+class SandboxedJob(CommandLineJob):  # type: ignore[misc] # cwltool's types are not followed
     """Sees the system, its own folders, its inputs, and to write to those of them that it asks to
     change."""
 

@@ -117,7 +117,7 @@ CARRIED_OUT = frozenset(
 )
 
 
-class OptionRefused(ValueError):
+class UnsupportedOption(ValueError):
     """An option of cwltool's that cannot be carried out here; ``str()`` is a sentence."""
 
     def __init__(self, option: str, why: str) -> None:
@@ -125,10 +125,11 @@ class OptionRefused(ValueError):
 
 
 def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argparse.Namespace:
-    """As cwltool reads them; ``ours``: options beside its own.
+    """Parse options as cwltool does. ``ours`` are further options.
 
-    Raises ``OptionRefused``, and ``SystemExit`` (2, with the usage on standard error) where they
-    are wrong.
+    Raises:
+        UnsupportedOption: An option of cwltool has no effect here.
+        SystemExit: The options are wrong (exit code 2, usage on standard error).
     """
     parser = arg_parser()
     parser.prog = "sluice cwl-runner"
@@ -153,7 +154,7 @@ def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argpa
     if refused:
         written = {argument.split("=", 1)[0] for argument in arguments}
         option = next((word for word in refused if word in written), next(iter(refused)))
-        raise OptionRefused(option, refused[option])
+        raise UnsupportedOption(option, refused[option])
     return given
 
 

@@ -13,7 +13,7 @@ from sluice.storage import location_of
 from sluice.visible_text import quoted
 
 
-class OutputInTheWay(ValueError):
+class OutputPathOccupied(ValueError):
     """An output cannot be put where it belongs: of what stands there, or of its name; ``str()`` is
     a sentence."""
 
@@ -21,9 +21,9 @@ class OutputInTheWay(ValueError):
 def put_out(value: Any, folder: Path) -> Any:
     """``value`` with its files moved into ``folder``, a number added to a name that is taken; to a
     folder that was there before, those of an output folder are added. Raises
-    ``OutputInTheWay`` before anything is moved, and ``OSError``."""
+    ``OutputPathOccupied`` before anything is moved, and ``OSError``."""
     with tempfile.TemporaryDirectory() as made:
-        putter = _Putter(folder, Path(made))
+        putter = _OutputPlacement(folder, Path(made))
         description = putter.put(value, None)
         for source, path in putter.moves.items():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ def put_out(value: Any, folder: Path) -> Any:
         return description
 
 
-class _Putter:
+class _OutputPlacement:
     """Decides where everything goes. ``made``: a folder for what has no file yet."""
 
     def __init__(self, folder: Path, made: Path) -> None:
@@ -100,7 +100,7 @@ class _Putter:
 def _name(value: Mapping[str, Any]) -> str:
     name = str(value.get("basename") or "output")
     if name in {".", ".."} or "/" in name or "\0" in name:
-        raise OutputInTheWay(
+        raise OutputPathOccupied(
             f"an output is called {quoted(name)}, which is no name of a file or directory"
         )
     return name
@@ -110,7 +110,7 @@ def _require_room(source: Path, path: Path) -> None:
     """No file goes where a folder stands, no folder where a file does."""
     if not source.is_dir():
         if path.is_dir():
-            raise OutputInTheWay(
+            raise OutputPathOccupied(
                 f"{path} is a directory, and the output of that name is a file: choose another"
                 " --outdir"
             )
@@ -118,7 +118,7 @@ def _require_room(source: Path, path: Path) -> None:
         for inner in source.iterdir():
             _require_room(inner, path / inner.name)
     elif os.path.lexists(path):
-        raise OutputInTheWay(
+        raise OutputPathOccupied(
             f"{path} is a file, and the output of that name is a directory: choose another --outdir"
         )
 

@@ -17,7 +17,7 @@ _TIMEOUT = 60.0
 _HTTPS_PORT = 443
 
 
-class Refused(Exception):
+class RequestRefusedError(Exception):
     """The system answered with a problem: its sentence. ``status``: of HTTP; 503: it may work
     later."""
 
@@ -38,12 +38,12 @@ class Rest:
         self._headers = {"Accept": "application/json", **headers_for(url)}
 
     def get(self, path: str, **query: Any) -> Any:
-        """Arguments that are None are left out. Raises ``Refused``, ``OSError``."""
+        """Arguments that are None are left out. Raises ``RequestRefusedError``, ``OSError``."""
         given = {key: value for key, value in query.items() if value is not None}
         return self._ask("GET", f"{path}?{urlencode(given)}" if given else path, None)
 
     def text(self, path: str) -> str:
-        """Return an answer that is plain text. Raises ``Refused``, ``OSError``."""
+        """Return an answer that is plain text. Raises ``RequestRefusedError``, ``OSError``."""
         return str(self._ask("GET", path, None, read=bytes.decode))
 
     def post(self, path: str, body: Any) -> Any:
@@ -79,7 +79,7 @@ class Rest:
             raise
         if answer.status >= 400:
             said = too_old_text(self.url, method, f"{self._root}{path.partition('?')[0]}")
-            raise Refused(answer.status, _sentence(answer, text, too_old=said))
+            raise RequestRefusedError(answer.status, _sentence(answer, text, too_old=said))
         return read(text) if text else None
 
     def _exchange(

@@ -16,7 +16,7 @@ from sluice.backoff import pause_after
 from sluice.contracts.naming import delivered_name
 from sluice.contracts.states import JobState
 from sluice.cwl_runner.client_lease import ClientLease
-from sluice.cwl_runner.rest import Refused, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, Rest
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.cwl_runner.values import source_path, to_json, with_files_placed
 from sluice.cwl_runner.wait_reasons import RunWaits
@@ -34,7 +34,7 @@ from sluice.storage import (
 from sluice.visible_text import visible
 
 #: What ends a run, each a sentence.
-FAILURES = (Refused, StorageError, BundleError, OSError, ValueError)
+FAILURES = (RequestRefusedError, StorageError, BundleError, OSError, ValueError)
 #: Seconds between two looks at what runs: few at first, each time by a factor more, up to the
 #: longest.
 _FIRST_LOOK, _LONGEST_LOOK, _LOOKS_GROW = 0.01, 0.5, 1.3
@@ -113,8 +113,7 @@ class RunnerSession:
     def submit(
         self, needs: InvocationNeeds, invocations: Sequence[tuple[Any, dict[str, Any]]]
     ) -> None:
-        """``invocations``: each a key and an ``Invocation``, its files local. Raises ``Refused``,
-        ``OSError``."""
+        """Submit invocations with their keys; all files are local."""
         self._count += 1
         needs = replace(needs, alone=len(invocations) == 1)
         name = f"{self._name}-{self._count}"
@@ -141,7 +140,7 @@ class RunnerSession:
     @cached_property
     def has_engines(self) -> bool:
         """Can any node run containers? A system that has just started has no pilots yet. Raises
-        ``Refused``, ``OSError``."""
+        ``RequestRefusedError``, ``OSError``."""
         end = time.monotonic() + _FIRST_PILOTS
         while not (pilots := self._rest.get("/pilots")["pilots"]) and time.monotonic() < end:
             time.sleep(0.1)
@@ -158,8 +157,7 @@ class RunnerSession:
         return [batch.chain for batch in self._batches if batch.keys]
 
     def results(self) -> Iterator[InvocationResult]:
-        """Waits until there is a result, or several. Raises ``Refused``, ``OSError`` where the
-        system is lost."""
+        """Wait for results and yield them, until the system is lost (``OSError``)."""
         gone: float | None = None
         while True:
             found: list[InvocationResult] = []
@@ -170,8 +168,8 @@ class RunnerSession:
                 if not found:
                     self._waits.look(batch.chain for batch in self._batches if batch.keys)
                 gone = None
-            except (OSError, Refused) as error:
-                if isinstance(error, Refused) and error.status != _NOT_NOW:
+            except (OSError, RequestRefusedError) as error:
+                if isinstance(error, RequestRefusedError) and error.status != _NOT_NOW:
                     raise
                 gone = gone or time.monotonic()
                 if time.monotonic() - gone > _PATIENCE:
@@ -184,8 +182,7 @@ class RunnerSession:
             time.sleep(_pause_after(self._looks))
 
     def close(self) -> None:
-        """Ends what still runs and gives back all storage. Raises ``Refused``, ``OSError`` where
-        something may be left."""
+        """End running invocations and release their storage. An error may leave something."""
         running = [batch for batch in self._batches if batch.keys]
         for batch in running:
             self._cancel(batch)
@@ -199,7 +196,7 @@ class RunnerSession:
     def _cancel(self, batch: _Batch) -> None:
         try:
             self._rest.post(f"/chains/{batch.chain}/cancel", {})
-        except Refused as error:
+        except RequestRefusedError as error:
             if error.status != _CONFLICT:  # it is over, or nearly
                 raise
 
@@ -209,7 +206,7 @@ class RunnerSession:
         known = self._rest.get("/storages", type="input")
         storages = [storage for storage in known if storage["enabled"] and not storage["read_only"]]
         if not storages:
-            raise Refused(
+            raise RequestRefusedError(
                 _NOT_NOW,
                 "the system has no input storage that takes data: register one with `sluice storage"
                 " add`",
@@ -363,7 +360,7 @@ class RunnerSession:
         why = job["message"] or job["error_class"]
         try:
             lines = self._rest.text(f"/jobs/{job['id']}/log").splitlines()
-        except (Refused, OSError):  # its pilot is gone
+        except (RequestRefusedError, OSError):  # its pilot is gone
             return str(why)
         return "\n".join(
             [

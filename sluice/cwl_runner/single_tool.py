@@ -43,7 +43,7 @@ _TOO_MUCH = frozenset(
 )
 
 
-class NotSimple(Exception):
+class NeedsFullReader(Exception):
     """A full reader is needed, perhaps only to say what is wrong."""
 
 
@@ -51,20 +51,20 @@ def read_simple(
     process: Path, behind: Sequence[str] = ()
 ) -> tuple[dict[str, Any], InvocationNeeds]:
     """The ``Invocation``, with local files. ``behind``: the arguments behind the process. Raises
-    ``NotSimple``."""
+    ``NeedsFullReader``."""
     order = _order_in(behind)
     tool, given = _read(process), _read(order) if order is not None else {}
     requirements = _requirements_of(tool)
     needs = _needs_of(requirements)
     for text in _keys_and_classes(tool):
         if text in _TOO_MUCH or text in ("File", "Directory"):
-            raise NotSimple(text)
+            raise NeedsFullReader(text)
     if any(":" in key for key in tool):
-        raise NotSimple("fields of other namespaces")
+        raise NeedsFullReader("fields of other namespaces")
     if any(
         text in _TOO_MUCH or ":" in text or text == "Directory" for text in _keys_and_classes(given)
     ):
-        raise NotSimple("the order")
+        raise NeedsFullReader("the order")
     _require_inputs(tool, given)
     return {
         "process": tool,
@@ -78,12 +78,15 @@ def _order_in(behind: Sequence[str]) -> Path | None:
             return None
         case [str() as order] if not order.startswith("-"):
             return Path(order)
-    raise NotSimple("inputs as options")
+    raise NeedsFullReader("inputs as options")
 
 
 def _require_inputs(tool: dict[str, Any], given: dict[str, Any]) -> None:
-    """Raises ``NotSimple`` where one may be missing: a full reader says so in the words and with
-    the status of other runners."""
+    """Require a value for each input.
+
+    Raises:
+        NeedsFullReader: An input may be missing. A full reader reports it as other runners do.
+    """
     match tool.get("inputs"):
         case dict() as inputs:
             ports = inputs
@@ -92,11 +95,11 @@ def _require_inputs(tool: dict[str, Any], given: dict[str, Any]) -> None:
         ):
             ports = {port["id"].removeprefix("#"): port for port in inputs}
         case _:
-            raise NotSimple("inputs")
+            raise NeedsFullReader("inputs")
     for name, port in ports.items():
         written = port if isinstance(port, dict) and "type" in port else {"type": port}
         if given.get(name, written.get("default")) is None and not _optional(written["type"]):
-            raise NotSimple(name)
+            raise NeedsFullReader(name)
 
 
 def _optional(cwl_type: Any) -> bool:
@@ -114,12 +117,12 @@ class _Loader(yaml.CSafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         keys = [key.value for key, _ in node.value]
         if len(set(keys)) < len(keys) or not all(isinstance(key, str) for key in keys):
-            raise NotSimple("keys")
+            raise NeedsFullReader("keys")
         return super().construct_mapping(node, deep)
 
 
 def _ambiguous(loader: Any, node: Any) -> Any:
-    raise NotSimple(str(node.value))
+    raise NeedsFullReader(str(node.value))
 
 
 _Loader.add_implicit_resolver(
@@ -143,22 +146,22 @@ def _read(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             found = yaml.load(file, _Loader)  # noqa: S506 - a safe loader
     except (OSError, yaml.YAMLError) as error:
-        raise NotSimple(str(path)) from error
+        raise NeedsFullReader(str(path)) from error
     if not isinstance(found, dict):
-        raise NotSimple(str(path))
+        raise NeedsFullReader(str(path))
     return found
 
 
 def _requirements_of(tool: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """By class. Raises ``NotSimple`` unless this is a tool that has only what is plain."""
+    """By class. Raises ``NeedsFullReader`` unless this is a tool that has only what is plain."""
     if tool.get("class") != "CommandLineTool" or tool.get("cwlVersion") not in _VERSIONS:
-        raise NotSimple("class")
+        raise NeedsFullReader("class")
     hints, requirements = _by_class(tool.get("hints")), _by_class(tool.get("requirements"))
     if not set(requirements) <= _REQUIREMENTS or not set(hints) <= _REQUIREMENTS | {
         "DockerRequirement",
         "SoftwareRequirement",
     }:
-        raise NotSimple("requirements")
+        raise NeedsFullReader("requirements")
     return {**hints, **requirements}
 
 
@@ -172,7 +175,7 @@ def _by_class(written: Any) -> dict[str, dict[str, Any]]:
             isinstance(entry, dict) and isinstance(entry.get("class"), str) for entry in written
         ):
             return {entry["class"]: entry for entry in written}
-    raise NotSimple("requirements")
+    raise NeedsFullReader("requirements")
 
 
 def _needs_of(requirements: dict[str, dict[str, Any]]) -> InvocationNeeds:
@@ -183,9 +186,9 @@ def _needs_of(requirements: dict[str, dict[str, Any]]) -> InvocationNeeds:
         for key, value in [*amounts.items(), ("", limit)]
         if key != "class"
     ):
-        raise NotSimple("an amount is worked out")
+        raise NeedsFullReader("an amount is worked out")
     if limit < 0:
-        raise NotSimple("a negative limit")
+        raise NeedsFullReader("a negative limit")
     return InvocationNeeds.asked(
         cores=amounts.get("coresMin", amounts.get("coresMax")),
         ram=amounts.get("ramMin", amounts.get("ramMax")),
@@ -209,14 +212,18 @@ def _keys_and_classes(value: Any) -> Any:
 
 
 def _placed(value: Any, folder: Path) -> Any:
-    """``value`` with absolute locations of its files. Raises ``NotSimple`` where one is missing."""
+    """Return ``value`` with absolute locations of its files.
+
+    Raises:
+        NeedsFullReader: A file has no location.
+    """
     match value:
         case list():
             return [_placed(inner, folder) for inner in value]
         case {"class": "File"} if "contents" not in value:
             path = _path_of(value, folder)
             if not os.path.isfile(path):
-                raise NotSimple(path)
+                raise NeedsFullReader(path)
             name = value.get("basename") or os.path.basename(path)
             return {"class": "File", "location": location_of(path), "basename": name}
         case dict():
@@ -236,5 +243,5 @@ def _path_of(value: dict[str, Any], folder: Path) -> str:
         or parts.query
         or not parts.path
     ):
-        raise NotSimple(str(value.get("location")))
+        raise NeedsFullReader(str(value.get("location")))
     return os.path.normpath(folder / unquote(parts.path))

@@ -32,7 +32,7 @@ def source_path(value: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class AsWritten:
+class ExactNumber:
     """A fraction, as JSON text."""
 
     text: str
@@ -42,7 +42,7 @@ def to_json(value: Any) -> bytes:
     """With fractions as they were written."""
     numbers: list[str] = []
 
-    def mark(number: AsWritten) -> str:
+    def mark(number: ExactNumber) -> str:
         numbers.append(number.text)
         return _MARK
 

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterable
 
-from sluice.cwl_runner.rest import Refused, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, Rest
 from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 _NOT_FOUND = 404
@@ -29,7 +29,7 @@ class RunWaits:
         self._next = time.monotonic() + LONG_WAIT
 
     def look(self, chains: Iterable[str]) -> None:
-        """Raises ``InvocationNeverFits``, ``Refused``, ``OSError``."""
+        """Raises ``InvocationNeverFits``, ``RequestRefusedError``, ``OSError``."""
         if time.monotonic() < self._next:
             return
         self.begin()
@@ -49,7 +49,7 @@ class RunWaits:
             raise InvocationNeverFits(refusal)
         try:
             outlook = self._rest.get(f"/tasks/{task}/outlook")
-        except Refused as error:
+        except RequestRefusedError as error:
             if error.status != _NOT_FOUND:
                 raise
             return  # the system is of the release before

@@ -28,7 +28,7 @@ _FIELD = f"{_NAMESPACE}warm"
 _NAME = "sluice:warm"
 
 
-class WorkflowOfWarmTools(Workflow):  # type: ignore[misc] # cwltool's types are not followed
+class WarmWorkflow(Workflow):  # type: ignore[misc] # cwltool's types are not followed
     """What a step says of its tool goes before what the tool says itself."""
 
     def make_workflow_step(self, toolpath_object: Any, *given: Any, **named: Any) -> WorkflowStep:

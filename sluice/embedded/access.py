@@ -12,9 +12,9 @@ from sluice.contracts.access import Role
 from sluice.credentials import forget_token, keep_token
 from sluice.embedded.home import Home
 from sluice.embedded.services import kept
+from sluice.servicekit.access.account_authentication import AccountAuthentication
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import Person, PilotCaller
-from sluice.servicekit.access.reception import Reception
 from sluice.servicekit.access.tokens import FixedTokens
 
 
@@ -37,18 +37,23 @@ class Access:
         self._cookie = f"sluice_person_{hashlib.sha256(self._token.encode()).hexdigest()[:8]}"
         self._url = ""
 
-    def guard(self, app: ASGIApp, others: Iterable[Authenticator], reception: Reception) -> ASGIApp:
+    def guard(
+        self,
+        app: ASGIApp,
+        others: Iterable[Authenticator],
+        account_authentication: AccountAuthentication,
+    ) -> ASGIApp:
         """Return ``app`` behind authentication.
 
         Args:
             app: The application.
             others: Authenticators of the tokens that the services issue.
-            reception: The authentication of people with accounts.
+            account_authentication: The authentication of people with accounts.
         """
         # No account can have this name.
         own = FixedTokens({self._token: Person(f"{_user()} (owner)", Role.ADMIN)})
         pilots = FixedTokens({self._pilot_token: PilotCaller()})
-        return reception.guard(app, [pilots, *others], cookie=self._cookie, own=own)
+        return account_authentication.guard(app, [pilots, *others], cookie=self._cookie, own=own)
 
     def at(self, url: str) -> "Access":
         """Set the address of the system."""

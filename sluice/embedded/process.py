@@ -92,7 +92,7 @@ def _start(
 
 
 @dataclass(frozen=True, slots=True)
-class UsedSystem:
+class SharedSystem:
     """A ready system. ``started`` says that ``system_of_ours`` started it for this user."""
 
     running: RunningSystem
@@ -110,7 +110,7 @@ def system_of_ours(
     *options: str,
     on_start: Callable[[], None] = lambda: None,
     settings: Mapping[str, str] = MappingProxyType({}),
-) -> Iterator[UsedSystem]:
+) -> Iterator[SharedSystem]:
     """Use the system of a home folder, and start one if none runs.
 
     A system that was started here stops when its last user ends, whoever started it.
@@ -133,7 +133,7 @@ def system_of_ours(
             started = True
             on_start()
             running = _start(home, ["--port", "0", *options], settings, while_used=True)
-        yield UsedSystem(running, started)
+        yield SharedSystem(running, started)
     finally:
         # If the lock is not available, others use the system. It then stops after the last of them.
         if started and user.is_alone() and (owner := home.owner()) is not None:

@@ -23,16 +23,16 @@ from sluice.contracts.states import PilotState, StorageType
 from sluice.embedded.access import Access
 from sluice.embedded.home import Home, HomeBusy
 from sluice.embedded.home_space import use_reserve_when_full, with_cause
+from sluice.embedded.leftover_processes import end_leftover_processes
 from sluice.embedded.moved_home import follow_moved_home
 from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.port import LOOPBACK, find_loopback, http_address, require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.readiness import OK, PILOTS, READY_PATH, REFUSED, STARTING
-from sluice.embedded.remains import end_remains
 from sluice.embedded.services import SERVICES, build_service, hidden_storage_folders
 from sluice.embedded.watch import watch_home
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
-from sluice.servicekit.access.entrance import open_to_anybody
+from sluice.servicekit.access.authentication_setup import open_to_anybody
 from sluice.servicekit.lifecycle import Component, cancel_and_wait, start_all, stop_all
 from sluice.servicekit.logging import configure_logging
 from sluice.servicekit.queue_topology import sluice_topology
@@ -41,7 +41,7 @@ from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import ProcessLinks
 from sluice.servicekit.settings import HttpSettings
 from sluice.servicekit.settings_sources import SHARED_PREFIX, WrongSettings, load_settings
-from sluice.servicekit.signals import StopAsked
+from sluice.servicekit.signals import TwoStageStop
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.storage import local_path, local_url
@@ -68,7 +68,7 @@ class SystemOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Conduct:
+class RunOptions:
     """How a process runs a system.
 
     Attributes:
@@ -182,7 +182,7 @@ class EmbeddedSystem:
     async def _start(self) -> None:
         http = _http_settings()
         await require_free_port(self.options.host, self.options.port)
-        left, going_on = await asyncio.to_thread(end_remains, self.home)
+        left, going_on = await asyncio.to_thread(end_leftover_processes, self.home)
         if left:
             log.warning("system.remains_ended", processes=list(map(str, left)))
         if going_on:
@@ -343,14 +343,14 @@ def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service
     """Return the application behind authentication, or open to everybody without ``access``."""
     if access is None:
         return open_to_anybody(app)
-    reception = services["wfms.operator"].reception
-    if reception is None:
+    account_authentication = services["wfms.operator"].account_authentication
+    if account_authentication is None:
         raise TypeError("the operator service keeps no accounts of people")
     others = [service.authenticator for service in services.values() if service.authenticator]
-    return access.guard(app, others, reception)
+    return access.guard(app, others, account_authentication)
 
 
-async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
+async def run_until_signal(system: EmbeddedSystem, conduct: RunOptions) -> None:
     """Run the system until SIGTERM or SIGINT, and then until the running jobs have ended.
 
     Running jobs are handed back after a second signal or the drain timeout. They are also handed
@@ -358,7 +358,7 @@ async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
     the errors of ``EmbeddedSystem.start``.
     """
     configure_logging("sluice", level=conduct.log_level)
-    stop = StopAsked()
+    stop = TwoStageStop()
     stop.listen()
     watch = watch_home(system.home, stop, while_used=conduct.while_used)
     watching = asyncio.create_task(watch, name="watch the home folder")
@@ -377,7 +377,7 @@ async def run_until_signal(system: EmbeddedSystem, conduct: Conduct) -> None:
         watching.cancel()
 
 
-async def _stop(system: EmbeddedSystem, stop: StopAsked, conduct: Conduct) -> None:
+async def _stop(system: EmbeddedSystem, stop: TwoStageStop, conduct: RunOptions) -> None:
     stopping = asyncio.create_task(system.stop(), name="stop")
     hurried = asyncio.create_task(stop.at_once.wait(), name="wait for another signal")
     if conduct.drain_timeout is not None:

@@ -10,7 +10,7 @@ import structlog
 from sluice.embedded.home import Home
 from sluice.embedded.home_space import keep_reserve
 from sluice.embedded.users import SystemUser
-from sluice.servicekit.signals import StopAsked
+from sluice.servicekit.signals import TwoStageStop
 
 log = structlog.get_logger(__name__)
 
@@ -22,7 +22,7 @@ _LOOKS_A_RESERVE = 120
 _LIMIT = 10.0
 
 
-async def watch_home(home: Home, stop: StopAsked, *, while_used: bool) -> None:
+async def watch_home(home: Home, stop: TwoStageStop, *, while_used: bool) -> None:
     """Stop the system at once when its home folder is removed or moved.
 
     Args:

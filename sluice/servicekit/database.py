@@ -308,7 +308,7 @@ _MACHINE_ERRORS = {
 }
 
 
-def not_now(error: Exception) -> NotAvailable:
+def to_not_available(error: Exception) -> NotAvailable:
     """Return the error for a request that met a transient error (``PASSING``).
 
     The clients of all services retry on this error.

@@ -35,7 +35,7 @@ from sluice.servicekit.database import (
     UNSTORABLE,
     Database,
     error_text,
-    not_now,
+    to_not_available,
     unstorable,
 )
 from sluice.servicekit.json_numbers import JsonNumbers
@@ -280,7 +280,7 @@ ANSWERABLE = (ServiceError, *PASSING)
 
 def answer_to(error: Exception) -> JSONResponse:
     """Return the response for an error of ``ANSWERABLE``."""
-    meant = error if isinstance(error, ServiceError) else not_now(error)
+    meant = error if isinstance(error, ServiceError) else to_not_available(error)
     return problem_response(meant.problem())
 
 
@@ -337,8 +337,8 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 
 async def _not_now(request: Request, error: Exception) -> Response:
-    log.warning("http.not_now", path=request.url.path, reason=error_text(error))
-    return problem_response(not_now(error).problem())
+    log.warning("http.to_not_available", path=request.url.path, reason=error_text(error))
+    return problem_response(to_not_available(error).problem())
 
 
 async def _unstorable(request: Request, error: Exception) -> Response:

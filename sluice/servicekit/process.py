@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.access.authentication import Authenticator
-from sluice.servicekit.access.entrance import (
+from sluice.servicekit.access.authentication_setup import (
     asking_for_people,
     knowing_people,
     open_to_anybody,
@@ -179,14 +179,14 @@ class _Process(Generic[SettingsT]):
             known.append(FixedTokens({token.get_secret_value(): ScraperCaller()}))
         if not self._settings.accounts:
             return without_accounts(service.app, known, for_people=service.for_people)
-        if service.reception is None:
+        if service.account_authentication is None:
             return asking_for_people(
                 service.app,
                 known,
                 links.http(PEOPLE_SERVICE),
                 most=self._settings.requests_a_minute,
             )
-        return knowing_people(service.app, known, service.reception)
+        return knowing_people(service.app, known, service.account_authentication)
 
     async def _stop(self) -> bool:
         """Stop everything, and return False if it takes too long."""

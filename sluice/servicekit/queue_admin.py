@@ -49,7 +49,7 @@ class MessagesUnknown(NotFound):
         )
 
 
-class QueueDesk:
+class QueueAdmin:
     """Inspection of queues and handling of their dead letters.
 
     Every method raises ``NotAvailable`` while the broker is unavailable, and ``QueueUnknown``.

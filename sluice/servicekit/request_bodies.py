@@ -14,7 +14,7 @@ class NoRoom(Exception):
     """There is no room for this body."""
 
 
-class HeldBody:
+class RequestBody:
     """A request's body in memory.
 
     ``arriving`` is the timeout of the wait for the rest of it; None once it is complete.
@@ -27,7 +27,7 @@ class HeldBody:
         self.dismissed = False
 
 
-class BodyRoom:
+class BodyMemory:
     """The memory for bodies. When it is full, the largest incomplete body is dropped.
 
     It does not matter who sends at that moment: a few endless bodies must not block small ones.
@@ -36,9 +36,9 @@ class BodyRoom:
     def __init__(self, largest: int) -> None:
         """Set up the memory for bodies of at most ``largest`` bytes."""
         self._most = LARGE * largest
-        self._held: set[HeldBody] = set()
+        self._held: set[RequestBody] = set()
 
-    def take(self, body: HeldBody, size: int) -> None:
+    def take(self, body: RequestBody, size: int) -> None:
         """Record the present size of a body that is arriving.
 
         Raises:
@@ -58,11 +58,11 @@ class BodyRoom:
         if body.dismissed:
             raise NoRoom
 
-    def leave(self, body: HeldBody) -> None:
+    def leave(self, body: RequestBody) -> None:
         """Release the memory of a body."""
         self._held.discard(body)
 
-    def until_answered(self, body: HeldBody, send: Send) -> Send:
+    def until_answered(self, body: RequestBody, send: Send) -> Send:
         """Return a ``send`` that releases the body when the response begins.
 
         The application has read the body by then, and the client may be slow to read the response.
@@ -76,7 +76,7 @@ class BodyRoom:
 
         return begin
 
-    def _dismiss(self, body: HeldBody) -> None:
+    def _dismiss(self, body: RequestBody) -> None:
         self.leave(body)
         body.dismissed = True
         if body.arriving is not None:

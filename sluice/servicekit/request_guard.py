@@ -14,7 +14,7 @@ from sluice.contracts.problems import PROBLEM_TYPE, Problem
 from sluice.servicekit.csrf import comes_from_elsewhere
 from sluice.servicekit.http import problem_response
 from sluice.servicekit.refused_requests import Refusals
-from sluice.servicekit.request_bodies import BodyRoom, HeldBody, NoRoom
+from sluice.servicekit.request_bodies import BodyMemory, NoRoom, RequestBody
 from sluice.servicekit.request_limits import Limits
 from sluice.visible_text import quoted
 
@@ -29,7 +29,7 @@ BYTES_A_VALUE = 16
 LINGER = 2.0
 
 
-class _Refused(Exception):
+class _RequestRefused(Exception):
     def __init__(
         self, status: int, slug: str, title: str, detail: str, *, read: bool = False
     ) -> None:
@@ -39,7 +39,7 @@ class _Refused(Exception):
         self.problem = Problem(type=PROBLEM_TYPE + slug, title=title, status=status, detail=detail)
 
 
-class _Gone(Exception):
+class _ClientDisconnected(Exception):
     """The client disconnected before the request was complete."""
 
 
@@ -61,7 +61,7 @@ class Guard:
         self._limits = limits
         self._names = LOOPBACK | limits.hosts | ({socket.gethostname().lower(), *bound} - _ANY)
         self._refusals = refusals
-        self._room = BodyRoom(limits.body)
+        self._room = BodyMemory(limits.body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check and read a request, then pass it on, or refuse it."""
@@ -70,7 +70,7 @@ class Guard:
         headers = dict[bytes, list[bytes]]()
         for name, value in scope["headers"]:
             headers.setdefault(name, []).append(value)
-        body, held = bytearray(), HeldBody()
+        body, held = bytearray(), RequestBody()
         try:
             self._check_host(headers.get(b"host", []), scope)
             _check_origin(scope)
@@ -79,7 +79,7 @@ class Guard:
                 receive, send = _replay(bytes(body), receive), self._room.until_answered(held, send)
                 body.clear()
             await self._app(scope, receive, send)
-        except _Refused as refusal:
+        except _RequestRefused as refusal:
             body.clear()
             self._room.leave(held)
             self._refusals.add(
@@ -93,7 +93,7 @@ class Guard:
             response = problem_response(refusal.problem)
             response.headers["connection"] = "close"
             await response(scope, receive, send)
-        except _Gone:
+        except _ClientDisconnected:
             pass
         finally:
             self._room.leave(held)
@@ -112,7 +112,7 @@ class Guard:
             if host
             else "the request does not say to which host it is sent"
         )
-        raise _Refused(
+        raise _RequestRefused(
             421,
             "wrong-host",
             "Sent to another host",
@@ -121,7 +121,7 @@ class Guard:
         )
 
     async def _read(
-        self, receive: Receive, body: bytearray, held: HeldBody, *, announced: list[bytes]
+        self, receive: Receive, body: bytearray, held: RequestBody, *, announced: list[bytes]
     ) -> None:
         """Read the whole body before the application sees the request.
 
@@ -145,7 +145,7 @@ class Guard:
         ):
             raise self._too_large(values=True)
 
-    async def _read_part(self, receive: Receive, body: bytearray, held: HeldBody) -> bool:
+    async def _read_part(self, receive: Receive, body: bytearray, held: RequestBody) -> bool:
         """Read the next part of a body and return whether there is more.
 
         Raises:
@@ -153,38 +153,40 @@ class Guard:
         """
         message = await receive()
         if message["type"] != "http.request":
-            raise _Gone
+            raise _ClientDisconnected
         body += message.get("body", b"")
         if len(body) > self._limits.body:
             raise self._too_large()
         self._room.take(held, len(body))
         return bool(message.get("more_body", False))
 
-    def _no_room(self) -> _Refused:
-        return _Refused(
+    def _no_room(self) -> _RequestRefused:
+        return _RequestRefused(
             503, "not-available", "Not available now", "too many large requests at once; try again"
         )
 
-    def _too_slow(self) -> _Refused:
+    def _too_slow(self) -> _RequestRefused:
         detail = (
             f"the body did not arrive within {self._limits.body_seconds:g} s"
             f" ({self._limits.settings}BODY_SECONDS)"
         )
-        return _Refused(408, "too-slow", "The request came too slowly", detail)
+        return _RequestRefused(408, "too-slow", "The request came too slowly", detail)
 
-    def _too_large(self, *, values: bool = False) -> _Refused:
+    def _too_large(self, *, values: bool = False) -> _RequestRefused:
         most = self._limits.body
         what = f"{most // BYTES_A_VALUE} values" if values else f"{most} bytes"
         setting = f"{self._limits.settings}LARGEST_BODY"
         sentence = f"a request has at most {what} ({setting}): send it in parts"
-        return _Refused(413, "too-large", "Larger than allowed", sentence, read=values)
+        return _RequestRefused(413, "too-large", "Larger than allowed", sentence, read=values)
 
 
 def _check_origin(scope: Scope) -> None:
     """Check that no page of another site sends a changing request."""
     if comes_from_elsewhere(scope["method"], Headers(scope=scope)):
         detail = "a page of another site may not change anything here"
-        raise _Refused(403, "foreign-request", "Not sent from a page of this service", detail)
+        raise _RequestRefused(
+            403, "foreign-request", "Not sent from a page of this service", detail
+        )
 
 
 def host_of(header: str) -> str:

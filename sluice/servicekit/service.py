@@ -6,8 +6,8 @@ from typing import Protocol, TypeVar
 
 from starlette.types import ASGIApp
 
+from sluice.servicekit.access.account_authentication import AccountAuthentication
 from sluice.servicekit.access.authentication import Authenticator
-from sluice.servicekit.access.reception import Reception
 from sluice.servicekit.lifecycle import Component, start_all, stop_all
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.service_clients import Links
@@ -28,7 +28,7 @@ class Service:
         end_waiting: Ends long polls at once. It is called at a stop, before the wait for open
             requests.
         authenticator: Authenticates tokens that this service issues.
-        reception: The authentication of people, if this service keeps their accounts.
+        account_authentication: The authentication of people, if this service keeps their accounts.
         for_people: Whether people call the service. Where there are no accounts, a request without
             a
         credential then has all rights of people.
@@ -40,7 +40,7 @@ class Service:
     components: Sequence[Component] = field(default_factory=list)
     end_waiting: Callable[[], None] | None = None
     authenticator: Authenticator | None = None
-    reception: Reception | None = None
+    account_authentication: AccountAuthentication | None = None
     for_people: bool = False
     metrics: ServiceMetrics = field(kw_only=True)
 

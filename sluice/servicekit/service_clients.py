@@ -8,7 +8,7 @@ import httpx
 
 from sluice.contracts.access import ON_BEHALF_HEADER, CallingService
 from sluice.http_clients import http_client
-from sluice.servicekit.access.behalf import acting, header_of, request_of
+from sluice.servicekit.access.delegation import acting, header_of, request_of
 from sluice.servicekit.access.principal import (
     THIS_PROCESS,
     Principal,

@@ -41,7 +41,7 @@ class StopRequest:
             os._exit(130)
 
 
-class StopAsked:
+class TwoStageStop:
     """A stop in two stages: the first signal sets ``asked``, the next one sets ``at_once``.
 
     ``asked`` is a request to finish properly, however long that takes.

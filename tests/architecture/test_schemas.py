@@ -21,7 +21,7 @@ from sluice.contracts.states import (
     ChainState,
     DatasetState,
     DatasetType,
-    DeviceStanding,
+    DeviceState,
     DeviceType,
     ErrorClass,
     JobState,
@@ -75,7 +75,7 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.watcher", "watches", "state"): WatchState,
     ("wfms.ask", "audit", "kind"): AuditKind,
     ("wfms.ask", "items", "state"): AskItemState,
-    ("wfms.ask", "devices", "standing"): DeviceStanding,
+    ("wfms.ask", "devices", "standing"): DeviceState,
 }
 #: Columns that hold some members of an enumeration alone.
 PARTS: dict[tuple[str, str, str], set[StrEnum]] = {

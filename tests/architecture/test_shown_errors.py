@@ -29,7 +29,7 @@ SPELLED_FOR_PYTHON = frozenset(
         "pilot/sandbox/bare_python.py",
         "sluice/contracts/wording.py",
         "sluice/servicekit/http.py",
-        "wfms/ask/usecases/take_in_items.py",
+        "wfms/ask/usecases/import_items.py",
     }
 )
 #: Programs that are installed without Sluice, and cannot use its functions.

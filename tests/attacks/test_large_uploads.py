@@ -45,11 +45,11 @@ for line in sys.stdin:
         print(json.dumps({"broken": line}), flush=True)
 """
 
-Carried = Callable[[str, str], dict[str, object]]
+FinishedChain = Callable[[str, str], dict[str, object]]
 
 
 @pytest.fixture(scope="module")
-def carried() -> Iterator[Carried]:
+def carried() -> Iterator[FinishedChain]:
     with subprocess.Popen(
         [sys.executable, "-c", CARRY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -67,7 +67,7 @@ def carried() -> Iterator[Carried]:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_grows_is_refused_with_its_reason(carried: Carried, case: str) -> None:
+def test_what_grows_is_refused_with_its_reason(carried: FinishedChain, case: str) -> None:
     found = carried("refused", case)
     assert found["steps"] is None
     assert any(REFUSED[case][1] in str(message) for message in found["messages"]), found["messages"]  # type: ignore[attr-defined]
@@ -76,7 +76,7 @@ def test_what_grows_is_refused_with_its_reason(carried: Carried, case: str) -> N
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_what_is_long_and_right_is_taken(carried: Carried, case: str) -> None:
+def test_what_is_long_and_right_is_taken(carried: FinishedChain, case: str) -> None:
     found = carried("taken", case)
     assert isinstance(found["steps"], int)
     assert found["steps"] >= 1

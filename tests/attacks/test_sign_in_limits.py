@@ -35,9 +35,9 @@ async def people(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIte
         operator.links.apps["wfms.operator"] = operator.service.app
         await _account(operator, "anna")
         await _account(operator, "bert")
-        assert operator.service.reception is not None
+        assert operator.service.account_authentication is not None
         await _hash_cheaply(monkeypatch)
-        yield operator.service.reception.people
+        yield operator.service.account_authentication.people
 
 
 async def _account(operator: Operator, name: str) -> None:

@@ -13,10 +13,10 @@ from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed
 from tests.unit.pilot.builders import task, tool
+from tests.unit.pilot.isolation import slot_behind
 from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs, raw, text_of
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
-from tests.unit.pilot.walls import slot_behind
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
-from pilot.sandbox.held_sandbox import HeldSandbox
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, Sandbox
+from pilot.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.sandbox.sandbox_instance import SandboxInstance
 from pilot.sandbox.view import View
 
 OWN, GROUPS = "198.51.100.7", ("239.1.2.3", "224.0.0.251")
@@ -134,7 +134,7 @@ def main() -> None:
         sandbox = sandbox.model_copy(update={"network": network})
     tunnel = _set_up()
     servers = _servers()
-    held = HeldSandbox(sandbox, [], Extras(network=True))
+    held = SandboxInstance(sandbox, [], SandboxOptions(network=True))
     with tempfile.TemporaryFile() as said:
         program = held.start(
             [sys.executable, "-I", "-S", "-c", _TOOL, OWN, ",".join(GROUPS), str(_PORT)],

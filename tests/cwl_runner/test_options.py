@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cwltool.argparser import arg_parser
 
-from sluice.cwl_runner.options import CARRIED_OUT, REFUSED, REFUSED_VALUES, OptionRefused, parse
+from sluice.cwl_runner.options import CARRIED_OUT, REFUSED, REFUSED_VALUES, UnsupportedOption, parse
 from tests.cwl_runner.runners import TOOL, Run, echo, outputs_of, require_same, run_in, write
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
@@ -110,7 +110,7 @@ REFUSED_OPTIONS = [
     "option", [*REFUSED_OPTIONS, ["--leave-outputs"], ["--udocker"]], ids=lambda option: option[0]
 )
 def test_what_cannot_be_carried_out_is_refused_by_its_name(option: list[str]) -> None:
-    with pytest.raises(OptionRefused, match=re.escape(f"{option[0]} is not supported: ")):
+    with pytest.raises(UnsupportedOption, match=re.escape(f"{option[0]} is not supported: ")):
         parse([*option, "tool.cwl"], ours=[])
     assert f"`{option[0]}`" in DOCUMENTS.read_text()
 

@@ -31,7 +31,7 @@ class GeneratedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class FinishedChain:
     chain: Chain
     failures: Sequence[tuple[str, Job]]
     outputs: Sequence[Output]
@@ -70,11 +70,11 @@ async def register_run(connection: Connection, run: GeneratedRun) -> Dataset:
 
 async def follow_run(
     connection: Connection, dataset: UUID, *, template: Template, out: Path, look: Look
-) -> Carried:
+) -> FinishedChain:
     """Follows the chain that the intake makes for the data set, to its end."""
     chain = await follow_chain(connection, await chain_of(connection, dataset), on_look=look)
     tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
-    return Carried(
+    return FinishedChain(
         chain=chain,
         failures=await failed_jobs(connection, tasks),
         outputs=await fetch_results(connection, chain, out),
@@ -87,10 +87,10 @@ def nothing(chain: Chain, tasks: Sequence[ChainTask]) -> None:
 
 def carry_runs(
     url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look = nothing
-) -> list[Carried]:
+) -> list[FinishedChain]:
     """All runs at the same time."""
 
-    async def everything() -> list[Carried]:
+    async def everything() -> list[FinishedChain]:
         async with connected(url) as connection:
             template = await connection.operator.store_template(
                 NewTemplate(name="spd", cwl=WORKFLOW.read_text())
@@ -110,11 +110,11 @@ def carry_runs(
     return asyncio.run(everything())
 
 
-def follow_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path) -> list[Carried]:
+def follow_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path) -> list[FinishedChain]:
     """Runs that were registered before, with the system as it was then or another one on the same
     folder."""
 
-    async def everything() -> list[Carried]:
+    async def everything() -> list[FinishedChain]:
         async with connected(url) as connection:
             template = await connection.operator.template("spd")
             uids = {

@@ -119,8 +119,8 @@ async def _await_in_hand(
         return bool(found)
 
     await eventually(is_in_hand, what=f"{LOST} is at work in {step}", seconds=60)
-    [in_hand] = found
-    return in_hand
+    [pilots_with_jobs] = found
+    return pilots_with_jobs
 
 
 def _name(pilot: psutil.Process) -> str | None:

@@ -4,7 +4,7 @@ out again."""
 import pytest
 from playwright.async_api import expect
 
-from sluice.servicekit.access.entrance import knowing_people
+from sluice.servicekit.access.authentication_setup import knowing_people
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
 from tests.e2e.test_web_page import chromium
@@ -30,9 +30,9 @@ async def test_somebody_comes_in_with_the_role_of_his_groups_and_goes(
         chromium() as browser,
     ):
         operator.links.apps["wfms.operator"] = operator.service.app
-        reception = operator.service.reception
-        assert reception is not None
-        app = knowing_people(operator.service.app, [], reception)
+        account_authentication = operator.service.account_authentication
+        assert account_authentication is not None
+        app = knowing_people(operator.service.app, [], account_authentication)
         async with running(HttpServer(app, host="127.0.0.1", port=port)):
             page = await browser.new_page()
             await page.goto(f"{ours}/chains?state=failed")

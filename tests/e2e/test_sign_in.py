@@ -26,9 +26,9 @@ TOKEN, PASSWORD = "open-sesame", "correct horse battery"
 async def guarded(operator: Operator) -> AsyncIterator[str]:
     """The same, for who has the token."""
     own = FixedTokens({TOKEN: Person("anna", Role.ADMIN)})
-    reception = operator.service.reception
-    assert reception is not None
-    app = reception.guard(operator.service.app, [], cookie="sluice_person", own=own)
+    account_authentication = operator.service.account_authentication
+    assert account_authentication is not None
+    app = account_authentication.guard(operator.service.app, [], cookie="sluice_person", own=own)
     server = HttpServer(app, host="127.0.0.1", port=0)
     async with running(server):
         yield f"http://127.0.0.1:{server.port}"

@@ -15,7 +15,7 @@ from sluice.contracts.datasets import FilePage
 from sluice.contracts.states import ChainState, DatasetState, StepState
 from sluice.credentials import headers_for
 from tests.e2e.conftest import Scene
-from tests.e2e.spd_runs import Carried, GeneratedRun, carry_runs, follow_runs, generate_run
+from tests.e2e.spd_runs import FinishedChain, GeneratedRun, carry_runs, follow_runs, generate_run
 from tests.e2e.systems import System
 from tests.waiting import wait_until
 
@@ -57,7 +57,7 @@ def acknowledge_failures(system: System) -> None:
 
 
 def assert_storages_clean(
-    system: System, carried: Sequence[Carried], *, inputs_stay: bool = False
+    system: System, carried: Sequence[FinishedChain], *, inputs_stay: bool = False
 ) -> None:
     """Inputs released, nothing intermediate left, no dark file: storages and catalogue hold the
     same. ``inputs_stay``: the release before began the chains, and did not note that their inputs
@@ -75,7 +75,7 @@ def assert_storages_clean(
     wait_until(clean, what=lambda: "\n".join(["all is tidy:", *wrong]), seconds=AFTERMATH)
 
 
-def find_untidy(system: System, carried: Sequence[Carried]) -> list[str]:
+def find_untidy(system: System, carried: Sequence[FinishedChain]) -> list[str]:
     """In words. Others may have used the system, too: these chains have to be clean, and the
     catalogue true for all."""
     inputs, intermediate, output = (
@@ -109,12 +109,12 @@ def find_untidy(system: System, carried: Sequence[Carried]) -> list[str]:
     return found + [f"on one side only: {path}" for path in sorted(on_disk ^ live)]
 
 
-def files_of(carried: Carried, files: Sequence[Path]) -> list[Path]:
+def files_of(carried: FinishedChain, files: Sequence[Path]) -> list[Path]:
     """Those that the chain has made: data sets are named after it."""
     return [path for path in files if str(carried.chain.uid) in path.parent.name]
 
 
-def assert_events(run: GeneratedRun, carried: Carried) -> None:
+def assert_events(run: GeneratedRun, carried: FinishedChain) -> None:
     assert carried.chain.state is ChainState.FINISHED, carried.chain.reason
     assert len(carried.merged()) >= 1
     assert read_events(carried.merged()) == expected_events(run.truth)

@@ -10,8 +10,8 @@ import httpx
 
 from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
-from sluice.clients.operator.asking import AskingOf
-from sluice.contracts.asking import AnswerFate, AskNext, GivenAnswer, NextItems
+from sluice.clients.operator.asking import HumanStepKey
+from sluice.contracts.asking import AnnotatorAnswer, AnswerFate, AskNext, NextItems
 from sluice.contracts.asking_watch import NewLink
 from sluice.contracts.owners import EVERYONE
 from tests.faults.asking import PASSING, Ask, WentWrong, insist, until
@@ -49,7 +49,7 @@ class Browser:
         self._page = page
         self._asked = asked
         self.answered = set[UUID]()
-        self._given = dict[UUID, tuple[str, GivenAnswer]]()
+        self._given = dict[UUID, tuple[str, AnnotatorAnswer]]()
 
     async def enter(self) -> None:
         """Raises ``WentWrong``."""
@@ -64,7 +64,7 @@ class Browser:
                 if item.id in self.answered:
                     raise WentWrong(f"{item.title} was shown again to who has answered it")
                 word = self._asked[item.title].words[item.title]
-                given = GivenAnswer(item=item.id, answer=word, seconds=_LOOKS)
+                given = AnnotatorAnswer(item=item.id, answer=word, seconds=_LOOKS)
                 self._given[item.id] = (item.title, given)
             await asyncio.sleep(_LOOKS)
 
@@ -149,7 +149,7 @@ class Audience:
         self._leaving.set()
 
     async def _come(self, *, is_gone: bool) -> None:
-        place = AskingOf(EVERYONE, LOOK.template, LOOK.steps[0].name)
+        place = HumanStepKey(EVERYONE, LOOK.template, LOOK.steps[0].name)
         link = await insist(lambda: self._watcher.make_ask_link(place, NewLink(days=_DAYS)))
         page = httpx.URL(str(link.url)).raw_path.decode()
         async with httpx.AsyncClient(

@@ -12,8 +12,8 @@ import pytest
 
 from dms.db.files import insert_files
 from dms.db.replicas import insert_replicas, mark_copies_deleted
-from dms.domain.differences import SentFile
-from dms.domain.errors import PlaceJustTaken
+from dms.domain.differences import SubmittedFile
+from dms.domain.errors import PlaceRegisteredConcurrently
 from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import INSERT_INBOX, Connection, Database
 from sluice.servicekit.lifecycle import running
@@ -123,7 +123,7 @@ async def test_two_data_sets_get_files_at_the_same_places(make_database: Databas
         async def work(connection: Connection) -> None:
             dataset = uuid4()
             files = [
-                SentFile(path, seq, 1, CHECKSUM, "", storage, path, {}, None)
+                SubmittedFile(path, seq, 1, CHECKSUM, "", storage, path, {}, None)
                 for seq, path in enumerate(paths)
             ]
             await connection.execute(
@@ -140,7 +140,7 @@ async def test_two_data_sets_get_files_at_the_same_places(make_database: Databas
 
     def unless_known(work: Work) -> Work:
         async def attempt(connection: Connection) -> None:
-            with suppress(PlaceJustTaken):  # the registration looks again
+            with suppress(PlaceRegisteredConcurrently):  # the registration looks again
                 await work(connection)
 
         return attempt

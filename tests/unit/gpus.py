@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sluice.contracts.gpus import Gpu
-from sluice.fit import NOTHING, Offer
+from sluice.fit import NOTHING, NodeCapacity
 
 
 def gpu(
@@ -16,5 +16,5 @@ def gpu(
 
 def node(
     cores: float, ram: float, *gpus: Gpu, disk: float = 0, named: Mapping[str, float] = NOTHING
-) -> Offer:
-    return Offer.of(cores, ram, gpus, disk=disk, named=named)
+) -> NodeCapacity:
+    return NodeCapacity.of(cores, ram, gpus, disk=disk, named=named)

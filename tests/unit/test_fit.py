@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sluice.contracts.gpus import Gpu, GpuNeeds, version_key
 from sluice.fit import (
     BOUNDLESS,
-    Booked,
+    Allocation,
     GpuPart,
-    Wanted,
+    ResourceRequest,
     fit,
     fitting,
     how_many,
@@ -25,23 +25,23 @@ OFFER = node(8, 1000, LARGE, SMALL)
 NODE, DEVICES = OFFER.amounts, OFFER.devices
 
 
-def gpus_of(booked: Booked | None) -> dict[str, GpuPart] | None:
+def gpus_of(booked: Allocation | None) -> dict[str, GpuPart] | None:
     return None if booked is None else dict(booked.gpus)
 
 
-def wanted(needs: GpuNeeds | None = None, *, cores: float = 1, ram: float = 10) -> Wanted:
-    return Wanted(cores, ram, needs)
+def wanted(needs: GpuNeeds | None = None, *, cores: float = 1, ram: float = 10) -> ResourceRequest:
+    return ResourceRequest(cores, ram, needs)
 
 
 def test_a_job_takes_what_it_asks_for() -> None:
-    assert fit(NODE, wanted(cores=8, ram=1000), DEVICES) == Booked(8, 1000)
+    assert fit(NODE, wanted(cores=8, ram=1000), DEVICES) == Allocation(8, 1000)
     assert fit(NODE, wanted(cores=8.1), DEVICES) is None
     assert fit(NODE, wanted(ram=1001), DEVICES) is None
-    assert fit(BOUNDLESS.amounts, wanted(GpuNeeds()), {}) == Booked(1, 10)
+    assert fit(BOUNDLESS.amounts, wanted(GpuNeeds()), {}) == Allocation(1, 10)
 
 
 def test_tenths_of_a_core_add_up() -> None:
-    free = Booked(1.0, 100)
+    free = Allocation(1.0, 100)
     for _ in range(10):
         taken = fit(free, wanted(cores=0.1, ram=0), {})
         assert taken is not None
@@ -51,9 +51,9 @@ def test_tenths_of_a_core_add_up() -> None:
 
 def test_disk_and_named_resources_are_taken_and_given_back() -> None:
     offer = node(8, 1000, disk=500, named={"licence": 1, "x": 1})
-    job = Wanted(1, 10, None, 200, {"licence": 0.4})
+    job = ResourceRequest(1, 10, None, 200, {"licence": 0.4})
     first = fit(offer.amounts, job, {})
-    assert first == Booked(1, 10, {}, 200, {"licence": 0.4})
+    assert first == Allocation(1, 10, {}, 200, {"licence": 0.4})
     left = offer.amounts.minus(first)
     second = fit(left, job, {})
     assert second is not None
@@ -166,12 +166,14 @@ _needs = st.one_of(
         st.sampled_from([None, "8.0", "9.0"]),
     ),
 )
-_wanted = st.builds(Wanted, st.sampled_from([0.1, 1.0, 2.5]), st.integers(0, 300), _needs)
+_wanted = st.builds(ResourceRequest, st.sampled_from([0.1, 1.0, 2.5]), st.integers(0, 300), _needs)
 
 
 @given(st.lists(_wanted, max_size=30), st.randoms())
-def test_never_more_than_there_is_and_all_of_it_again(jobs: list[Wanted], random: object) -> None:
-    free, held = NODE, list[Booked]()
+def test_never_more_than_there_is_and_all_of_it_again(
+    jobs: list[ResourceRequest], random: object
+) -> None:
+    free, held = NODE, list[Allocation]()
     for job in jobs:
         taken = fit(free, job, DEVICES)
         if taken is None:
@@ -179,7 +181,7 @@ def test_never_more_than_there_is_and_all_of_it_again(jobs: list[Wanted], random
         held.append(taken)
         free = free.minus(taken)
         assert NODE.holds(free)
-        assert free.holds(Booked())
+        assert free.holds(Allocation())
         if job.gpus is not None:
             assert job.gpus.least <= len(taken.gpus) <= job.gpus.most
             assert all(is_suitable(DEVICES[uuid], job.gpus) for uuid in taken.gpus)
@@ -191,7 +193,9 @@ def test_never_more_than_there_is_and_all_of_it_again(jobs: list[Wanted], random
 
 
 @given(st.lists(_wanted, max_size=12), st.lists(_wanted, max_size=6))
-def test_many_at_once_fit_as_each_by_itself(kinds: list[Wanted], running: list[Wanted]) -> None:
+def test_many_at_once_fit_as_each_by_itself(
+    kinds: list[ResourceRequest], running: list[ResourceRequest]
+) -> None:
     free = replace(NODE, named={"licence": 1.5}, disk=500)
     for job in running:
         taken = fit(free, job, DEVICES)
@@ -209,7 +213,7 @@ def test_many_at_once_fit_as_each_by_itself(kinds: list[Wanted], running: list[W
 
 
 @given(_wanted, st.integers(0, 40))
-def test_so_many_as_fit_one_after_the_other(job: Wanted, most: int) -> None:
+def test_so_many_as_fit_one_after_the_other(job: ResourceRequest, most: int) -> None:
     free, number = NODE, 0
     while number < most and (taken := fit(free, job, DEVICES)) is not None:
         free, number = free.minus(taken), number + 1

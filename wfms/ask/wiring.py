@@ -24,11 +24,11 @@ from wfms.ask.api.watching import watching_router
 from wfms.ask.db.gauges import MEASUREMENTS
 from wfms.ask.settings import AskSettings
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.end_lendings import end_old_lendings
+from wfms.ask.usecases.end_assignments import end_old_assignments
 from wfms.ask.usecases.give_answers import give_answers
+from wfms.ask.usecases.import_items import import_items
 from wfms.ask.usecases.judge_devices import judge_devices
 from wfms.ask.usecases.refuse_items import refuse_items
-from wfms.ask.usecases.take_in_items import take_in_items
 
 NAME = "wfms.ask"
 
@@ -64,11 +64,11 @@ def build(settings: AskSettings, *, links: Links, transport: Transport) -> Servi
         Migrator(settings.database_url, "wfms.ask.db.migrations"),
         database,
         AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
-        loop("take_in", take_in_items),
+        loop("take_in", import_items),
         loop("judge", judge_devices),
         loop("give", give_answers),
         loop("refuse", refuse_items),
-        loop("lendings", end_old_lendings),
+        loop("lendings", end_old_assignments),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components, metrics=metrics)

@@ -25,9 +25,9 @@ from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.db.gauges import MEASUREMENTS
 from wfms.intake.settings import IntakeSettings
 from wfms.intake.usecases.context import IntakeContext
-from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
+from wfms.intake.usecases.match_datasets import match_datasets
+from wfms.intake.usecases.start_chains import start_chains
 from wfms.intake.usecases.start_due import start_due
-from wfms.intake.usecases.take_in_datasets import take_in_datasets
 
 NAME = "wfms.intake"
 #: Interval in seconds at which decisions that wait for the chain service are looked for.
@@ -48,11 +48,11 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         longest_pause=timedelta(seconds=settings.longest_pause),
         generations=settings.generations,
     )
-    hand_over = partial(hand_over_datasets, context)
+    hand_over = partial(start_chains, context)
     handing_over = Loop("intake.hand_over", hand_over, period=HAND_OVER_PERIOD, metrics=metrics)
 
     async def take_in() -> bool:
-        is_page_full = await take_in_datasets(context)
+        is_page_full = await match_datasets(context)
         handing_over.wake()
         return is_page_full
 

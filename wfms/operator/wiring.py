@@ -9,8 +9,8 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access import Role
+from sluice.servicekit.access.account_authentication import AccountAuthentication
 from sluice.servicekit.access.principal import Person
-from sluice.servicekit.access.reception import Reception
 from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.database import Database
@@ -19,7 +19,7 @@ from sluice.servicekit.http import Health
 from sluice.servicekit.lifecycle import Component
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.queue_admin import QueueDesk
+from sluice.servicekit.queue_admin import QueueAdmin
 from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.service import Service
 from sluice.servicekit.service_clients import Links
@@ -30,17 +30,17 @@ from wfms.operator.loops.delete_assets import asset_deleter
 from wfms.operator.loops.end_client_leases import client_lease_ender
 from wfms.operator.loops.measure_queues import queue_gauges
 from wfms.operator.loops.notify import notification_loop
-from wfms.operator.loops.seal_anew import SealAnew
+from wfms.operator.loops.reencrypt_secrets import SecretReencryption
 from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.usecases.change_accounts import ChangeAccounts
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.device_login import DeviceLogins
-from wfms.operator.usecases.enter_by_provider import EnterByProvider
-from wfms.operator.usecases.known_people import KnownPeople
+from wfms.operator.usecases.known_people import AccountAuthenticator
 from wfms.operator.usecases.openid_provider import OpenIdProvider
 from wfms.operator.usecases.passwords import Passwords
-from wfms.operator.usecases.sign_in import SignInDesk
+from wfms.operator.usecases.provider_accounts import ProviderAccounts
+from wfms.operator.usecases.sign_in import PasswordSignIn
 
 NAME = "wfms.operator"
 #: Name of the principal with the administrator's token. No account can have this name.
@@ -68,14 +68,14 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
             bridge,
             context.compiler,
-            SealAnew(context),
+            SecretReencryption(context),
             asset_deleter(context, metrics),
             client_lease_ender(context, metrics),
             Gauges(database, metrics, health=health.report),
             queue_gauges(context.queues, metrics),
             *_notifications(settings, context, metrics),
         ],
-        reception=_reception(settings, context),
+        account_authentication=_reception(settings, context),
         for_people=True,
         metrics=metrics,
     )
@@ -91,11 +91,11 @@ def _notifications(
     return [notification_loop(context, urls, public_url=public_url, period=period, metrics=metrics)]
 
 
-def _reception(settings: OperatorSettings, context: OperatorContext) -> Reception:
+def _reception(settings: OperatorSettings, context: OperatorContext) -> AccountAuthentication:
     oidc = settings.oidc
-    return Reception(
+    return AccountAuthentication(
         context.people,
-        EnterByProvider(context.database, OpenIdProvider(oidc), oidc) if oidc.issuer else None,
+        ProviderAccounts(context.database, OpenIdProvider(oidc), oidc) if oidc.issuer else None,
         secret_key=secret_key(settings),
         public_url=settings.public_url,
         secure_cookies=settings.secure_cookies,
@@ -110,7 +110,7 @@ def make_context(
     names = ("dms", "wms", "wfms.chains", "wfms.intake", "wfms.ask")
     others = {service: links.http(service) for service in names}
     passwords = Passwords()
-    desk = SignInDesk(database, passwords)
+    desk = PasswordSignIn(database, passwords)
     return OperatorContext(
         database=database,
         compiler=Compiler(),
@@ -119,9 +119,9 @@ def make_context(
         dms=DmsClient(others["dms"]),
         wms=WmsClient(others["wms"]),
         ask=AskClient(others["wfms.ask"]),
-        queues=QueueDesk(transport),
+        queues=QueueAdmin(transport),
         sealer=Sealer(settings.encryption_keys),
-        people=KnownPeople(database, desk, _own_token(settings)),
+        people=AccountAuthenticator(database, desk, _own_token(settings)),
         accounts=ChangeAccounts(database, passwords, desk),
         logins=DeviceLogins(database),
         others=others,

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 
 from sluice.contracts.access import CallingService
-from sluice.contracts.asking import AnsweredJobs, AskedJobs, AskedTasks, TakenAnswers
+from sluice.contracts.asking import AcceptedAnswers, AnsweredJobs, HumanJobList, HumanTaskList
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
@@ -21,7 +21,7 @@ def asked_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(CallingService.ASK)
-    async def asking() -> AskedTasks:
+    async def asking() -> HumanTaskList:
         """Lists the tasks that people do and that have not ended, the oldest first."""
         return await list_asking_tasks(context)
 
@@ -31,18 +31,18 @@ def asked_router(context: WmsContext) -> APIRouter:
         uid: UUID,
         after: Annotated[int, Query(ge=0, le=MAX_ID)] = 0,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
-    ) -> AskedJobs:
+    ) -> HumanJobList:
         """Lists jobs of a task that wait for the answers of people, by their ids, those behind
         `after`. None appears behind one that was listed before with a lower id."""
         return await list_asked_jobs(context, uid, after=after, limit=limit)
 
     @router.post("/{uid}/answers", responses=errors(NotFound, Unprocessable))
     @allow(CallingService.ASK)
-    async def answers(uid: UUID, given: AnsweredJobs) -> TakenAnswers:
+    async def answers(uid: UUID, given: AnsweredJobs) -> AcceptedAnswers:
         """Finishes jobs with the files of what was answered, and fails those of which nobody can
         be asked. Repeating it is fine. Where a file of a job that is still asked is not there, not
         where the task's outputs belong, or not called as the job's first attempt would call it,
         none is taken (422; the field `jobs` has their ids, with commas between)."""
-        return TakenAnswers(jobs=await take_answers(context, uid, given.jobs, given.refused))
+        return AcceptedAnswers(jobs=await take_answers(context, uid, given.jobs, given.refused))
 
     return router

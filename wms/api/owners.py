@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Visibility
 from sluice.contracts.problems import NotFound
 from sluice.servicekit.database import Database
 from wms.db.owners import group_of
@@ -15,7 +15,7 @@ from wms.usecases.read_timeline import no_task_of_chain
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _OwnedKind:
     """``begin``: of addresses, which name a ``kind`` in ``part``. ``missing``: what is said where
     there is none."""
 
@@ -27,9 +27,9 @@ class _Named:
 
 
 _NAMED = (
-    _Named("/api/v1/tasks/{uid}", "task", "uid", UUID, no_task),
-    _Named("/api/v1/jobs/{job_id}", "job", "job_id", int, no_job),
-    _Named("/api/v1/chains/{uid}", "chain", "uid", UUID, no_task_of_chain),
+    _OwnedKind("/api/v1/tasks/{uid}", "task", "uid", UUID, no_task),
+    _OwnedKind("/api/v1/jobs/{job_id}", "job", "job_id", int, no_job),
+    _OwnedKind("/api/v1/chains/{uid}", "chain", "uid", UUID, no_task_of_chain),
 )
 
 
@@ -40,14 +40,14 @@ class TaskOwners:
         self._database = database
 
     async def require(
-        self, sight: Sight, address: str, path: Mapping[str, str], *, changes: bool
+        self, visibility: Visibility, address: str, path: Mapping[str, str], *, changes: bool
     ) -> None:
         """Raises ``NotFound``."""
         for named in _NAMED:
             if address.startswith(named.begin):
-                await self._require(sight, named, path[named.part])
+                await self._require(visibility, named, path[named.part])
 
-    async def _require(self, sight: Sight, named: _Named, given: str) -> None:
+    async def _require(self, visibility: Visibility, named: _OwnedKind, given: str) -> None:
         try:
             key = named.read(given)
         except ValueError:  # the route says what is wrong with it
@@ -56,5 +56,5 @@ class TaskOwners:
             return
         async with self._database.connection() as connection:
             group = await group_of(connection, named.kind, key)
-        if group is None or not sight.is_member(group):
+        if group is None or not visibility.is_member(group):
             raise named.missing(key)

@@ -35,7 +35,7 @@ from wms.db.leases import ClaimedJob
 from wms.usecases.context import WmsContext
 from wms.usecases.give_secrets import GiveSecrets
 from wms.usecases.known_pilots import RevokedSites
-from wms.usecases.lease_jobs import Leased, lease_jobs
+from wms.usecases.lease_jobs import LeaseResult, lease_jobs
 from wms.usecases.list_storage_urls import list_storage_urls
 from wms.usecases.register_pilot import register_pilot
 from wms.usecases.renew_leases import renew_leases
@@ -187,7 +187,7 @@ def _task_body(task: bytes, shared: str | None) -> object:
     )
 
 
-def _lease_body(leased: Leased) -> bytes:
+def _lease_body(leased: LeaseResult) -> bytes:
     """A ``Lease``; inputs and descriptions of tasks are JSON already, passed on as they are."""
     return orjson.dumps(
         {

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Query
 
 from sluice.contracts.access import CallingService, Role
 from sluice.contracts.attention import Acknowledge
-from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.warm_workers import LoadTool
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
@@ -57,10 +57,10 @@ def pilots_router(context: WmsContext) -> APIRouter:
 
     @router.get("/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def pilot(uid: UUID, sight: Seen) -> PilotDetail:
+    async def pilot(uid: UUID, visibility: Seen) -> PilotDetail:
         """Reads a pilot with what it has, what it did last, and what failed there: of jobs that who
         asks sees."""
-        return await read_pilot(context, uid, sight)
+        return await read_pilot(context, uid, visibility)
 
     @router.post("/{uid}/stop", status_code=204, responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)

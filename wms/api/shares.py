@@ -17,9 +17,9 @@ def shares_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(CallingService.OPERATOR)
-    async def shares(sight: Seen) -> GroupShares:
+    async def shares(visibility: Seen) -> GroupShares:
         """Lists groups that have a weight, or work: what pilots have of it."""
-        return await list_shares(context, sight)
+        return await list_shares(context, visibility)
 
     @router.put("/{group}", status_code=204)
     @allow(CallingService.OPERATOR)

@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from sluice.contracts.access import CallingService
 from sluice.contracts.base import Name
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
+from sluice.contracts.sites import NewSite, NewSiteSecret, Site, SiteList
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wms.usecases.change_sites import add_site, list_sites, revoke_site
@@ -23,7 +23,7 @@ def sites_router(context: WmsContext) -> APIRouter:
 
     @router.post("", status_code=201, responses=errors(Conflict))
     @allow(CallingService.OPERATOR)
-    async def add(new: NewSite) -> GivenSite:
+    async def add(new: NewSite) -> NewSiteSecret:
         """Adds a site; the token by which its pilots enrol is told this once."""
         return await add_site(context.database, new)
 

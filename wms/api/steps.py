@@ -17,17 +17,17 @@ def steps_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def steps(sight: Seen) -> StepList:
+    async def steps(visibility: Seen) -> StepList:
         """Lists steps that have tasks, or had some within a day: how many jobs wait, for how long,
         what pilots have, how long jobs take, and what people have set."""
-        return await list_steps(context, sight)
+        return await list_steps(context, visibility)
 
     @router.put("")
     @allow(CallingService.OPERATOR)
-    async def priority(new: RankStep, sight: Seen) -> StepList:
+    async def priority(new: RankStep, visibility: Seen) -> StepList:
         """Ranks a step against others over all chains: 0 or more is added to the rank of its tasks;
         with -1 no job of it is given away, and what runs is finished. Repeating it is fine."""
         await prioritise_step(context, new)
-        return await list_steps(context, sight)
+        return await list_steps(context, visibility)
 
     return router

@@ -19,8 +19,8 @@ from sluice.contracts.tasks import (
     Job,
     JobOrder,
     JobPage,
-    Outlook,
     Prioritise,
+    Schedulability,
     TaskStatus,
     TaskStatusList,
     UnschedulableList,
@@ -54,7 +54,7 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WATCHER)
     async def tasks(
-        sight: Seen,
+        visibility: Seen,
         *,
         uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None,
         state: TaskState | None = None,
@@ -68,11 +68,11 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
         of those that have not ended."""
         if troubled:
             return TaskStatusList(
-                tasks=await read_tasks.read_troubled(context, limit=limit, sight=sight)
+                tasks=await read_tasks.read_troubled(context, limit=limit, visibility=visibility)
             )
         return TaskStatusList(
             tasks=await read_tasks.read_task_statuses(
-                context, uid or [], state=state, limit=limit, full=full, sight=sight
+                context, uid or [], state=state, limit=limit, full=full, visibility=visibility
             )
         )
 
@@ -108,7 +108,7 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
 
     @router.get("/{uid}/outlook", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def outlook(uid: UUID) -> Outlook:
+    async def outlook(uid: UUID) -> Schedulability:
         """Says whether a task's jobs will ever find a node."""
         return await check_schedulability(context, uid)
 
@@ -147,7 +147,7 @@ def counts_router(context: WmsContext) -> APIRouter:
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def counts(
-        sight: Seen,
+        visibility: Seen,
         troubled: Annotated[
             bool,
             Query(description="With the tasks that have jobs that failed for good or are held."),
@@ -155,7 +155,7 @@ def counts_router(context: WmsContext) -> APIRouter:
     ) -> WorkCounts:
         """Counts the jobs of all tasks that have not ended, and the slots of the pilots that are
         there; what needs a person, of the groups of who asks."""
-        return await read_tasks.count_work(context, troubled=troubled, sight=sight)
+        return await read_tasks.count_work(context, troubled=troubled, visibility=visibility)
 
     return router
 
@@ -165,10 +165,10 @@ def unschedulable_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def unschedulable(sight: Seen, limit: Limit = 100) -> UnschedulableList:
+    async def unschedulable(visibility: Seen, limit: Limit = 100) -> UnschedulableList:
         """Lists tasks with ready jobs that fit no node, none that is there and none that can be
         launched, the oldest first."""
-        return await list_unschedulable(context, limit=limit, sight=sight)
+        return await list_unschedulable(context, limit=limit, visibility=visibility)
 
     return router
 
@@ -178,10 +178,10 @@ def room_router(context: WmsContext) -> APIRouter:
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def room_waits(sight: Seen) -> RoomWaitList:
+    async def room_waits(visibility: Seen) -> RoomWaitList:
         """Lists the storages that jobs wait for, as they have no room for what these write, the one
         that they wait for longest first."""
-        return await list_room_waits(context, sight=sight)
+        return await list_room_waits(context, visibility=visibility)
 
     return router
 

@@ -30,7 +30,7 @@ def times_router(context: WmsContext) -> APIRouter:
     @router.get("/times")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def times(
-        sight: Seen,
+        visibility: Seen,
         *,
         chain_uid: Annotated[list[UUID] | None, Query(max_length=100)] = None,
         template: str | None = None,
@@ -40,11 +40,11 @@ def times_router(context: WmsContext) -> APIRouter:
         """Says how long jobs waited and ran, by step and in all: of chains, live and afterwards;
         without any, of tasks (of a template) that began in a period, by default of the last day."""
         if chain_uid:
-            return await read_chain_times(context, chain_uid, sight)
+            return await read_chain_times(context, chain_uid, visibility)
         now = datetime.now(UTC)
         end = until or now
         period = TimesPeriod(template, since or max(end, _EARLIEST) - _LATELY, end)
-        return await read_period_times(context, period, sight)
+        return await read_period_times(context, period, visibility)
 
     @router.get("/chains/{uid}/timeline", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)

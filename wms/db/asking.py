@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.asking import AskedJob
+from sluice.contracts.asking import HumanJob
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import PEOPLE
@@ -48,7 +48,7 @@ WHERE job_id = ANY($1::bigint[]) AND pilot = $2 AND outcome = '{outcome.FINISHED
 
 
 @dataclass(frozen=True, slots=True)
-class AskingTask:
+class HumanTaskRow:
     """A live human task.
 
     Attributes:
@@ -63,10 +63,10 @@ class AskingTask:
     asked: int
 
 
-async def asking_tasks(connection: Connection) -> list[AskingTask]:
+async def asking_tasks(connection: Connection) -> list[HumanTaskRow]:
     """Return the live human tasks, oldest first."""
     return [
-        AskingTask(
+        HumanTaskRow(
             row["uid"],
             row["owner"],
             row["owner_group"],
@@ -79,10 +79,10 @@ async def asking_tasks(connection: Connection) -> list[AskingTask]:
 
 async def asked_jobs(
     connection: Connection, task: UUID, *, after: int, limit: int
-) -> list[AskedJob]:
+) -> list[HumanJob]:
     """Return the jobs of a task that wait for an answer and have an id above ``after``, by id."""
     return [
-        AskedJob(id=row["id"], seq=row["seq"], input=InputFile.model_validate(row["inputs"][0]))
+        HumanJob(id=row["id"], seq=row["seq"], input=InputFile.model_validate(row["inputs"][0]))
         for row in await connection.fetch(SELECT_ASKED, task, after, limit)
     ]
 

@@ -14,7 +14,7 @@ from sluice.contracts.datasets import NewFile
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.domain.retry_rules import Verdict
+from wms.domain.retry_rules import RetryDecision
 
 _SELECT_IN_FLIGHT = statement("""
 -- The named jobs that a pilot has at this moment, each with the second attempt at it, where there
@@ -148,7 +148,7 @@ _CANCEL_TIMEOUT = 900.0
 
 
 @dataclass(frozen=True, slots=True)
-class Twin:
+class DuplicateAttempt:
     """The other one of two attempts at a job.
 
     ``since_lease`` and ``ran`` (None: not started) are seconds by the database's clock. ``lives``:
@@ -169,8 +169,9 @@ class Twin:
 class JobInFlight:
     """A job with one of its attempts.
 
-    ``since_lease``, ``ran`` and ``stopping`` mean the same as in ``Twin``. ``twin`` is the other
-    attempt, if there is or was one. ``is_second``: this attempt is stored in ``second_attempts``.
+    ``since_lease``, ``ran`` and ``stopping`` mean the same as in ``DuplicateAttempt``. ``twin`` is
+    the other attempt, if there is or was one. ``is_second``: this attempt is stored in the table
+    ``second_attempts``.
     """
 
     id: int
@@ -189,11 +190,11 @@ class JobInFlight:
     since_lease: float = 0.0
     ran: float | None = None
     stopping: str | None = None
-    twin: Twin | None = None
+    twin: DuplicateAttempt | None = None
     is_second: bool = False
 
     @property
-    def goes_on_with(self) -> Twin | None:
+    def goes_on_with(self) -> DuplicateAttempt | None:
         """The other attempt, if it still lives."""
         return self.twin if self.twin is not None and self.twin.lives else None
 
@@ -204,7 +205,7 @@ class JobInFlight:
         twin = self.goes_on_with
         if twin is None or (twin.attempt, twin.pilot) != (attempt, pilot):
             return None
-        first = Twin(
+        first = DuplicateAttempt(
             self.attempt,
             self.pilot,
             self.leased_at,
@@ -244,7 +245,7 @@ class EndedAttempt:
 
     job: JobInFlight
     outcome: AttemptOutcome
-    verdict: Verdict
+    verdict: RetryDecision
     reported: AttemptOutcome | None = None
     error: ErrorClass | None = None
     message: str = ""
@@ -284,7 +285,7 @@ async def jobs_in_flight(connection: Connection, jobs: Sequence[int]) -> dict[in
 
 def _in_flight(columns: Sequence[Any]) -> JobInFlight:
     """Return the job of one row; a busy WMS reads thousands of rows a second."""
-    twin = None if columns[_OWN] is None else Twin(*columns[_OWN:])
+    twin = None if columns[_OWN] is None else DuplicateAttempt(*columns[_OWN:])
     fields = [*columns[:_OWN], twin]
     fields[_STATE] = JobState(fields[_STATE])
     return JobInFlight(*fields)

@@ -1,7 +1,7 @@
 """Counts of the outstanding work, read in one statement so that they agree with each other."""
 
 from sluice.contracts.attention import WorkCounts
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.servicekit.database import Connection
 from wms.db.in_flight import IN_FLIGHT
 from wms.db.statement import statement
@@ -23,13 +23,15 @@ SELECT busy AS running, undone - busy AS waiting, held, slots, troubled FROM pre
 """)
 
 
-async def work_counts(connection: Connection, *, troubled: bool, sight: Sight = ALL) -> WorkCounts:
+async def work_counts(
+    connection: Connection, *, troubled: bool, visibility: Visibility = ALL
+) -> WorkCounts:
     """Return the counts of jobs and slots.
 
     ``troubled`` includes the number of tasks with quarantined or failed jobs. The visibility limits
     the counts of quarantined jobs and of such tasks only; the other counts cover all groups.
     """
-    row = await connection.fetchrow(COUNTS, sight.names())
+    row = await connection.fetchrow(COUNTS, visibility.names())
     assert row is not None  # noqa: S101 - sums without groups give one row
     return WorkCounts(
         **{key: int(value) for key, value in row.items() if troubled or key != "troubled"}

@@ -7,7 +7,7 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 from wms.db.limits import holders, with_limits
 from wms.db.pilots import active_nodes, node_of
-from wms.db.room_waits import TaskWait, room_waits
+from wms.db.room_waits import TaskRoomWait, room_waits
 from wms.db.statement import statement
 from wms.db.steps import priority_of_task
 from wms.db.tasks import demands
@@ -90,7 +90,7 @@ async def ready_job(connection: Connection, job: int) -> ReadyJob | None:
     return None if row is None else ReadyJob(**row)
 
 
-def _missing_room(waits: Sequence[TaskWait]) -> MissingRoom | None:
+def _missing_room(waits: Sequence[TaskRoomWait]) -> MissingRoom | None:
     if not waits:
         return None
     (wait,) = waits

@@ -10,7 +10,7 @@ from sluice.contracts.job_inputs import InputFile
 from sluice.servicekit.database import Connection
 from wms.db.splitting import SplitClaim, stored_files
 from wms.db.statement import statement
-from wms.db.tasks import IS_ASKED, Reading
+from wms.db.tasks import IS_ASKED, UpstreamRead
 from wms.domain.grouping import JobDraft
 
 _SELECT_WRITER = statement("""
@@ -97,7 +97,7 @@ async def writer_of(connection: Connection, dataset: UUID, *, chain: UUID) -> UU
 async def begin_flow(
     connection: Connection,
     claim: SplitClaim,
-    reading: Reading,
+    reading: UpstreamRead,
     *,
     shared: Sequence[InputFile],
     due: bool,

@@ -187,7 +187,7 @@ class ClaimedJob:
 
 
 @dataclass(frozen=True, slots=True)
-class MostOfAJob:
+class LargestFreeAmounts:
     """The most memory and GPU memory, in MiB, that a pilot has for one job now."""
 
     ram: int
@@ -195,7 +195,7 @@ class MostOfAJob:
 
 
 @dataclass(frozen=True, slots=True)
-class LargerNeed:
+class LargerRequest:
     """The MiB that a job needs, and the seconds for which such jobs have been due."""
 
     ram: int
@@ -226,7 +226,7 @@ class JobHolder:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldAttempt:
+class PilotAttempt:
     """An attempt that a pilot has."""
 
     id: int
@@ -240,7 +240,7 @@ async def claim_jobs(
     *,
     jobs: int,
     pilot: UUID,
-    most: MostOfAJob,
+    most: LargestFreeAmounts,
     lease: timedelta,
 ) -> list[ClaimedJob]:
     """Lease jobs of the task to the pilot and return them in order of seq.
@@ -253,14 +253,14 @@ async def claim_jobs(
 
 async def larger_need(
     connection: Connection, task: UUID, *, above: int, most: int
-) -> LargerNeed | None:
+) -> LargerRequest | None:
     """Return the least memory that due jobs need beyond ``above`` MiB, up to ``most`` MiB.
 
     Returns:
         None if there is no such job.
     """
     row = await connection.fetchrow(_SELECT_LARGER, task, above, most)
-    return None if row is None or row["ram"] is None else LargerNeed(**row)
+    return None if row is None or row["ram"] is None else LargerRequest(**row)
 
 
 async def keep_free(connection: Connection, task: UUID, *, pilot: UUID, span: timedelta) -> bool:
@@ -330,9 +330,9 @@ async def expired_leases(connection: Connection, *, grace: timedelta, limit: int
 
 async def still_expired(
     connection: Connection, jobs: Sequence[int], *, grace: timedelta
-) -> list[HeldAttempt]:
+) -> list[PilotAttempt]:
     """Return the attempts at these jobs whose leases have not been renewed meanwhile.
 
     The caller must hold the locks of the tasks.
     """
-    return [HeldAttempt(**row) for row in await connection.fetch(_STILL_EXPIRED, jobs, grace)]
+    return [PilotAttempt(**row) for row in await connection.fetch(_STILL_EXPIRED, jobs, grace)]

@@ -15,7 +15,7 @@ from typing import Any
 from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Connection
-from wms.domain.limits import HoldingStep, Limit
+from wms.domain.limits import Limit, UsingStep
 from wms.domain.matching import Demand
 
 #: Namespace of PostgreSQL's advisory locks for names of resources.
@@ -174,9 +174,9 @@ async def give_back(
         await connection.execute(_GIVE_BACK, name, list(amounts), list(times))
 
 
-async def holders(connection: Connection, name: str, *, most: int) -> list[HoldingStep]:
+async def holders(connection: Connection, name: str, *, most: int) -> list[UsingStep]:
     """Return the steps whose jobs use most of the resource."""
-    return [HoldingStep(**row) for row in await connection.fetch(_SELECT_HOLDERS, name, most)]
+    return [UsingStep(**row) for row in await connection.fetch(_SELECT_HOLDERS, name, most)]
 
 
 async def set_limit(connection: Connection, new: SetLimit) -> None:

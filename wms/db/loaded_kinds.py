@@ -35,7 +35,7 @@ FROM tasks WHERE state IN ('{task.WAITING}', '{task.SPLITTING}', '{task.ACTIVE}'
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class KindUsage:
     """How often a kind is loaded.
 
     Attributes:
@@ -48,7 +48,7 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class LiveStep:
+class ActiveStep:
     """A step of a live chain.
 
     Attributes:
@@ -61,15 +61,15 @@ class LiveStep:
     depth: int
 
 
-async def loaded_kinds(connection: Connection) -> dict[str, Loaded]:
+async def loaded_kinds(connection: Connection) -> dict[str, KindUsage]:
     """Return how often each kind is loaded, by kind."""
     rows = await connection.fetch(_SELECT_LOADED)
-    return {row["kind"]: Loaded(row["serving"], row["loading"]) for row in rows}
+    return {row["kind"]: KindUsage(row["serving"], row["loading"]) for row in rows}
 
 
-async def live_steps(connection: Connection) -> list[LiveStep]:
+async def live_steps(connection: Connection) -> list[ActiveStep]:
     """Return the steps of the tasks that are waiting, splitting or active."""
     return [
-        LiveStep(WorkKind(row["template"], row["step"]), row["kind"], row["depth"])
+        ActiveStep(WorkKind(row["template"], row["step"]), row["kind"], row["depth"])
         for row in await connection.fetch(_SELECT_STEPS)
     ]

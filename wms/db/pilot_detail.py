@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import AttemptOutcome
@@ -55,13 +55,15 @@ ORDER BY a.ended_at DESC, a.job_id
 """
 
 
-async def pilot_detail(connection: Connection, uid: UUID, sight: Sight = ALL) -> PilotDetail:
+async def pilot_detail(
+    connection: Connection, uid: UUID, visibility: Visibility = ALL
+) -> PilotDetail:
     """Return a pilot with its jobs and attempts.
 
     Args:
         connection: A database connection.
         uid: The pilot.
-        sight: Visibility: the groups whose jobs are included.
+        visibility: Visibility: the groups whose jobs are included.
 
     Raises:
         NotFound: No pilot with this uid has registered.
@@ -69,8 +71,8 @@ async def pilot_detail(connection: Connection, uid: UUID, sight: Sight = ALL) ->
     pilot = await connection.fetchrow(_SELECT_PILOT, uid)
     if pilot is None:
         raise NotFound(f"no pilot {uid} has registered", pilot=uid)
-    jobs = await connection.fetch(SELECT_JOBS, uid, LOOKED_THROUGH, sight.names())
-    ended = await connection.fetch(SELECT_ENDED, uid, LOOKED_THROUGH, sight.names())
+    jobs = await connection.fetch(SELECT_JOBS, uid, LOOKED_THROUGH, visibility.names())
+    ended = await connection.fetch(SELECT_ENDED, uid, LOOKED_THROUGH, visibility.names())
     shown = {(row["step"], row["template"]) for row in ended}
     failed = [row for row in ended if AttemptOutcome(row["outcome"]) in _FAILURES]
     return PilotDetail(
@@ -85,7 +87,7 @@ async def pilot_detail(connection: Connection, uid: UUID, sight: Sight = ALL) ->
             for work, times in await times_of_worker(
                 connection, Worker(pilot["name"], pilot["host"]), limit=SHOWN
             )
-            if sight.groups is None or (work.step, work.template) in shown
+            if visibility.groups is None or (work.step, work.template) in shown
         ],
     )
 

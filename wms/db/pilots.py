@@ -11,10 +11,10 @@ from uuid import UUID
 
 from sluice.contracts.attention import Acknowledgement
 from sluice.contracts.life_cycles import states_before
-from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import NodeResources, RegisterPilot
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ContainerEngine, PilotState, SandboxKind
+from sluice.contracts.warm_workers import WarmWorkerState
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.steps import TASKS_WITH_PRIORITY
@@ -153,7 +153,7 @@ SELECT resources, engines, sandbox FROM pilots WHERE state = '{pilot.ACTIVE}'
 
 
 @dataclass(frozen=True, slots=True)
-class SeenPilot:
+class PilotRow:
     """A pilot that was just seen.
 
     Attributes:
@@ -238,19 +238,19 @@ async def store_pilot(
     return stored is not None
 
 
-async def touch_pilot(connection: Connection, uid: UUID) -> SeenPilot:
+async def touch_pilot(connection: Connection, uid: UUID) -> PilotRow:
     """Record that the pilot was seen.
 
     Raises:
         NotFound: The pilot has not registered.
     """
     row = _require(uid, await connection.fetchrow(_TOUCH_PILOT, uid))
-    return SeenPilot(
+    return PilotRow(
         PilotState(row["state"]), node_of(row), worker_of(row), row["stopping"], row["has_told"]
     )
 
 
-async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, list[Demand]]:
+async def touch_and_look(connection: Connection, uid: UUID) -> tuple[PilotRow, list[Demand]]:
     """Record that the pilot was seen, and return the tasks that have ready jobs.
 
     Raises:
@@ -258,7 +258,7 @@ async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, 
     """
     rows = await connection.fetch(_TOUCH_AND_LOOK, uid)
     first = _require(uid, rows[0] if rows else None)
-    seen = SeenPilot(
+    seen = PilotRow(
         PilotState(first["pilot_state"]),
         node_of(first),
         worker_of(first),
@@ -269,7 +269,7 @@ async def touch_and_look(connection: Connection, uid: UUID) -> tuple[SeenPilot, 
 
 
 async def set_told(
-    connection: Connection, uid: UUID, *, loaded: Sequence[LoadedTool], trouble: str
+    connection: Connection, uid: UUID, *, loaded: Sequence[WarmWorkerState], trouble: str
 ) -> None:
     """Store the tools that a pilot has loaded, and why it takes no jobs."""
     tools = [tool.model_dump(mode="json") for tool in loaded]

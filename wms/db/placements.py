@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.loaded import LoadedTool
+from sluice.contracts.warm_workers import WarmWorkerState
 from sluice.servicekit.database import Connection
 from wms.db.pilots import node_of
 from wms.db.statement import statement
@@ -53,7 +53,7 @@ class PlacedPilot:
 
     uid: UUID
     node: PilotNode
-    loaded: list[LoadedTool]
+    loaded: list[WarmWorkerState]
     placed_kind: str | None
     now: float
 
@@ -79,5 +79,5 @@ async def place_pilot(connection: Connection, uid: UUID, kind: str) -> None:
 
 
 def _placed(row: Mapping[str, Any]) -> PlacedPilot:
-    tools = [LoadedTool.model_validate(tool) for tool in row["loaded"]]
+    tools = [WarmWorkerState.model_validate(tool) for tool in row["loaded"]]
     return PlacedPilot(row["uid"], node_of(row), tools, row["placed_kind"], row["now"])

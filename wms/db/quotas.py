@@ -2,12 +2,12 @@
 
 from sluice.contracts.quotas import Quantity
 from sluice.contracts.states import TaskState
-from sluice.servicekit.quotas.counted import Counted
+from sluice.servicekit.quotas.counted_quantities import CountedQuantities
 
 _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 
 #: By the index tasks_live.
-WAITING = Counted(
+WAITING = CountedQuantities(
     rows=f"FROM tasks WHERE state NOT IN ({_FINAL})",
     sums={Quantity.WAITING: "coalesce(sum(ready), 0)"},
 )

@@ -101,7 +101,7 @@ WHERE state IN ('{task.SPLITTING}', '{task.ACTIVE}') AND ready > 0
 
 
 @dataclass(frozen=True, slots=True)
-class NoRoomFound:
+class StorageFullReport:
     """A storage at ``url`` that had no room for ``needed`` bytes.
 
     ``pilot`` had the attempt, leased at ``leased_at``, that found no room. None: the DMS reported
@@ -115,7 +115,7 @@ class NoRoomFound:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskWait:
+class TaskRoomWait:
     """A task that waits for room on the storage at ``url``, as in ``RoomWait``.
 
     ``open``: one of its jobs may be leased, as a trial.
@@ -132,7 +132,7 @@ class TaskWait:
     owner_group: str
 
 
-async def put_room_waits(connection: Connection, found: Mapping[UUID, NoRoomFound]) -> None:
+async def put_room_waits(connection: Connection, found: Mapping[UUID, StorageFullReport]) -> None:
     """Let tasks wait for room.
 
     Args:
@@ -188,10 +188,10 @@ async def drop_ended(connection: Connection) -> None:
 
 async def room_waits(
     connection: Connection, tasks: Collection[UUID] | None = None
-) -> list[TaskWait]:
+) -> list[TaskRoomWait]:
     """Return the tasks, or those of ``tasks``, that wait for room, longest first."""
     rows = await connection.fetch(_SELECT, None if tasks is None else list(tasks))
-    return [TaskWait(**row) for row in rows]
+    return [TaskRoomWait(**row) for row in rows]
 
 
 async def tasks_with_ready_jobs(connection: Connection) -> Sequence[UUID]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sluice.contracts.groups import USUAL_WEIGHT, GroupShare
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Visibility
 from sluice.contracts.states import TaskState
 from sluice.servicekit.database import Connection
 from wms.domain.fair_share import gains
@@ -33,14 +33,15 @@ async def set_share(connection: Connection, group: str, weight: float) -> None:
     await connection.execute(SET, group, weight)
 
 
-async def share_list(connection: Connection, sight: Sight) -> list[GroupShare]:
+async def share_list(connection: Connection, visibility: Visibility) -> list[GroupShare]:
     """Return the visible groups that have a weight or live tasks, by name."""
     found = [
         GroupShare(group=row["name"], weight=row["weight"], running=row["running"])
         for row in await connection.fetch(IN_USE)
     ]
     return sorted(
-        (share for share in found if sight.is_member(share.group)), key=lambda share: share.group
+        (share for share in found if visibility.is_member(share.group)),
+        key=lambda share: share.group,
     )
 
 

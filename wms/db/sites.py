@@ -81,7 +81,7 @@ class LockedSite:
 
 
 @dataclass(frozen=True, slots=True)
-class Starts:
+class PilotStarts:
     """What is known of the starts of a pilot with one key.
 
     Attributes:
@@ -139,10 +139,10 @@ async def lock_site(connection: Connection, uid: UUID) -> LockedSite | None:
 
 async def starts_with(
     connection: Connection, key: str, *, site: UUID, pilot: UUID, lease: timedelta
-) -> Starts:
+) -> PilotStarts:
     """Return what is known of the starts with this key at a locked site."""
     [row] = await connection.fetch(_SELECT_STARTS, pilot, site, key, lease)
-    return Starts(**row)
+    return PilotStarts(**row)
 
 
 async def mark_site_revoked(connection: Connection, name: str) -> Site | None:

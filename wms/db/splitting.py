@@ -12,10 +12,10 @@ from uuid import UUID
 from sluice.contracts.job_inputs import InputFile, JobInput
 from sluice.contracts.quotas import QuotaHolder, holders_of
 from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import TakenOver
+from sluice.contracts.tasks import ReusedTask
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
-from wms.db.tasks import IS_ASKED, Reading
+from wms.db.tasks import IS_ASKED, UpstreamRead
 from wms.domain.grouping import JobDraft
 
 _CLAIM_TASK = statement("""
@@ -101,8 +101,8 @@ class SplitClaim:
     claimed_at: datetime
     state: TaskState
     place: SplitPlace
-    taken_over: TakenOver | None = None
-    reading: Reading | None = None
+    taken_over: ReusedTask | None = None
+    reading: UpstreamRead | None = None
     holders: Sequence[QuotaHolder] = ()
 
 
@@ -128,9 +128,9 @@ async def claim_task(
             row["split_cursor"], row["split_skip"], row["split_group"], row["split_last_seq"]
         ),
         taken_over=(
-            None if row["taken_over"] is None else TakenOver.model_validate(row["taken_over"])
+            None if row["taken_over"] is None else ReusedTask.model_validate(row["taken_over"])
         ),
-        reading=None if row["writer"] is None else Reading(row["writer"], row["dataset"]),
+        reading=None if row["writer"] is None else UpstreamRead(row["writer"], row["dataset"]),
         holders=holders_of(group=row["owner_group"], owner=row["owner"]),
     )
 

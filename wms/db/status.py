@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ErrorClass, JobState, TaskState
 from sluice.contracts.tasks import Attempt, Job, TaskStatus
@@ -102,10 +102,14 @@ async def task_status(connection: Connection, uid: UUID, *, full: bool = False) 
 
 
 async def task_statuses(
-    connection: Connection, uids: Sequence[UUID], *, full: bool = False, sight: Sight = ALL
+    connection: Connection,
+    uids: Sequence[UUID],
+    *,
+    full: bool = False,
+    visibility: Visibility = ALL,
 ) -> list[TaskStatus]:
     """Return the status of those of ``uids`` that exist and are visible."""
-    rows = await connection.fetch(_SELECT_STATUS, uids, sight.names())
+    rows = await connection.fetch(_SELECT_STATUS, uids, visibility.names())
     return [_status(row, full=full) for row in rows]
 
 
@@ -115,10 +119,10 @@ async def latest_tasks(
     state: TaskState | None,
     limit: int,
     full: bool = False,
-    sight: Sight = ALL,
+    visibility: Visibility = ALL,
 ) -> list[TaskStatus]:
     """Return the status of the latest visible tasks, newest first."""
-    rows = await connection.fetch(_SELECT_LATEST, state, limit, sight.names())
+    rows = await connection.fetch(_SELECT_LATEST, state, limit, visibility.names())
     return [_status(row, full=full) for row in rows]
 
 
@@ -127,14 +131,14 @@ def _status(row: Any, *, full: bool) -> TaskStatus:
 
 
 async def troubled_tasks(
-    connection: Connection, *, limit: int, sight: Sight = ALL
+    connection: Connection, *, limit: int, visibility: Visibility = ALL
 ) -> list[TaskStatus]:
     """Return live tasks with jobs that failed for good or are quarantined.
 
     Tasks with quarantined jobs come first, and the newest within each kind. ``reason`` names the
     first such job and its error.
     """
-    rows = await connection.fetch(_SELECT_TROUBLED, limit, sight.names())
+    rows = await connection.fetch(_SELECT_TROUBLED, limit, visibility.names())
     jobs = await connection.fetch(_SELECT_FIRST_FAILED, [row["uid"] for row in rows])
     reasons = {
         job["task_uid"]: failure_text(

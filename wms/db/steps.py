@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.states import TaskState
 from sluice.contracts.steps import (
     RankStep,
@@ -94,7 +94,7 @@ async def priority_of_task(connection: Connection, task: UUID) -> StepPriority |
     return None if row is None else _priority(row)
 
 
-async def step_list(connection: Connection, sight: Sight = ALL) -> StepList:
+async def step_list(connection: Connection, visibility: Visibility = ALL) -> StepList:
     """Return the steps with tasks that live or were created within a day.
 
     A principal with limited visibility gets only priorities that apply to all templates or to
@@ -104,13 +104,13 @@ async def step_list(connection: Connection, sight: Sight = ALL) -> StepList:
     priorities = {(row["step"], row["template"]): _priority(row) for row in rows}
     loads = [
         StepLoad(**row, priority=priority_of(row["step"], row["template"], priorities.values()))
-        for row in await connection.fetch(SELECT_LOADS, sight.names())
+        for row in await connection.fetch(SELECT_LOADS, visibility.names())
     ]
     seen = {load.template for load in loads}
     told = [
         priorities[step, template]
         for step, template in sorted(priorities)
-        if sight.groups is None or not template or template in seen
+        if visibility.groups is None or not template or template in seen
     ]
     return StepList(steps=loads, priorities=told)
 

@@ -24,7 +24,7 @@ from wms.db.room_waits import CLOSED_FOR_ROOM, WAITS_FOR_ROOM
 from wms.db.statement import statement
 from wms.db.steps import PRIORITY, TASKS_WITH_PRIORITY
 from wms.domain.matching import Demand
-from wms.domain.task_completion import Ending, JobCounts
+from wms.domain.task_completion import JobCounts, TaskEnding
 from wms.domain.transitions import TASK_MOVES
 
 _INSERT_TASK = """
@@ -105,7 +105,7 @@ RETURNING registered
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class UpstreamRead:
     """The files that task ``writer`` writes to data set ``dataset``, taken as they come."""
 
     writer: UUID
@@ -125,7 +125,7 @@ class LockedTask:
     #: The only job of its tree level, if all jobs of that level are made.
     only_seq: int | None = None
     #: What it takes as it comes, if the query asked for it.
-    reading: Reading | None = None
+    reading: UpstreamRead | None = None
     #: If the query asked for it: number of tasks that read its inputs, by data set
     #: (``InputReaders``).
     input_readers: Mapping[str, int] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class LockedTask:
 IS_ASKED = "coalesce(needs ? 'ask', false)"
 
 
-class ReaderCame(Exception):
+class DownstreamTaskAppeared(Exception):
     """A downstream task appeared while the locks were waited for; lock the tasks again."""
 
 
@@ -154,7 +154,9 @@ def _locked(row: Any) -> LockedTask:
         errors=row["errors"],
         registered=row["registered"],
         only_seq=0 if is_single else row["root_seq"],
-        reading=None if row.get("writer") is None else Reading(row["writer"], row["dataset_uid"]),
+        reading=None
+        if row.get("writer") is None
+        else UpstreamRead(row["writer"], row["dataset_uid"]),
         input_readers=row.get("input_readers") or {},
     )
 
@@ -249,7 +251,7 @@ async def lock_tasks_and_readers(
     """Lock the tasks of these jobs, and the downstream tasks that take their files as they come.
 
     Raises:
-        ReaderCame: A downstream task appeared meanwhile.
+        DownstreamTaskAppeared: A downstream task appeared meanwhile.
     """
     rows = await connection.fetch(_LOCK_TASKS_AND_READERS, jobs)
     locked = {row["uid"]: _locked(row) for row in rows}
@@ -259,11 +261,11 @@ async def lock_tasks_and_readers(
         row["own"] and not locked[row["uid"]].state.final and found[row["uid"]] < row["readers"]
         for row in rows
     ):
-        raise ReaderCame
+        raise DownstreamTaskAppeared
     return locked
 
 
-async def set_ended(connection: Connection, uid: UUID, ending: Ending) -> dict[str, int] | None:
+async def set_ended(connection: Connection, uid: UUID, ending: TaskEnding) -> dict[str, int] | None:
     """End the task and cancel its open jobs.
 
     Returns:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.domain.times import SHORTEST, TO_AN_OCTAVE, Samples, TimeKind, restored, samples_of
@@ -104,19 +104,19 @@ class TimesPeriod:
 
 
 async def tasks_of_chains(
-    connection: Connection, chains: Sequence[UUID], sight: Sight = ALL
+    connection: Connection, chains: Sequence[UUID], visibility: Visibility = ALL
 ) -> list[TimedTask]:
     """Return the visible tasks of the chains in order of creation."""
-    rows = await connection.fetch(_SELECT_OF_CHAINS, list(chains), sight.names())
+    rows = await connection.fetch(_SELECT_OF_CHAINS, list(chains), visibility.names())
     return [_task(row) for row in rows]
 
 
 async def tasks_of_period(
-    connection: Connection, period: TimesPeriod, *, limit: int, sight: Sight = ALL
+    connection: Connection, period: TimesPeriod, *, limit: int, visibility: Visibility = ALL
 ) -> list[TimedTask]:
     """Return the newest tasks that were created in the period, in order of creation."""
     rows = await connection.fetch(
-        SELECT_OF_PERIOD, period.template, period.since, period.until, limit, sight.names()
+        SELECT_OF_PERIOD, period.template, period.since, period.until, limit, visibility.names()
     )
     return [_task(row) for row in rows]
 

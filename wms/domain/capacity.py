@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from sluice.contracts.pilots import LeaseRequest, NodeResources
-from sluice.fit import Booked, Offer, fit, fitting, how_many, is_suitable
+from sluice.fit import Allocation, NodeCapacity, fit, fitting, how_many, is_suitable
 from wms.domain.matching import Demand, order
 
 #: Seconds without a lease of a task after which a pilot is reserved for it, and how long at most.
@@ -33,11 +33,11 @@ class PilotCapacity:
         self._gpus = {gpu.uuid: gpu for gpu in node.known_gpus}
         self._free = self._soon = None
         if request.room is not None:
-            whole = Offer.of(
+            whole = NodeCapacity.of(
                 node.cores, node.ram, self._gpus.values(), disk=node.disk, named=node.named
             ).amounts
-            self._free = whole.least(Booked.of(request.room.free))
-            self._soon = whole.least(Booked.of(request.room.soon))
+            self._free = whole.least(Allocation.of(request.room.free))
+            self._soon = whole.least(Allocation.of(request.room.soon))
 
     @property
     def jobs(self) -> int:
@@ -91,7 +91,7 @@ class PilotCapacity:
         if gpus is None:
             return _ANY
         if self._free is None or self._soon is None:
-            rooms = [Offer.of(0, 0, self._gpus.values()).amounts]
+            rooms = [NodeCapacity.of(0, 0, self._gpus.values()).amounts]
         else:
             rooms = [self._free] * bool(self._starts) + [self._soon] * bool(self._ahead)
         left = (

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from wms.domain.second_attempts import is_worth_while
+from wms.domain.duplicate_attempts import is_worth_while
 
 #: Seconds after which an idle worker that has not asked for jobs is no longer expected to.
 _SOON = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Busy:
+class BusyPilot:
     """A pilot and its current work, in seconds.
 
     Attributes:
@@ -43,14 +43,16 @@ class Busy:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class JobReservation:
     """A job that a busy pilot will end ``sooner`` seconds before the pilot that asks."""
 
     pilot: UUID
     sooner: float
 
 
-def kept_for(asking: float, others: Iterable[Busy], *, ready: int, waited: float) -> list[Kept]:
+def reserved_for(
+    asking: float, others: Iterable[BusyPilot], *, ready: int, waited: float
+) -> list[JobReservation]:
     """Return the jobs that others will end before the worker that asks, soonest first.
 
     No job is left for others longer than the worker that asks would take, nor for an idle worker
@@ -71,12 +73,12 @@ def kept_for(asking: float, others: Iterable[Busy], *, ready: int, waited: float
         if free > 0 or waited <= _SOON
     ]
     heapq.heapify(places)
-    kept: list[Kept] = []
+    kept: list[JobReservation] = []
     while places and len(kept) < ready:
         end, number, other = places[0]
         if not is_worth_while(asking - end, other.takes):
             heapq.heappop(places)
             continue
-        kept.append(Kept(other.pilot, asking - end))
+        kept.append(JobReservation(other.pilot, asking - end))
         heapq.heapreplace(places, (end + other.takes, number, other))
     return kept

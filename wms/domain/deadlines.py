@@ -36,7 +36,7 @@ class Allowance:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldTime:
+class AttemptDuration:
     """How long a pilot has had a job.
 
     Attributes:
@@ -51,7 +51,7 @@ class HoldTime:
     phase: AttemptPhase | None = None
 
 
-def too_long(kept: HoldTime, allowed: Allowance) -> str | None:
+def too_long(kept: AttemptDuration, allowed: Allowance) -> str | None:
     """Return why the job is taken from its pilot, or None if it may go on.
 
     The reason is the end of a sentence whose subject is the pilot.

@@ -11,7 +11,7 @@ from sluice.contracts.states import JobState, TaskState
 from sluice.contracts.steps import StepPriority, off_in_words
 from sluice.contracts.tasks import Job, TaskStatus
 from sluice.fit import gpus_in_words, why_unsuited
-from wms.domain.limits import HoldingStep
+from wms.domain.limits import UsingStep
 from wms.domain.matching import (
     ENGINES,
     USERS,
@@ -34,7 +34,7 @@ class StepBefore:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptJobs:
+class ReservedJobs:
     """Ready jobs that pilot ``asking`` does not get because other pilots will end them earlier.
 
     ``busy`` is the first of these pilots, earlier by ``sooner`` seconds. Pilots are given by name
@@ -85,10 +85,10 @@ class WaitingFacts:
     paused: int = 0
     next_in: float | None = None
     #: The steps that use most of a limited resource that a job of the task lacks.
-    holders: Mapping[str, Sequence[HoldingStep]] = field(default_factory=dict)
+    holders: Mapping[str, Sequence[UsingStep]] = field(default_factory=dict)
     priority: StepPriority | None = None
     before: StepBefore | None = None
-    kept: KeptJobs | None = None
+    kept: ReservedJobs | None = None
     distrusted: Sequence[str] = ()
     reserved: str | None = None
     #: None if its storages have room, as far as is known.

@@ -86,14 +86,14 @@ def draft_of(
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GroupedJobs:
     """Jobs of consecutive entries; ``taken`` is the last entry in them, or None."""
 
     drafts: Sequence[JobDraft]
     taken: int | None
 
 
-def gathered(task: Task, entries: Sequence[JobDraft], *, number: int, last: bool) -> Gathered:
+def gathered(task: Task, entries: Sequence[JobDraft], *, number: int, last: bool) -> GroupedJobs:
     """Return the jobs that these entries fill, as they would be made of the whole data set.
 
     ``number`` is that of the next group. ``last``: no entries follow.
@@ -104,12 +104,12 @@ def gathered(task: Task, entries: Sequence[JobDraft], *, number: int, last: bool
         drafts += grouping.add([file for entry in entries for file in entry.files])
         drafts += grouping.rest() if last else ()
         taken = [file.seq for draft in drafts for file in draft.inputs[-1:]]
-        return Gathered(drafts, max(taken, default=None))
+        return GroupedJobs(drafts, max(taken, default=None))
     for first in range(0, len(entries), task.batch):
         batch = entries[first : first + task.batch]
         if last or len(batch) == task.batch:
             drafts.append(batched(batch))
-    return Gathered(drafts, drafts[-1].last_seq if drafts else None)
+    return GroupedJobs(drafts, drafts[-1].last_seq if drafts else None)
 
 
 def as_input(file: NewFile) -> dict[str, Any]:

@@ -12,7 +12,7 @@ _ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class HoldingStep:
+class UsingStep:
     """The number of jobs of a step that use some of a resource."""
 
     step: str
@@ -42,7 +42,7 @@ class Limit:
         """Return how many jobs that need so much may start now."""
         return int((self.left + _ROUNDED) // need)
 
-    def why_none(self, need: float, holders: Sequence["HoldingStep"] = ()) -> str | None:
+    def why_none(self, need: float, holders: Sequence["UsingStep"] = ()) -> str | None:
         """Return why a job that needs so much cannot start now, or None if it can.
 
         ``holders`` are the steps that use most.

@@ -12,7 +12,7 @@ from sluice.contracts.numbers import in_full
 from sluice.contracts.owners import EVERYONE
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import ContainerEngine, SandboxKind
-from sluice.fit import Wanted, is_suitable, why_unsuited
+from sluice.fit import ResourceRequest, is_suitable, why_unsuited
 from wms.domain.limits import Limit, jobs_within
 
 #: Difference in rank above which a pilot gives up a tool that it has loaded.
@@ -64,11 +64,11 @@ class Demand:
 
     def wanted(
         self, node: NodeResources, ram: int | None = None, gpu_memory: int | None = None
-    ) -> Wanted:
+    ) -> ResourceRequest:
         """Return what one job needs of the node; ``ram`` and ``gpu_memory`` override the task's."""
         needs = self.needs
         named = {name: needs.named[name] for name in needs.named if self.is_counted(name, node)}
-        return Wanted(
+        return ResourceRequest(
             needs.resources.cores,
             self.ram if ram is None else ram,
             self.gpus and self.gpus.with_memory(gpu_memory),

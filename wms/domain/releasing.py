@@ -14,7 +14,7 @@ Inputs = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class DoneWith:
+class ReleasableFiles:
     """Files of a data set, by number, that the task has read, of ``readers`` tasks in all."""
 
     dataset: UUID
@@ -22,9 +22,9 @@ class DoneWith:
     seqs: list[int]
 
 
-def done_with(
+def releasable_files(
     task: Task, jobs: Iterable[tuple[int, Inputs]], *, readers: Mapping[str, int]
-) -> list[DoneWith]:
+) -> list[ReleasableFiles]:
     """Return the files that finished jobs release.
 
     A part of a tree is read by one job only.
@@ -45,7 +45,7 @@ def done_with(
             if dataset is not None and (parts or str(dataset) in readers):
                 found.setdefault(dataset, []).append(given["seq"])
     return [
-        DoneWith(dataset, readers.get(str(dataset), 1), sorted(set(seqs)))
+        ReleasableFiles(dataset, readers.get(str(dataset), 1), sorted(set(seqs)))
         for dataset, seqs in found.items()
     ]
 

@@ -105,7 +105,7 @@ class RetryLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RetryDecision:
     """The job's next state.
 
     Attributes:
@@ -124,19 +124,19 @@ class Verdict:
     gpu: int | None = None
 
 
-def after_success(history: History) -> Verdict:
+def after_success(history: History) -> RetryDecision:
     """Return the verdict after a success."""
-    return Verdict(JobState.FINISHED, history.failures, 0)
+    return RetryDecision(JobState.FINISHED, history.failures, 0)
 
 
-def after_return(history: History) -> Verdict:
+def after_return(history: History) -> RetryDecision:
     """Return the verdict on a job that was returned without a start; its counts stay."""
-    return Verdict(JobState.READY, history.failures, history.losses)
+    return RetryDecision(JobState.READY, history.failures, history.losses)
 
 
 def after_error(
     error: ErrorClass, history: History, limits: RetryLimits, *, exit_code: int | None = None
-) -> Verdict:
+) -> RetryDecision:
     """Apply the rule of the error: the job is ready again, failed for good, or quarantined."""
     rule = RULES[error]
     if (
@@ -154,9 +154,9 @@ def after_error(
         gpu, note = _larger_gpu(history.gpu, history, limits)
     hopeless = (rule.hopeless or bool(note)) and rule.unless not in limits.also
     if hopeless or (rule.counts and failures >= limits.retry):
-        return Verdict(JobState.FAILED, failures, losses, note=note if hopeless else "")
+        return RetryDecision(JobState.FAILED, failures, losses, note=note if hopeless else "")
     if losses >= limits.losses:
-        return Verdict(JobState.HELD, failures, losses)
+        return RetryDecision(JobState.HELD, failures, losses)
     delay = (
         pause_after(failures, first=limits.backoff, longest=MAX_DELAY)
         if rule.pauses
@@ -164,7 +164,7 @@ def after_error(
     )
     if note:  # the template asks for a retry all the same
         ram, gpu = None, None
-    return Verdict(JobState.READY, failures, losses, delay, ram, gpu=gpu)
+    return RetryDecision(JobState.READY, failures, losses, delay, ram, gpu=gpu)
 
 
 def _larger_gpu(had: int, history: History, limits: RetryLimits) -> tuple[int, str]:

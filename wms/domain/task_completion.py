@@ -51,7 +51,7 @@ class JobCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class TaskEnding:
     """The final state of a task, and the reason."""
 
     state: TaskState
@@ -66,7 +66,7 @@ def needed(share: float, total: int) -> int:
     return min(total, math.ceil(share * total - 1e-9))
 
 
-def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
+def ending(boundary: Boundary, counts: JobCounts) -> TaskEnding | None:
     """Return how a task all of whose jobs exist ends now, or None while it goes on.
 
     - It has no jobs, because a filter before it left nothing: finished.
@@ -80,24 +80,24 @@ def ending(boundary: Boundary, counts: JobCounts) -> Ending | None:
     total, finished, failed = counts.total, counts.finished, counts.failed
     share = f"{finished} of {counted(total, 'job')} finished"
     if total == 0:
-        return Ending(TaskState.FINISHED, "its input data set has no files: nothing to do")
+        return TaskEnding(TaskState.FINISHED, "its input data set has no files: nothing to do")
     minimum = needed(boundary.minimum, total)
     sufficient = max(minimum, needed(boundary.sufficient, total))
     if finished >= sufficient and (finished > 0 or not counts.open):
         rest = total - finished - failed
-        return Ending(
+        return TaskEnding(
             TaskState.FINISHED,
             share + _rest(failed, rest, sufficient),
         )
     if finished + counts.open + counts.held < minimum:
-        return Ending(TaskState.FAILED, _too_many(failed, total, boundary))
+        return TaskEnding(TaskState.FAILED, _too_many(failed, total, boundary))
     if not counts.open and finished >= minimum:
-        return Ending(
+        return TaskEnding(
             TaskState.FINISHED,
             share + _rest(failed, counts.held, sufficient),
         )
     if failed > finished and finished + failed >= FIRST_FEW and boundary.minimum >= WEIGHED_MINIMUM:
-        return Ending(
+        return TaskEnding(
             TaskState.CANCELED,
             f"errors outnumber successes: of the first {finished + failed} jobs {failed} failed (of"
             f" {total})",

@@ -114,7 +114,7 @@ def of_all(workers: Iterable[WorkerTimes]) -> WorkerTimes | None:
     return WorkerTimes(jobs, failures, mean, spread / total, failing / total, rescued)
 
 
-class Trust(Enum):
+class WorkerLimit(Enum):
     """How many jobs of a kind of work a worker gets."""
 
     FULL = auto()
@@ -122,13 +122,13 @@ class Trust(Enum):
     NONE = auto()  #: one job now and then, to see whether it still fails
 
 
-def trust(own: WorkerTimes | None, others: WorkerTimes | None) -> Trust:
+def trust(own: WorkerTimes | None, others: WorkerTimes | None) -> WorkerLimit:
     """Return the trust in a worker whose attempts fail while those of ``others`` succeed.
 
     If attempts fail everywhere, the work is at fault, not the worker.
     """
     if own is None or own.failures < FEW_FAILURES or own.failing <= SUSPECT:
-        return Trust.FULL
+        return WorkerLimit.FULL
     if others is None or others.failing > SUSPECT:
-        return Trust.FULL
-    return Trust.NONE if own.failing > DISTRUSTED else Trust.SUSPECT
+        return WorkerLimit.FULL
+    return WorkerLimit.NONE if own.failing > DISTRUSTED else WorkerLimit.SUSPECT

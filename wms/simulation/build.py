@@ -16,7 +16,7 @@ from wms.simulation.draws import draw_from
 from wms.simulation.errors import WrongScenario
 from wms.simulation.files import Files, Row
 from wms.simulation.scenario import Arrivals, KindOfWork, NodeGroup, Pipeline, Scenario
-from wms.simulation.world import Node, NodeRoom, Seat, SimulatedPage, Work
+from wms.simulation.world import Node, NodeRoom, SimulatedPage, SimulatedSlot, Work
 
 #: Of a node of which a scenario says nothing.
 _ENOUGH = 1_000_000_000
@@ -48,7 +48,7 @@ def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
             room = _room(group) if group.shared else None
             node = Node(name, number, group.speed, delay(), group.jitter, lives, away, room)
             for _ in range(group.places):
-                node.seats.append(Seat(Place(places, suits), node))
+                node.seats.append(SimulatedSlot(Place(places, suits), node))
                 places += 1
             nodes.append(node)
             number += group.shared

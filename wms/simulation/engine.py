@@ -8,8 +8,8 @@ from random import Random
 from typing import Protocol
 
 from wms.domain.placement import Place, Policy
-from wms.simulation.coming import Coming
-from wms.simulation.world import Node, Seat, SimulatedPage, Work
+from wms.simulation.arrival_queue import ArrivalQueue
+from wms.simulation.world import Node, SimulatedPage, SimulatedSlot, Work
 
 #: Kinds of events; at one moment, in this order.
 _COMES, _ENDS, _LOADED, _DIES, _JOINS, _ROUND = range(6)
@@ -18,7 +18,9 @@ _COMES, _ENDS, _LOADED, _DIES, _JOINS, _ROUND = range(6)
 class Recorder(Protocol):
     """Is told what happens, for a picture."""
 
-    def spent(self, seat: Seat, kind: int, began: float, ended: float, *, loading: bool) -> None:
+    def spent(
+        self, seat: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
+    ) -> None:
         """The place loaded the kind, or did a job of it."""
         ...
 
@@ -36,7 +38,7 @@ class Simulation:
         works: Sequence[Work],
         nodes: Sequence[Node],
         *,
-        coming: Coming,
+        coming: ArrivalQueue,
         random: Random,
         until: float | None = None,
         recorder: Recorder | None = None,
@@ -47,7 +49,7 @@ class Simulation:
         self._policy, self._works, self._nodes = policy, works, nodes
         self._kinds = [work.seen for work in works]
         self._seats = [seat for node in nodes for seat in node.seats]
-        self._present: list[Seat] = []
+        self._present: list[SimulatedSlot] = []
         self._coming, self._random, self._recorder = coming, random, recorder
         self._until = until
         self._events: list[tuple[float, int, int, int, int]] = []
@@ -55,7 +57,7 @@ class Simulation:
         self._arriving = True
         self._count = 0
         #: Idle places by what is loaded and by group; some in it may be idle no more.
-        self._idle: dict[tuple[int, int], dict[int, Seat]] = {}
+        self._idle: dict[tuple[int, int], dict[int, SimulatedSlot]] = {}
 
     def _at(self, time: float, what: int, subject: int = 0, life: int = 0) -> None:
         self._count += 1
@@ -160,7 +162,7 @@ class Simulation:
         else:
             self._free(seat)
 
-    def _spent(self, seat: Seat, kind: int, *, loading: bool) -> None:
+    def _spent(self, seat: SimulatedSlot, kind: int, *, loading: bool) -> None:
         if loading:
             self.loading += self.now - seat.began
         else:
@@ -168,7 +170,7 @@ class Simulation:
         if self._recorder is not None:
             self._recorder.spent(seat, kind, seat.began, self.now, loading=loading)
 
-    def _free(self, seat: Seat) -> None:
+    def _free(self, seat: SimulatedSlot) -> None:
         """It has nothing to do: what next?"""
         given_back = self._give_back(seat)
         if seat.goes_to is not None:
@@ -180,13 +182,13 @@ class Simulation:
         if given_back:
             self._wake_beside(seat)
 
-    def _wake_beside(self, seat: Seat) -> None:
+    def _wake_beside(self, seat: SimulatedSlot) -> None:
         """There is room again on its node: places there that wait may have something to do."""
         for beside in seat.node.seats:
             if beside is not seat and beside.place.is_idle:
                 self._ask_idle(beside)
 
-    def _ask_idle(self, seat: Seat) -> bool:
+    def _ask_idle(self, seat: SimulatedSlot) -> bool:
         like = _like(seat)
         if not self._ask(seat):
             return False
@@ -195,25 +197,25 @@ class Simulation:
             del self._idle[like]
         return True
 
-    def _take(self, seat: Seat, kind: int) -> None:
+    def _take(self, seat: SimulatedSlot, kind: int) -> None:
         """Of a shared node what a job of the kind needs, if there is enough."""
         room, needs = seat.node.room, self._works[kind].needs
         if room is not None and seat.took is None and room.holds(needs):
             room.add(needs, -1)
             seat.took = needs
 
-    def _give_back(self, seat: Seat) -> bool:
+    def _give_back(self, seat: SimulatedSlot) -> bool:
         if seat.took is None or seat.node.room is None:
             return False
         seat.node.room.add(seat.took)
         seat.took = None
         return True
 
-    def _has_room(self, seat: Seat, kind: int) -> bool:
+    def _has_room(self, seat: SimulatedSlot, kind: int) -> bool:
         room = seat.node.room
         return room is None or seat.took is not None or room.holds(self._works[kind].needs)
 
-    def _choice(self, seat: Seat) -> int | None:
+    def _choice(self, seat: SimulatedSlot) -> int | None:
         """Of the policy: among all kinds that the node can run, or, where it is shared, those that
         it has room for now."""
         place = seat.place
@@ -226,7 +228,7 @@ class Simulation:
         seen = Place(place.number, suits, loaded, place.moved)
         return self._policy.next_kind(self._kinds, seen, self.now)
 
-    def _ask(self, seat: Seat) -> bool:
+    def _ask(self, seat: SimulatedSlot) -> bool:
         """Did it get something to do?"""
         kind = self._choice(seat)
         if kind is None:
@@ -238,7 +240,7 @@ class Simulation:
             self._load(seat, kind)
         return True
 
-    def _send(self, seat: Seat, kind: int) -> None:
+    def _send(self, seat: SimulatedSlot, kind: int) -> None:
         """From now on it counts as serving that."""
         place = seat.place
         if place.loaded is not None:
@@ -249,14 +251,14 @@ class Simulation:
         self._kinds[kind].coming += 1
         place.loaded, place.moved = kind, self.now
 
-    def _load(self, seat: Seat, kind: int) -> None:
+    def _load(self, seat: SimulatedSlot, kind: int) -> None:
         seat.place.is_idle = False
         seat.holds, seat.began = None, self.now
         self._take(seat, kind)
         takes = self._kinds[kind].loading / seat.node.speed
         self._at(self.now + takes, _LOADED, seat.place.number, seat.life)
 
-    def _begin(self, seat: Seat) -> None:
+    def _begin(self, seat: SimulatedSlot) -> None:
         """Its next job, of what it has loaded."""
         kind = seat.place.loaded or 0
         work, node = self._works[kind], seat.node
@@ -296,7 +298,7 @@ class Simulation:
         if self._policy.every is not None and self._events:
             self._at(self.now + self._policy.every, _ROUND)
 
-    def _idle_no_more(self, seat: Seat) -> None:
+    def _idle_no_more(self, seat: SimulatedSlot) -> None:
         like = _like(seat)
         del self._idle[like][seat.place.number]
         if not self._idle[like]:
@@ -317,7 +319,7 @@ class Simulation:
         if node.away is not None:
             self._at(self.now + node.away(), _JOINS, subject)
 
-    def _vanish(self, seat: Seat) -> None:
+    def _vanish(self, seat: SimulatedSlot) -> None:
         if seat.place.is_idle:
             self._idle_no_more(seat)
         loaded = seat.place.loaded
@@ -336,6 +338,6 @@ class Simulation:
             self._wake(page.kind)
 
 
-def _like(seat: Seat) -> tuple[int, int]:
+def _like(seat: SimulatedSlot) -> tuple[int, int]:
     loaded = seat.place.loaded
     return (-1 if loaded is None else loaded, seat.node.group)

@@ -16,6 +16,7 @@ from sluice.contracts.wording import sentence_of
 from sluice.os_errors import reason_of
 from sluice.visible_text import quoted
 from wms.domain.policies import policy_of
+from wms.simulation.arrival_queue import ArrivalQueue
 from wms.simulation.build import (
     build_arrivals,
     build_nodes,
@@ -24,7 +25,6 @@ from wms.simulation.build import (
     pages_coming,
     waits_of,
 )
-from wms.simulation.coming import Coming
 from wms.simulation.engine import Simulation
 from wms.simulation.errors import WrongScenario
 from wms.simulation.files import Files, Row
@@ -69,7 +69,7 @@ def simulate(
         policy_of(scenario.policy),
         works,
         nodes,
-        coming=Coming(
+        coming=ArrivalQueue(
             build_arrivals(scenario, _random(scenario, "pages"), files),
             waits_of(scenario),
             pages_coming(scenario, files),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from sluice.contracts.times import Lane, Timeline
-from wms.simulation.world import Node, Seat
+from wms.simulation.world import Node, SimulatedSlot
 
 #: Lanes that are drawn; what other places did stands in one more.
 MOST_LANES = 64
@@ -21,7 +21,9 @@ class Record:
         self._spent: list[tuple[int, int, float, float]] = []
         self._waited: list[tuple[int, float, float]] = []
 
-    def spent(self, seat: Seat, kind: int, began: float, ended: float, *, loading: bool) -> None:
+    def spent(
+        self, seat: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
+    ) -> None:
         self._spent.append((seat.place.number, -1 if loading else kind, began, ended))
 
     def waited(self, kind: int, ready: float, began: float) -> None:

@@ -11,7 +11,7 @@ from sluice.contracts.recorded_run import RecordedJob, RecordedRun
 from sluice.contracts.simulation import PolicyName, Replay
 from wms.simulation.entry import simulate
 from wms.simulation.files import Row, write_table
-from wms.simulation.recorded_nodes import WantedNodes, changed_nodes, nodes_of
+from wms.simulation.recorded_nodes import ReplayNodes, changed_nodes, nodes_of
 from wms.simulation.recorded_pages import TimeOf, pipelines_of
 from wms.simulation.recorded_workers import RecordedWorker, find_workers, loading_time
 from wms.simulation.scenario import Arrivals, KindOfWork, Pipeline, Scenario
@@ -88,7 +88,7 @@ def scenario_of(runs: Sequence[RecordedRun], *, stem: str = "run") -> RecordedSc
 def replay(
     recorded: RecordedScenario,
     *,
-    wanted: WantedNodes,
+    wanted: ReplayNodes,
     policy: PolicyName | None = None,
     seed: int | None = None,
     with_timeline: bool = False,
@@ -119,7 +119,7 @@ def replay(
 
 
 def _changed(
-    recorded: RecordedScenario, wanted: WantedNodes, policy: PolicyName | None, seed: int | None
+    recorded: RecordedScenario, wanted: ReplayNodes, policy: PolicyName | None, seed: int | None
 ) -> RecordedScenario:
     before = recorded.scenario
     nodes = changed_nodes(before.nodes, wanted) if wanted else before.nodes

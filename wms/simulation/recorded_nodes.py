@@ -10,7 +10,7 @@ from wms.simulation.scenario import MOST_PLACES, Distribution, KindOfWork, NodeG
 
 
 @dataclass(frozen=True, slots=True)
-class WantedNodes:
+class ReplayNodes:
     """Instead of the nodes of the run ``nodes``, all like the sort of which it had most; ``speed``:
     so much faster than in the run."""
 
@@ -45,7 +45,7 @@ def nodes_of(
     return found
 
 
-def changed_nodes(groups: Sequence[NodeGroup], wanted: WantedNodes) -> list[NodeGroup]:
+def changed_nodes(groups: Sequence[NodeGroup], wanted: ReplayNodes) -> list[NodeGroup]:
     """As is asked for; so many others are there from the beginning to the end."""
     faster = wanted.speed or 1.0
     if wanted.nodes is None:

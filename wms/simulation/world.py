@@ -85,7 +85,7 @@ class Work:
 
 
 @dataclass(slots=True)
-class Seat:
+class SimulatedSlot:
     """A place with what only the simulation knows. ``life``: grows when its node dies: what was
     begun before is void. ``holds``: what is loaded indeed; ``goes_to``: what it loads after the job
     in hand; ``began``: that job, or loading; ``took``: of a shared node, for either."""
@@ -114,4 +114,4 @@ class Node:
     lives: Draw | None
     away: Draw | None
     room: NodeRoom | None = None
-    seats: list[Seat] = field(default_factory=list)
+    seats: list[SimulatedSlot] = field(default_factory=list)

@@ -2,14 +2,14 @@
 
 from uuid import UUID
 
-from sluice.contracts.attention import Acknowledge, AlreadySeen
+from sluice.contracts.attention import Acknowledge, AlreadyAcknowledged
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import PilotState
 from wms.db.pilots import pilot_loss, set_acknowledged
 from wms.usecases.context import WmsContext
 
 
-class NotLost(Conflict):
+class PilotNotLost(Conflict):
     """The pilot is not lost, so there is nothing to acknowledge."""
 
     def __init__(self, uid: UUID, state: PilotState) -> None:
@@ -27,14 +27,14 @@ async def acknowledge_pilot(context: WmsContext, pilot: UUID, asked: Acknowledge
 
     Raises:
         NotFound: The pilot has not registered.
-        NotLost: The pilot is not lost.
-        AlreadySeen: Somebody else has acknowledged the loss.
+        PilotNotLost: The pilot is not lost.
+        AlreadyAcknowledged: Somebody else has acknowledged the loss.
     """
     async with context.database.transaction() as transaction:
         if await set_acknowledged(transaction.connection, pilot, by=asked.by):
             return
         loss = await pilot_loss(transaction.connection, pilot)
     if loss.state is not PilotState.LOST:
-        raise NotLost(pilot, loss.state)
+        raise PilotNotLost(pilot, loss.state)
     if loss.acknowledged is not None and loss.acknowledged.by != asked.by:
-        raise AlreadySeen(f"pilot {pilot}", loss.acknowledged.by, loss.acknowledged.at)
+        raise AlreadyAcknowledged(f"pilot {pilot}", loss.acknowledged.by, loss.acknowledged.at)

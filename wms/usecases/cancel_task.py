@@ -7,7 +7,7 @@ from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import BY_REQUEST, Cancel, TaskStatus
 from wms.db.status import task_status
 from wms.db.tasks import lock_tasks
-from wms.domain.task_completion import Ending
+from wms.domain.task_completion import TaskEnding
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task
 
@@ -33,7 +33,7 @@ async def cancel_task(context: WmsContext, uid: UUID, asked: Cancel = BY_REQUEST
                 state=locked.state,
             )
         known = (await context.tasks.get(transaction.connection, [uid]))[uid]
-        canceled = await end_task(transaction, known, Ending(TaskState.CANCELED, asked.reason))
+        canceled = await end_task(transaction, known, TaskEnding(TaskState.CANCELED, asked.reason))
         status = await task_status(transaction.connection, uid)
     if canceled:
         context.metrics.tasks_ended.labels(TaskState.CANCELED).inc()

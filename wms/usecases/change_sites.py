@@ -6,7 +6,7 @@ import structlog
 from pydantic import SecretStr
 
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.sites import SITE_TOKEN_PREFIX, GivenSite, NewSite, Site, SiteList
+from sluice.contracts.sites import SITE_TOKEN_PREFIX, NewSite, NewSiteSecret, Site, SiteList
 from sluice.servicekit.database import Database
 from sluice.visible_text import quoted
 from wms.db import sites
@@ -14,7 +14,7 @@ from wms.db import sites
 log = structlog.get_logger(__name__)
 
 
-async def add_site(database: Database, new: NewSite) -> GivenSite:
+async def add_site(database: Database, new: NewSite) -> NewSiteSecret:
     """Add a site and return the token with which its pilots enrol; it is shown only now.
 
     Raises:
@@ -29,7 +29,7 @@ async def add_site(database: Database, new: NewSite) -> GivenSite:
             name=new.name,
         )
     log.info("site.added", site=new.name, expires_at=made.expires_at, most_pilots=new.most_pilots)
-    return GivenSite(site=made, secret=SecretStr(secret))
+    return NewSiteSecret(site=made, secret=SecretStr(secret))
 
 
 async def revoke_site(database: Database, name: str) -> Site:

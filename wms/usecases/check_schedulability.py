@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from sluice.contracts.owners import ALL, Sight
-from sluice.contracts.tasks import Outlook, UnschedulableList, UnschedulableTask
+from sluice.contracts.owners import ALL, Visibility
+from sluice.contracts.tasks import Schedulability, UnschedulableList, UnschedulableTask
 from sluice.servicekit.database import Connection
 from wms.db.explanations import present_nodes
 from wms.db.limits import with_limits
@@ -13,7 +13,7 @@ from wms.domain.schedulability import NodeSupply, why_never
 from wms.usecases.context import WmsContext
 
 
-async def check_schedulability(context: WmsContext, uid: UUID) -> Outlook:
+async def check_schedulability(context: WmsContext, uid: UUID) -> Schedulability:
     """Return whether jobs of the task will never find a node, and why.
 
     Raises:
@@ -25,11 +25,11 @@ async def check_schedulability(context: WmsContext, uid: UUID) -> Outlook:
         own = next((demand for demand in waiting if demand.uid == uid), None)
         supply = await _supply(context, connection)
     reason = None if own is None else why_never(own, supply)
-    return Outlook(never=reason is not None, reason=reason or "")
+    return Schedulability(never=reason is not None, reason=reason or "")
 
 
 async def list_unschedulable(
-    context: WmsContext, *, limit: int, sight: Sight = ALL
+    context: WmsContext, *, limit: int, visibility: Visibility = ALL
 ) -> UnschedulableList:
     """Return tasks with ready jobs that fit no node, at most ``limit``, oldest first."""
     async with context.database.connection() as connection:
@@ -39,7 +39,7 @@ async def list_unschedulable(
         supply = await _supply(context, connection)
         reasons = {one.uid: why_never(one, supply) for one in waiting}
         never = [uid for uid, reason in reasons.items() if reason is not None]
-        found = await task_statuses(connection, never, sight=sight)
+        found = await task_statuses(connection, never, visibility=visibility)
     found.sort(key=lambda task: (task.created_at, task.uid))
     tasks = [
         UnschedulableTask(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from sluice.servicekit.database import Connection
-from wms.db.loaded_kinds import LiveStep, Loaded, live_steps, loaded_kinds
+from wms.db.loaded_kinds import ActiveStep, KindUsage, live_steps, loaded_kinds
 from wms.db.worker_times import KnownTimes, WorkKind, times_of
 from wms.domain.loading import KindFacts, preferred_kinds, waiting_kinds
 from wms.domain.matching import Demand
@@ -53,11 +53,11 @@ async def look_at_kinds(connection: Connection) -> dict[str, KindFacts]:
 
 
 def facts_of(
-    steps: Sequence[LiveStep], times: KnownTimes, loaded: Mapping[str, Loaded]
+    steps: Sequence[ActiveStep], times: KnownTimes, loaded: Mapping[str, KindUsage]
 ) -> dict[str, KindFacts]:
     """Return the facts about each kind, by kind."""
     seconds = {step.work: _mean(times, step) for step in steps}
-    by_kind: dict[str, list[LiveStep]] = defaultdict(list)
+    by_kind: dict[str, list[ActiveStep]] = defaultdict(list)
     for step in steps:
         if step.kind is not None:
             by_kind[step.kind].append(step)
@@ -65,7 +65,7 @@ def facts_of(
     for kind in by_kind.keys() | loaded.keys():
         own = by_kind[kind]
         known = [seconds[step.work] for step in own if seconds[step.work]]
-        there = loaded.get(kind, Loaded(0, 0.0))
+        there = loaded.get(kind, KindUsage(0, 0.0))
         found[kind] = KindFacts(
             fmean(known) if known else 0.0,
             fmean(_after(step, steps, seconds) for step in own) if own else 0.0,
@@ -75,13 +75,15 @@ def facts_of(
     return found
 
 
-def _mean(times: KnownTimes, step: LiveStep) -> float:
+def _mean(times: KnownTimes, step: ActiveStep) -> float:
     """Return the seconds of a job of the step on any worker; 0 if unknown."""
     known = of_all(times.get(step.work, {}).values())
     return 0.0 if known is None else known.typical
 
 
-def _after(step: LiveStep, steps: Sequence[LiveStep], seconds: Mapping[WorkKind, float]) -> float:
+def _after(
+    step: ActiveStep, steps: Sequence[ActiveStep], seconds: Mapping[WorkKind, float]
+) -> float:
     """Return the seconds of the later live steps of its template."""
     later = {
         other.work

@@ -10,10 +10,10 @@ from wms.db.ready_channel import notify_ready
 from wms.db.splitting import SplitClaim, lock_claimed, release_task
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import lock_tasks
-from wms.domain.task_completion import Ending, ending
+from wms.domain.task_completion import TaskEnding, ending
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task
-from wms.usecases.grow_tree import grow_tree
+from wms.usecases.extend_tree import extend_tree
 
 #: Duration of a claim without a page added.
 HOLD = timedelta(seconds=60)
@@ -43,19 +43,19 @@ async def fail(context: WmsContext, claim: SplitClaim, known: KnownTask, reason:
     async with context.database.transaction() as transaction:
         if not await lock_claimed(transaction.connection, claim):
             return
-        ended = Ending(TaskState.FAILED, reason)
+        ended = TaskEnding(TaskState.FAILED, reason)
         await end_task(transaction, known, ended)
     announce(context, ended)
 
 
-def announce(context: WmsContext, ended: Ending | None) -> None:
+def announce(context: WmsContext, ended: TaskEnding | None) -> None:
     """Count the ended task and wake its downstream tasks; call it after the commit."""
     if ended is not None:
         context.metrics.tasks_ended.labels(ended.state).inc()
         context.signal.wake_splitting()
 
 
-async def decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Ending | None:
+async def decide(transaction: Transaction, uid: UUID, known: KnownTask) -> TaskEnding | None:
     """End the task if its jobs decide it, now that all jobs (of a tree: of the first level) exist.
 
     Jobs that ran meanwhile may have decided it, and a task without jobs is finished. It sends the
@@ -64,7 +64,7 @@ async def decide(transaction: Transaction, uid: UUID, known: KnownTask) -> Endin
     task = (await lock_tasks(transaction.connection, [uid]))[uid]
     counts = task.counts
     if known.task.parts_uid is not None:
-        grown = await grow_tree(transaction.connection, known.task, task, levels=[1])
+        grown = await extend_tree(transaction.connection, known.task, task, levels=[1])
         counts = counts.with_ready(grown)
         if grown:
             await notify_ready(transaction.connection)

@@ -16,16 +16,16 @@ from wms.domain.rank import RankWeights
 from wms.domain.reward_rate import RewardRate
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
-from wms.usecases.counted_lately import CountedLately
-from wms.usecases.look_at_outputs import LookAtOutputs
-from wms.usecases.rivals import Rivals
-from wms.usecases.seen_ends import SeenEnds
+from wms.usecases.attempt_end_buffer import AttemptEndBuffer
+from wms.usecases.check_outputs import CheckOutputs
+from wms.usecases.other_workers import OtherWorkers
 from wms.usecases.trust_workers import Distrust
+from wms.usecases.ttl_cache import TtlCache
 from wms.usecases.work_signal import WorkSignal
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class WmsRules:
     """Times in seconds, and limits; the defaults are in the settings.
 
     Attributes:
@@ -59,16 +59,16 @@ class WmsContext:
     """What the use cases work with."""
 
     database: Database
-    terms: Terms
+    terms: WmsRules
     tasks: TaskCache = field(default_factory=TaskCache)
     signal: WorkSignal = field(default_factory=WorkSignal)
-    live_times: CountedLately[Samples] = field(default_factory=CountedLately)
-    timelines: CountedLately[Timeline] = field(default_factory=CountedLately)
-    stragglers: CountedLately[Stragglers] = field(default_factory=CountedLately)
-    rivals: CountedLately[Rivals] = field(default_factory=CountedLately)
-    kinds: CountedLately[dict[str, KindFacts]] = field(default_factory=CountedLately)
-    distrust: CountedLately[Distrust] = field(default_factory=CountedLately)
-    ends: SeenEnds = field(default_factory=SeenEnds)
+    live_times: TtlCache[Samples] = field(default_factory=TtlCache)
+    timelines: TtlCache[Timeline] = field(default_factory=TtlCache)
+    stragglers: TtlCache[Stragglers] = field(default_factory=TtlCache)
+    rivals: TtlCache[OtherWorkers] = field(default_factory=TtlCache)
+    kinds: TtlCache[dict[str, KindFacts]] = field(default_factory=TtlCache)
+    distrust: TtlCache[Distrust] = field(default_factory=TtlCache)
+    ends: AttemptEndBuffer = field(default_factory=AttemptEndBuffer)
     #: Tasks whose jobs wait for room on a storage, as far as this instance knows.
     waiting_for_room: set[UUID] = field(default_factory=set)
     #: URL → name of the storages for which the DMS was told that jobs wait for room.
@@ -80,6 +80,6 @@ class WmsContext:
     #: The placement policy of warm workers.
     policy: Policy = field(default_factory=RewardRate)
     #: None: outputs are accepted as pilots report them.
-    look_at_outputs: LookAtOutputs | None = None
+    look_at_outputs: CheckOutputs | None = None
     #: Nodes that can be launched in addition to the present ones; None if not configured.
     launchable: Sequence[PilotNode] | None = None

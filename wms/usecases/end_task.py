@@ -12,13 +12,13 @@ from wms.db.input_readers import forget_readers
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import set_ended
 from wms.db.tree_parts import forget_tree
-from wms.domain.task_completion import Ending
+from wms.domain.task_completion import TaskEnding
 
 Files = Mapping[UUID, Sequence[NewFile]]
 
 
 async def end_task(
-    transaction: Transaction, known: KnownTask, ending: Ending, *, files: Files | None = None
+    transaction: Transaction, known: KnownTask, ending: TaskEnding, *, files: Files | None = None
 ) -> bool:
     """End the task and cancel its open jobs; return False if it was final already.
 

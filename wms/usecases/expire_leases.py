@@ -8,7 +8,7 @@ from wms.db.leases import expired_leases, still_expired
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.usecases.context import WmsContext
-from wms.usecases.judge_attempt import AttemptEnding, attempt_verdict
+from wms.usecases.decide_retry import AttemptFacts, attempt_verdict
 from wms.usecases.settle_attempts import settle_attempts
 
 #: Leases handled in one transaction.
@@ -53,7 +53,7 @@ def _lost(known: KnownTask, job: JobInFlight, context: WmsContext) -> EndedAttem
         job=job,
         outcome=AttemptOutcome.LOST,
         verdict=attempt_verdict(
-            known, job, AttemptEnding(AttemptOutcome.LOST, error), losses=context.terms.losses
+            known, job, AttemptFacts(AttemptOutcome.LOST, error), losses=context.terms.losses
         ),
         error=error,
         message=job.stopping

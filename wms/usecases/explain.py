@@ -6,16 +6,16 @@ from uuid import UUID
 from sluice.contracts.tasks import Explanation
 from sluice.servicekit.database import Connection
 from wms.db.explanations import ReadyJob, ready_job, waiting_facts
-from wms.db.in_hand import in_hand
+from wms.db.pilots_with_jobs import pilots_with_jobs
 from wms.db.ranking import boost_of
 from wms.db.status import job_with_attempts, task_status
 from wms.db.worker_times import WorkKind
 from wms.domain import explanations
-from wms.domain.explanations import KeptJobs, WaitingFacts
+from wms.domain.explanations import ReservedJobs, WaitingFacts
 from wms.domain.matching import Demand, misfit
-from wms.domain.worker_times import Trust
-from wms.usecases.choose_worker import rivals_of
+from wms.domain.worker_times import WorkerLimit
 from wms.usecases.context import WmsContext
+from wms.usecases.reserve_jobs import other_workers_of
 from wms.usecases.trust_workers import look_for_failing
 
 
@@ -72,12 +72,12 @@ async def _facts(context: WmsContext, connection: Connection, uid: UUID) -> Wait
     )
 
 
-async def _kept(context: WmsContext, connection: Connection, own: Demand) -> KeptJobs | None:
+async def _kept(context: WmsContext, connection: Connection, own: Demand) -> ReservedJobs | None:
     """Return the jobs that the idle pilot which would end one last leaves for others."""
-    rivals = await rivals_of(context, connection, own)
+    rivals = await other_workers_of(context, connection, own)
     if not rivals.quick:
         return None
-    idle = [pilot for pilot in await in_hand(connection, rivals.own) if not pilot.jobs]
+    idle = [pilot for pilot in await pilots_with_jobs(connection, rivals.own) if not pilot.jobs]
     found = [
         (len(kept), kept[0], pilot.worker)
         for pilot in idle
@@ -87,14 +87,14 @@ async def _kept(context: WmsContext, connection: Connection, own: Demand) -> Kep
         return None
     jobs, first, asking = max(found, key=lambda one: one[1].sooner)
     busy = next(pilot.worker for pilot in rivals.quick if pilot.pilot == first.pilot)
-    return KeptJobs(jobs, asking.in_words, busy.in_words, first.sooner)
+    return ReservedJobs(jobs, asking.in_words, busy.in_words, first.sooner)
 
 
 async def _distrusted(context: WmsContext, connection: Connection, own: Demand) -> list[str]:
     distrust = await context.distrust.get(None, lambda: look_for_failing(connection))
     failing = distrust.get(WorkKind(own.template, own.step), {})
-    workers = [worker for worker, how in failing.items() if how is Trust.NONE]
-    there = await in_hand(connection, workers) if workers else []
+    workers = [worker for worker, how in failing.items() if how is WorkerLimit.NONE]
+    there = await pilots_with_jobs(connection, workers) if workers else []
     return sorted(pilot.worker.in_words for pilot in there if misfit(own, pilot.node) is None)
 
 

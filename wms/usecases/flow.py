@@ -16,12 +16,12 @@ from wms.db import flows
 from wms.db.ready_channel import notify_ready
 from wms.db.splitting import SplitClaim, count_page
 from wms.db.task_cache import KnownTask
-from wms.db.tasks import LockedTask, Reading, lock_tasks
+from wms.db.tasks import LockedTask, UpstreamRead, lock_tasks
 from wms.domain.flow import can_follow, gathers, inputs_that_come, takes_as_they_come
 from wms.domain.grouping import JobDraft
 from wms.usecases.claimed_task import HOLD, SplitClaimLost, announce, decide, park
 from wms.usecases.context import WmsContext
-from wms.usecases.gather import carry_on_gathering
+from wms.usecases.group_files import carry_on_gathering
 from wms.usecases.read_inputs import joined_drafts, shared_inputs, usable_datasets
 
 
@@ -67,7 +67,7 @@ async def begin_flow(
 
 async def _what_to_follow(
     context: WmsContext, dms: DmsClient, task: Task
-) -> tuple[Reading, Mapping[UUID, Dataset]] | None:
+) -> tuple[UpstreamRead, Mapping[UUID, Dataset]] | None:
     """Return the data set that is taken as it comes, and the complete ones.
 
     Returns:
@@ -92,7 +92,7 @@ async def _what_to_follow(
         known = {} if writer is None else await context.tasks.get(connection, [writer])
     if writer is None or not can_follow(task, known[writer].task, dataset):
         return None
-    return Reading(writer, dataset), complete
+    return UpstreamRead(writer, dataset), complete
 
 
 async def carry_on(

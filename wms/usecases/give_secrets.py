@@ -7,7 +7,7 @@ import structlog
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.pilots import JobToken
 from sluice.contracts.problems import Conflict
-from sluice.contracts.secrets import Sealed, SecretsAsked, SecretValues
+from sluice.contracts.secrets import Sealed, SecretsRequest, SecretValues
 from sluice.servicekit.sealing import ANSWER, IN_TIME, REQUEST, Sealer
 from wms.db.leases import leased_task
 from wms.db.pilots import see_pilot
@@ -54,7 +54,7 @@ class GiveSecrets:
             task = (await self._context.tasks.get(connection, [uid]))[uid].task
         if not task.needs.secrets:
             return SecretValues(values={})
-        asked = SecretsAsked(template=task.template, secrets=task.needs.secrets).model_dump_json()
+        asked = SecretsRequest(template=task.template, secrets=task.needs.secrets).model_dump_json()
         sealed = Sealed(text=self._sealer.seal(asked, what=REQUEST).decode())
         answer = await self._operator.open_secrets(sealed)
         text = self._sealer.open(answer.text.encode(), what=ANSWER, seconds=IN_TIME)

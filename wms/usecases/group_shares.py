@@ -3,7 +3,7 @@
 import structlog
 
 from sluice.contracts.groups import GroupShares, SetShare
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from wms.db.ready_channel import notify_ready
 from wms.db.shares import set_share, share_list
 from wms.usecases.context import WmsContext
@@ -11,10 +11,10 @@ from wms.usecases.context import WmsContext
 log = structlog.get_logger(__name__)
 
 
-async def list_shares(context: WmsContext, sight: Sight = ALL) -> GroupShares:
+async def list_shares(context: WmsContext, visibility: Visibility = ALL) -> GroupShares:
     """Return the visible groups that have a weight or work."""
     async with context.database.connection() as connection:
-        return GroupShares(shares=await share_list(connection, sight))
+        return GroupShares(shares=await share_list(connection, visibility))
 
 
 async def set_group_share(context: WmsContext, group: str, new: SetShare) -> None:

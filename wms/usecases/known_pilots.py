@@ -35,7 +35,7 @@ class RevokedSites:
         return site in self._known
 
 
-class KnownPilots:
+class PilotAuthenticator:
     """Authenticator of pilots; ``own`` authenticates the tokens that pilots were given."""
 
     def __init__(self, database: Database, own: PilotTokens, revoked: RevokedSites) -> None:

@@ -13,8 +13,8 @@ from wms.db.worker_times import (
     workers_of,
 )
 from wms.domain.worker_times import WorkerTimes
+from wms.usecases.attempt_end_buffer import AttemptEnd
 from wms.usecases.context import WmsContext
-from wms.usecases.seen_ends import WorkEnd
 
 #: Days after which unused statistics are deleted, and rows deleted at a time.
 _KEPT, _FORGOTTEN = 90, 1000
@@ -32,7 +32,7 @@ async def learn_times(context: WmsContext) -> None:
         connection = transaction.connection
         await forget_times(connection, days=_KEPT, limit=_FORGOTTEN)
         workers = await workers_of(connection, (end.pilot for end in ends))
-        by_key: dict[tuple[WorkKind, Worker], list[WorkEnd]] = defaultdict(list)
+        by_key: dict[tuple[WorkKind, Worker], list[AttemptEnd]] = defaultdict(list)
         for end in ends:
             if end.pilot in workers:
                 by_key[end.work, workers[end.pilot]].append(end)

@@ -10,9 +10,9 @@ import structlog
 from sluice.contracts.pilots import LeaseRequest
 from sluice.contracts.states import PilotState
 from sluice.servicekit.database import Connection
-from wms.db.leases import ClaimedJob, MostOfAJob, claim_jobs, keep_free, larger_need
+from wms.db.leases import ClaimedJob, LargestFreeAmounts, claim_jobs, keep_free, larger_need
 from wms.db.limits import lock_named, spend, with_limits
-from wms.db.pilots import SeenPilot, touch_and_look
+from wms.db.pilots import PilotRow, touch_and_look
 from wms.db.room_waits import take_trial
 from wms.db.shares import with_shares
 from wms.db.task_cache import KnownTask
@@ -21,18 +21,18 @@ from wms.db.worker_times import Worker, WorkKind
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
 from wms.domain.loading import without_priorities
 from wms.domain.matching import Demand, PilotNode, fitting, order
-from wms.domain.worker_times import Trust
+from wms.domain.worker_times import WorkerLimit
 from wms.usecases.choose_kinds import choose_kinds
-from wms.usecases.choose_worker import Choice
 from wms.usecases.context import WmsContext
-from wms.usecases.give_second_attempts import give_second_attempts
+from wms.usecases.reserve_jobs import Choice
+from wms.usecases.start_duplicate_attempts import start_duplicate_attempts
 from wms.usecases.trust_workers import Distrust, look_for_failing, most_jobs
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
-class Leased:
+class LeaseResult:
     """The answer to a pilot's request for jobs.
 
     Attributes:
@@ -56,18 +56,18 @@ async def lease_jobs(
     request: LeaseRequest,
     *,
     connected: Callable[[], Awaitable[bool]] | None = None,
-) -> Leased:
+) -> LeaseResult:
     """Lease ready jobs to the pilot, each with a new attempt number.
 
     If no job is ready, it waits up to ``request.wait`` seconds or until the process stops. Before
     each further look it asks ``connected`` whether the pilot still listens. A pilot that drains, is
     lost or has signed off gets only ``drain``.
 
-    The pilot may be reserved for a task whose jobs have waited long for room. An idle pilot without
-    a reservation may get duplicate attempts (``give_second_attempts``). A pilot that fails where
-    others succeed gets fewer jobs (``trust_workers``). Jobs that busy pilots will end earlier are
-    left for them (``choose_worker``). Limited resources are held, and quotas spent, from the commit
-    on.
+    The pilot may be reserved for a task whose jobs have waited long for room. An idle pilot
+    without a reservation may get duplicate attempts (``start_duplicate_attempts``). A pilot that
+    fails where others succeed gets fewer jobs (``trust_workers``). Jobs that busy pilots will end
+    earlier are reserved for them (``reserve_jobs``). Limited resources are held, and quotas spent,
+    from the commit on.
 
     Raises:
         NotFound: The pilot has not registered.
@@ -80,10 +80,10 @@ async def lease_jobs(
         async with context.database.connection() as connection:
             seen, demands = await touch_and_look(connection, pilot)
             if seen.state is not PilotState.ACTIVE:
-                return Leased(context.terms.lease, drain=True)
+                return LeaseResult(context.terms.lease, drain=True)
             # The pilot counts the lease from when it sent the request, before ``started``. So the
             # time it has waited is added.
-            leased = Leased(
+            leased = LeaseResult(
                 context.terms.lease + loop.time() - started, former=request.room is None
             )
             await _give(
@@ -107,14 +107,14 @@ async def _give(
     context: WmsContext,
     connection: Connection,
     request: LeaseRequest,
-    leased: Leased,
+    leased: LeaseResult,
     *,
     pilot: UUID,
-    seen: SeenPilot,
+    seen: PilotRow,
     demands: Sequence[Demand],
 ) -> None:
     room = PilotCapacity(request, seen.node.resources)
-    giving = _Giving(
+    giving = _LeaseRound(
         connection,
         context,
         pilot,
@@ -136,11 +136,13 @@ async def _give(
             return
     # The pilot is not reserved. A pilot of the previous release does not know newer needs.
     if not leased.jobs and not leased.former:
-        leased.jobs += await give_second_attempts(context, connection, pilot, seen=seen, room=room)
+        leased.jobs += await start_duplicate_attempts(
+            context, connection, pilot, seen=seen, room=room
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class _Giving:
+class _LeaseRound:
     """Leases jobs of one task after the other to one pilot."""
 
     connection: Connection
@@ -148,12 +150,12 @@ class _Giving:
     pilot: UUID
     node: PilotNode
     room: PilotCapacity
-    doubts: "_Doubts | None"
+    doubts: "_WorkerQuarantine | None"
     choice: Choice
     #: Resources counted over all nodes that are reserved for tasks that come first.
     scarce: set[str] = field(default_factory=set)
 
-    async def give(self, demand: Demand, leased: Leased) -> bool:
+    async def give(self, demand: Demand, leased: LeaseResult) -> bool:
         """Lease jobs of the task.
 
         Returns:
@@ -170,7 +172,7 @@ class _Giving:
             await spend(self.connection, demand, jobs=len(leased.jobs) - before)
         return goes_on
 
-    async def _give(self, demand: Demand, leased: Leased) -> bool:
+    async def _give(self, demand: Demand, leased: LeaseResult) -> bool:
         if demand.allowed == 0:
             scarce = blocked(demand)
             if scarce and await self._keep_free(demand):
@@ -190,7 +192,7 @@ class _Giving:
                 demand.uid,
                 jobs=offered,
                 pilot=self.pilot,
-                most=MostOfAJob(self._most_ram, self.room.most_gpu(demand)),
+                most=LargestFreeAmounts(self._most_ram, self.room.most_gpu(demand)),
                 lease=self.context.terms.span,
             )
             for job in jobs:
@@ -233,7 +235,7 @@ class _Giving:
 
 
 @dataclass(frozen=True, slots=True)
-class _Doubts:
+class _WorkerQuarantine:
     """The distrust in the worker, by kind of work."""
 
     worker: Worker
@@ -242,14 +244,16 @@ class _Doubts:
     async def most(self, connection: Connection, demand: Demand, *, wanted: int) -> int:
         """Return how many jobs of the task the worker may get."""
         work = WorkKind(demand.template, demand.step)
-        how = self.distrust.get(work, {}).get(self.worker, Trust.FULL)
+        how = self.distrust.get(work, {}).get(self.worker, WorkerLimit.FULL)
         return await most_jobs(connection, how, work, self.worker, wanted=wanted)
 
 
-async def _doubts(connection: Connection, context: WmsContext, worker: Worker) -> _Doubts | None:
+async def _doubts(
+    connection: Connection, context: WmsContext, worker: Worker
+) -> _WorkerQuarantine | None:
     """Return the distrust in the worker, or None if no worker is distrusted."""
     distrust = await context.distrust.get(None, lambda: look_for_failing(connection))
-    return _Doubts(worker, distrust) if distrust else None
+    return _WorkerQuarantine(worker, distrust) if distrust else None
 
 
 async def _unknown(

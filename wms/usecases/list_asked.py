@@ -2,13 +2,13 @@
 
 from uuid import UUID
 
-from sluice.contracts.asking import AskedJobs, AskedTask, AskedTasks
+from sluice.contracts.asking import HumanJobList, HumanTask, HumanTaskList
 from wms.db.asking import asked_jobs, asking_tasks
 from wms.db.status import require_task
 from wms.usecases.context import WmsContext
 
 
-async def list_asking_tasks(context: WmsContext) -> AskedTasks:
+async def list_asking_tasks(context: WmsContext) -> HumanTaskList:
     """Return the live human tasks, oldest first."""
     async with context.database.connection() as connection:
         found = await asking_tasks(connection)
@@ -19,7 +19,7 @@ async def list_asking_tasks(context: WmsContext) -> AskedTasks:
         if task.needs.ask is None:
             continue
         tasks.append(
-            AskedTask(
+            HumanTask(
                 uid=one.uid,
                 chain_uid=task.chain_uid,
                 step=task.step,
@@ -33,10 +33,12 @@ async def list_asking_tasks(context: WmsContext) -> AskedTasks:
                 asked=one.asked,
             )
         )
-    return AskedTasks(tasks=tasks)
+    return HumanTaskList(tasks=tasks)
 
 
-async def list_asked_jobs(context: WmsContext, uid: UUID, *, after: int, limit: int) -> AskedJobs:
+async def list_asked_jobs(
+    context: WmsContext, uid: UUID, *, after: int, limit: int
+) -> HumanJobList:
     """Return the jobs of the task that wait for answers and have an id above ``after``, by id.
 
     Raises:
@@ -46,4 +48,4 @@ async def list_asked_jobs(context: WmsContext, uid: UUID, *, after: int, limit: 
         jobs = await asked_jobs(connection, uid, after=after, limit=limit)
         if not jobs:
             await require_task(connection, uid)
-    return AskedJobs(jobs=jobs)
+    return HumanJobList(jobs=jobs)

@@ -2,19 +2,19 @@
 
 from collections import defaultdict
 
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.room import RoomWait, RoomWaitList
-from wms.db.room_waits import TaskWait, room_waits
+from wms.db.room_waits import TaskRoomWait, room_waits
 from wms.usecases.context import WmsContext
 
 
-async def list_room_waits(context: WmsContext, *, sight: Sight = ALL) -> RoomWaitList:
+async def list_room_waits(context: WmsContext, *, visibility: Visibility = ALL) -> RoomWaitList:
     """Return one entry for each storage, the one that jobs wait for longest first."""
     async with context.database.connection() as connection:
         found = await room_waits(connection)
-    by_url: dict[str, list[TaskWait]] = defaultdict(list)
+    by_url: dict[str, list[TaskRoomWait]] = defaultdict(list)
     for wait in found:
-        if sight.is_member(wait.owner_group):
+        if visibility.is_member(wait.owner_group):
             by_url[wait.url].append(wait)
     return RoomWaitList(
         waits=[

@@ -4,15 +4,15 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.loaded import LoadTool
 from sluice.contracts.problems import Conflict
+from sluice.contracts.warm_workers import LoadTool
 from wms.db.pilots import pilot_loss, set_to_load
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)
 
 
-class TakesNothing(Conflict):
+class PilotTakesNoJobs(Conflict):
     """The pilot takes no more jobs."""
 
     def __init__(self, uid: UUID) -> None:
@@ -29,11 +29,11 @@ async def load_tool(context: WmsContext, pilot: UUID, asked: LoadTool) -> None:
 
     Raises:
         NotFound: The pilot has not registered.
-        TakesNothing: The pilot takes no more jobs.
+        PilotTakesNoJobs: The pilot takes no more jobs.
     """
     async with context.database.transaction() as transaction:
         if not await set_to_load(transaction.connection, pilot, asked.step):
             await pilot_loss(transaction.connection, pilot)  # raises NotFound for an unknown pilot
-            raise TakesNothing(pilot)
+            raise PilotTakesNoJobs(pilot)
     context.signal.ready()
     log.info("pilot.told_to_load", pilot=str(pilot), step=asked.step)

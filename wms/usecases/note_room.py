@@ -9,7 +9,7 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass
 from sluice.contracts.tasks import Task
 from sluice.servicekit.database import Connection
 from wms.db.attempts import EndedAttempt
-from wms.db.room_waits import NoRoomFound, end_room_waits, put_room_waits
+from wms.db.room_waits import StorageFullReport, end_room_waits, put_room_waits
 from wms.db.task_cache import KnownTask
 from wms.usecases.context import WmsContext
 
@@ -50,14 +50,14 @@ async def note_room(
         Whether a task no longer waits, so that its jobs may be leased.
     """
     stored: dict[UUID, datetime] = {}
-    found: dict[UUID, NoRoomFound] = {}
+    found: dict[UUID, StorageFullReport] = {}
     for attempt in attempts:
         uid = attempt.job.task_uid
         report = reports[attempt.job.id, attempt.job.attempt]
         if attempt.outcome is AttemptOutcome.FINISHED:
             stored[uid] = max(attempt.job.leased_at, stored.get(uid, attempt.job.leased_at))
         elif (url := full_storage(known[uid].task, report)) and report.no_room is not None:
-            missing = NoRoomFound(
+            missing = StorageFullReport(
                 url, report.no_room.needed, attempt.job.pilot, attempt.job.leased_at
             )
             found[uid] = max(found.get(uid, missing), missing, key=lambda room: room.needed)

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import structlog
 
-from sluice.contracts.loaded import LoadState
+from sluice.contracts.warm_workers import LoadState
 from wms.db.placements import (
     PlacedPilot,
     begin_round,

@@ -16,7 +16,7 @@ from wms.domain.combinations import list_item, numbered, too_many
 from wms.domain.flow import each_inputs
 from wms.domain.grouping import JobDraft
 from wms.usecases.read_files import InputDatasets, NotSplittable
-from wms.usecases.read_together import files_together
+from wms.usecases.read_grouped_files import files_together
 
 
 async def combined_drafts(

@@ -13,7 +13,7 @@ from sluice.contracts.tasks import Task, TaskInput
 from wms.domain.grouping import Grouping, JobDraft, batched
 from wms.usecases.read_combinations import combined_drafts
 from wms.usecases.read_files import InputDatasets, NotSplittable
-from wms.usecases.read_together import files_together
+from wms.usecases.read_grouped_files import files_together
 
 #: Most files of a side input that every job can get.
 MOST_SHARED = 10_000

@@ -2,17 +2,17 @@
 
 from uuid import UUID
 
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.pilot_detail import PilotDetail
 from wms.db.pilot_detail import pilot_detail
 from wms.usecases.context import WmsContext
 
 
-async def read_pilot(context: WmsContext, uid: UUID, sight: Sight = ALL) -> PilotDetail:
+async def read_pilot(context: WmsContext, uid: UUID, visibility: Visibility = ALL) -> PilotDetail:
     """Return a pilot with its jobs and attempts.
 
     Raises:
         NotFound: The pilot has not registered.
     """
     async with context.database.connection() as connection:
-        return await pilot_detail(connection, uid, sight)
+        return await pilot_detail(connection, uid, visibility)

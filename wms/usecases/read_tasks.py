@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.contracts.attention import WorkCounts
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import Job, JobPage, TaskStatus
 from wms.db import status
@@ -30,7 +30,7 @@ async def read_task_statuses(
     state: TaskState | None,
     limit: int,
     full: bool = False,
-    sight: Sight = ALL,
+    visibility: Visibility = ALL,
 ) -> list[TaskStatus]:
     """Return the status of those of ``uids`` that exist, or of the latest tasks without ``uids``.
 
@@ -39,27 +39,29 @@ async def read_task_statuses(
     async with context.database.connection() as connection:
         if not uids:
             return await status.latest_tasks(
-                connection, state=state, limit=limit, full=full, sight=sight
+                connection, state=state, limit=limit, full=full, visibility=visibility
             )
-        found = await status.task_statuses(connection, uids, full=full, sight=sight)
+        found = await status.task_statuses(connection, uids, full=full, visibility=visibility)
         return [task for task in found if state is None or task.state is state]
 
 
-async def read_troubled(context: WmsContext, *, limit: int, sight: Sight = ALL) -> list[TaskStatus]:
+async def read_troubled(
+    context: WmsContext, *, limit: int, visibility: Visibility = ALL
+) -> list[TaskStatus]:
     """Return live tasks with jobs that failed for good or are quarantined.
 
     Tasks with quarantined jobs come first, and the newest within each kind.
     """
     async with context.database.connection() as connection:
-        return await status.troubled_tasks(connection, limit=limit, sight=sight)
+        return await status.troubled_tasks(connection, limit=limit, visibility=visibility)
 
 
 async def count_work(
-    context: WmsContext, *, troubled: bool = False, sight: Sight = ALL
+    context: WmsContext, *, troubled: bool = False, visibility: Visibility = ALL
 ) -> WorkCounts:
     """Return consistent counts of jobs; ``troubled`` includes the number of troubled tasks."""
     async with context.database.connection() as connection:
-        return await work_counts(connection, troubled=troubled, sight=sight)
+        return await work_counts(connection, troubled=troubled, visibility=visibility)
 
 
 async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:

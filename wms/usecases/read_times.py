@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.times import StepTimes, WorkTimes
 from sluice.servicekit.database import Connection
 from wms.db.times import (
@@ -22,28 +22,28 @@ MOST_TASKS = 20_000
 
 
 async def read_chain_times(
-    context: WmsContext, chains: Sequence[UUID], sight: Sight = ALL
+    context: WmsContext, chains: Sequence[UUID], visibility: Visibility = ALL
 ) -> WorkTimes:
     """Return the times of chains; those of live tasks are counted now or a moment ago.
 
     Chains without tasks add nothing.
     """
     async with context.database.connection() as connection:
-        tasks = await tasks_of_chains(connection, chains, sight)
+        tasks = await tasks_of_chains(connection, chains, visibility)
         live = {task.uid: await _live(context, connection, task) for task in tasks
                 if task.times is None and task.timed}  # fmt: skip
     return _added_up(tasks, live)
 
 
 async def read_period_times(
-    context: WmsContext, period: TimesPeriod, sight: Sight = ALL
+    context: WmsContext, period: TimesPeriod, visibility: Visibility = ALL
 ) -> WorkTimes:
     """Return the times of the newest ``MOST_TASKS`` tasks that were created in the period.
 
     Jobs of live and just ended tasks are not counted.
     """
     async with context.database.connection() as connection:
-        tasks = await tasks_of_period(connection, period, limit=MOST_TASKS, sight=sight)
+        tasks = await tasks_of_period(connection, period, limit=MOST_TASKS, visibility=visibility)
     return _added_up(tasks, {})
 
 

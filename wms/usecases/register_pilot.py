@@ -13,7 +13,7 @@ from wms.domain.sites import beyond
 from wms.usecases.context import WmsContext
 
 
-class AnothersPilot(Forbidden):
+class ForeignPilot(Forbidden):
     """The uid belongs to a pilot with a key that the principal has not shown."""
 
     def __init__(self, uid: UUID) -> None:
@@ -24,7 +24,7 @@ class AnothersPilot(Forbidden):
         )
 
 
-class SiteOver(Unauthenticated):
+class SiteExpired(Unauthenticated):
     """The site may have no new pilots."""
 
     def __init__(self, name: str) -> None:
@@ -53,8 +53,8 @@ async def register_pilot(
     Lost pilots of the same name and host need no more attention.
 
     Raises:
-        AnothersPilot: The uid belongs to another pilot.
-        SiteOver: The site may have no new pilots.
+        ForeignPilot: The uid belongs to another pilot.
+        SiteExpired: The site may have no new pilots.
         BeyondSite: The pilot offers more than its site may, or is one too many.
     """
     async with context.database.transaction() as transaction:
@@ -67,7 +67,7 @@ async def register_pilot(
             # workers.
             pilot = pilot.model_copy(update={"host": f"{pilot.host} at {name}"})
         if not await store_pilot(transaction.connection, pilot, key=key, site=site):
-            raise AnothersPilot(pilot.uid)
+            raise ForeignPilot(pilot.uid)
         await mark_lost_before(transaction.connection, name=pilot.name, host=pilot.host)
     return Registration(heartbeat=context.terms.heartbeat, lease=context.terms.lease)
 
@@ -81,20 +81,20 @@ async def _require_room(
     that case the key is good for one pilot at a time.
 
     Raises:
-        SiteOver: The site may have no new pilots.
+        SiteExpired: The site may have no new pilots.
         BeyondSite: The pilot offers more than its site may, or is one too many.
     """
     locked = await lock_site(connection, site)
     if locked is None:
-        raise SiteOver(str(site))
+        raise SiteExpired(str(site))
     its = locked.site
     if key is None:
         raise BeyondSite(its.name, ["it has not shown a key: it is of an older release"])
     if its.revoked_at is not None:
-        raise SiteOver(its.name)
+        raise SiteExpired(its.name)
     starts = await starts_with(connection, key, site=site, pilot=pilot.uid, lease=lease)
     if locked.is_over and not starts.any:
-        raise SiteOver(its.name)
+        raise SiteExpired(its.name)
     wrong = beyond(its, pilot.resources)
     if locked.is_over and starts.another_is_there and not starts.itself:
         wrong.append(

@@ -10,7 +10,7 @@ from sluice.servicekit.database import Transaction
 from wms.db.attempts import EndedAttempt
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
-from wms.domain.releasing import Inputs, done_with
+from wms.domain.releasing import Inputs, releasable_files
 
 #: Most files per message.
 _MOST = 10_000
@@ -49,7 +49,7 @@ def send_releases(
     readers: Mapping[str, int],
 ) -> None:
     """Send ``dms.releases`` for jobs that finished, given by numbers and inputs."""
-    for files in done_with(task, finished, readers=readers):
+    for files in releasable_files(task, finished, readers=readers):
         for start in range(0, len(files.seqs), _MOST):
             transaction.send(
                 DMS_RELEASES,

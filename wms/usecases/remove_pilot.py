@@ -8,7 +8,7 @@ from wms.db.pilots import pilot_loss, set_removed
 from wms.usecases.context import WmsContext
 
 
-class StillThere(Conflict):
+class PilotPresent(Conflict):
     """The pilot is present, so it stays on the lists."""
 
     def __init__(self, uid: UUID, state: PilotState) -> None:
@@ -27,9 +27,9 @@ async def remove_pilot(context: WmsContext, pilot: UUID) -> None:
 
     Raises:
         NotFound: The pilot has not registered.
-        StillThere: The pilot is present.
+        PilotPresent: The pilot is present.
     """
     async with context.database.transaction() as transaction:
         if await set_removed(transaction.connection, pilot):
             return
-        raise StillThere(pilot, (await pilot_loss(transaction.connection, pilot)).state)
+        raise PilotPresent(pilot, (await pilot_loss(transaction.connection, pilot)).state)

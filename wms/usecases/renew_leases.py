@@ -8,6 +8,7 @@ import structlog
 from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
 from sluice.contracts.states import JobState, PilotState
 from sluice.servicekit.database import Connection
+from wms.db.duplicate_attempts import extend_seconds
 from wms.db.leases import (
     ExtendedLease,
     bytes_of_inputs,
@@ -16,9 +17,8 @@ from wms.db.leases import (
     stop_renewing,
 )
 from wms.db.pilots import set_told, touch_pilot
-from wms.db.second_attempts import extend_seconds
 from wms.db.tasks import lock_tasks_of_jobs
-from wms.domain.deadlines import Allowance, HoldTime, too_long
+from wms.domain.deadlines import Allowance, AttemptDuration, too_long
 from wms.domain.tokens import possible
 from wms.usecases.context import WmsContext
 
@@ -116,7 +116,7 @@ async def _stop_overdue(
             key, task = (lease.id, lease.attempt), known[lease.task_uid].task
             needs, job = task.needs, running.get(key)
             size = sizes.get(lease.id, 0) + ((job.bytes or 0) if job else 0)
-            kept = HoldTime(lease.started, lease.seconds, size, job.phase if job else None)
+            kept = AttemptDuration(lease.started, lease.seconds, size, job.phase if job else None)
             allowed = Allowance(
                 needs.resources.time_limit, task.batch, needs.container is not None, grace
             )

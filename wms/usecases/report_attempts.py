@@ -16,16 +16,16 @@ from wms.db.attempts import (
 )
 from wms.db.pilots import active_nodes, is_stopping, node_of_pilot, see_pilot
 from wms.db.task_cache import KnownTask
-from wms.db.tasks import LockedTask, ReaderCame, lock_tasks_and_readers
+from wms.db.tasks import DownstreamTaskAppeared, LockedTask, lock_tasks_and_readers
 from wms.domain.matching import PilotNode, largest_gpu, largest_gpu_part, largest_ram
 from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
-from wms.domain.retry_rules import Verdict
+from wms.domain.retry_rules import RetryDecision
 from wms.domain.tokens import possible
 from wms.domain.tree_merge import level_of, placed
+from wms.usecases.check_outputs import NO_FAULTS, OutputFaults
 from wms.usecases.context import WmsContext
+from wms.usecases.decide_retry import AttemptFacts, LargestNode, attempt_verdict
 from wms.usecases.give_back_quota import give_back_quota
-from wms.usecases.judge_attempt import AttemptEnding, Largest, attempt_verdict
-from wms.usecases.look_at_outputs import NO_FAULTS, OutputFaults
 from wms.usecases.note_room import full_storage, note_room
 from wms.usecases.settle_attempts import settle_attempts
 
@@ -52,7 +52,7 @@ async def report_attempts(
     while True:
         try:
             return await _report(context, pilot, reports, faults)
-        except ReaderCame:
+        except DownstreamTaskAppeared:
             continue
 
 
@@ -62,7 +62,7 @@ async def _report(
     """Apply the reports in one transaction.
 
     Raises:
-        ReaderCame: A downstream task appeared meanwhile; repeat the call.
+        DownstreamTaskAppeared: A downstream task appeared meanwhile; repeat the call.
     """
     first = _first_of_each(possible(reports))
     async with context.database.transaction() as transaction:
@@ -75,7 +75,7 @@ async def _report(
             for key in first
             if (flight := flying.get(key[0])) and (job := flight.at(key[1], pilot))
         }
-        circumstances = _Circumstances(
+        circumstances = _ReportContext(
             context.terms.losses,
             await _nodes(connection, pilot, first.values()),
             stopping=any(job.stopping for job in mine.values())
@@ -110,7 +110,7 @@ async def _report(
 
 
 @dataclass(frozen=True, slots=True)
-class _Circumstances:
+class _ReportContext:
     """What the verdicts on all attempts of a report depend on.
 
     Attributes:
@@ -176,7 +176,7 @@ def _ended(
     report: AttemptReport,
     *,
     locked: LockedTask,
-    around: _Circumstances,
+    around: _ReportContext,
     fault: str | None,
 ) -> EndedAttempt:
     """Return the end of the attempt; ``fault`` is a fault of one of its outputs."""
@@ -246,10 +246,10 @@ def _verdict(
     report: AttemptReport,
     *,
     ended: tuple[AttemptOutcome, ErrorClass | None],
-    around: _Circumstances,
-) -> Verdict:
+    around: _ReportContext,
+) -> RetryDecision:
     """Return the verdict on the job for this outcome and error class."""
-    peak, full_gpu, largest = report.peak_memory, report.gpu_memory or None, Largest()
+    peak, full_gpu, largest = report.peak_memory, report.gpu_memory or None, LargestNode()
     if (nodes := around.nodes) is not None:
         needs = known.task.needs
         # A pilot's figures are limited to what its own node has.
@@ -257,11 +257,11 @@ def _verdict(
         if full_gpu is not None and needs.gpus is not None:
             part = largest_gpu_part(needs.gpus.with_memory(job.gpu_memory), nodes.own)
             full_gpu = int(min(full_gpu, part))
-        largest = Largest(
+        largest = LargestNode(
             largest_ram(needs, nodes.active),
             None if full_gpu is None else largest_gpu(needs, nodes.active),
         )
-    end = AttemptEnding(
+    end = AttemptFacts(
         *ended,
         report.exit_code,
         peak,

@@ -8,7 +8,7 @@ from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job, TaskStatus
 from sluice.servicekit.database import Transaction
-from wms.db.gathering import downstream, forget_below
+from wms.db.grouping_state import downstream, forget_below
 from wms.db.ready_channel import notify_ready
 from wms.db.retries import count_reset, reset_jobs, task_of_job
 from wms.db.status import job_with_attempts, task_status

@@ -13,29 +13,29 @@ from sluice.contracts.life_cycles import require_move
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, TaskState
 from sluice.servicekit.database import Connection, Transaction
 from wms.db.attempts import EndedAttempt, TaskChange, end_attempts
+from wms.db.duplicate_attempts import end_beside, end_twins, exchange
 from wms.db.ready_channel import notify_ready
-from wms.db.second_attempts import end_beside, end_twins, exchange
 from wms.db.task_cache import KnownTask
 from wms.db.tasks import LockedTask
 from wms.db.tree_parts import TreePart, keep_parts
 from wms.db.worker_times import WorkKind
 from wms.domain.failure_text import failure_text
-from wms.domain.task_completion import Ending, JobCounts, ending
+from wms.domain.task_completion import JobCounts, TaskEnding, ending
 from wms.domain.transitions import JOB_MOVES
 from wms.domain.tree_merge import level_of, part_of
+from wms.usecases.attempt_end_buffer import AttemptEnd
 from wms.usecases.context import WmsContext
 from wms.usecases.end_task import end_task, promise_files
-from wms.usecases.give_to_readers import give_to_readers
-from wms.usecases.grow_tree import grow_tree
+from wms.usecases.extend_tree import extend_tree
 from wms.usecases.release_files import release_files
-from wms.usecases.seen_ends import WorkEnd
+from wms.usecases.start_downstream_jobs import start_downstream_jobs
 
 #: Outcomes that count as failures of the task. Canceled and returned attempts do not count, nor do
 #: those that found no room: neither the job nor its tool is in trouble.
 _UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
 
 
-class LostGuard(Exception):
+class RowLockLost(Exception):
     """A program error: jobs changed although the rows of their tasks were locked.
 
     The transaction is rolled back.
@@ -61,11 +61,11 @@ class Settled:
     """
 
     delays: set[float] = field(default_factory=set)
-    ended: list[Ending] = field(default_factory=list)
+    ended: list[TaskEnding] = field(default_factory=list)
     unmade: bool = False
     jobs: int = 0
     attempts: Sequence[EndedAttempt] = ()
-    ends: Sequence[WorkEnd] = ()
+    ends: Sequence[AttemptEnd] = ()
 
     def announce(self, context: WmsContext) -> None:
         """Wake waiting requests and count; call it after the commit."""
@@ -102,7 +102,7 @@ async def settle_attempts(
     one message per data set, and the messages of ``release_files`` and ``end_task``.
 
     Raises:
-        LostGuard: A job changed although it was locked.
+        RowLockLost: A job changed although it was locked.
         IllegalMove: A job cannot move from its state to that of the verdict.
     """
     settled = Settled(attempts=attempts, ends=list(_ends(attempts, known)))
@@ -126,7 +126,7 @@ async def settle_attempts(
         attempt.verdict.delay for attempt in last if attempt.verdict.state is JobState.READY
     }
     ended = _by_task(last)
-    made = await give_to_readers(
+    made = await start_downstream_jobs(
         transaction.connection,
         ended,
         registered={uid: change.registered for uid, change in changes.items()},
@@ -142,7 +142,9 @@ async def settle_attempts(
     return settled
 
 
-def _ends(attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]) -> Iterator[WorkEnd]:
+def _ends(
+    attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]
+) -> Iterator[AttemptEnd]:
     """Yield what the statistics of workers learn from the ends.
 
     A failure caused by the input or a full disk says nothing about the worker. A lost worker has
@@ -154,16 +156,16 @@ def _ends(attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]) -> 
         job, work = attempt.job, works[attempt.job.task_uid]
         if attempt.outcome is AttemptOutcome.FAILED:
             if attempt.error not in {ErrorClass.TOOL_REFUSED, ErrorClass.NO_ROOM}:
-                yield WorkEnd(work, job.pilot, None)
+                yield AttemptEnd(work, job.pilot, None)
         elif attempt.outcome is AttemptOutcome.LOST:
             if job.started_at is not None and (work, job.pilot) not in vanished:
                 vanished.add((work, job.pilot))
-                yield WorkEnd(work, job.pilot, None)
+                yield AttemptEnd(work, job.pilot, None)
         elif attempt.outcome is AttemptOutcome.FINISHED:
             if attempt.duration is not None:
-                yield WorkEnd(work, job.pilot, attempt.duration)
+                yield AttemptEnd(work, job.pilot, attempt.duration)
             if (twin := job.goes_on_with) is not None and twin.ran is not None:
-                yield WorkEnd(work, twin.pilot, twin.ran, is_least=True)
+                yield AttemptEnd(work, twin.pilot, twin.ran, is_least=True)
 
 
 async def _end(
@@ -180,7 +182,7 @@ async def _end(
     their jobs or let them start anew.
 
     Raises:
-        LostGuard: A job changed although it was locked.
+        RowLockLost: A job changed although it was locked.
     """
     await exchange(
         connection,
@@ -190,7 +192,7 @@ async def _end(
     moved = await end_beside(connection, beside)
     moved += await end_attempts(connection, last, changes, pilot=pilot, beside=beside)
     if moved != len(beside) + len(last):
-        raise LostGuard(len(beside) + len(last), moved)
+        raise RowLockLost(len(beside) + len(last), moved)
     for attempt in last:
         if attempt.job.twin is not None:
             message = f"attempt {attempt.job.attempt} ended the job first"
@@ -216,7 +218,7 @@ async def _conclude(
         ]
         await keep_parts(transaction.connection, known.task.uid, parts)
         above = {level_of(part.seq) + 1 for part in parts}
-        grown = await grow_tree(transaction.connection, known.task, change.task, levels=above)
+        grown = await extend_tree(transaction.connection, known.task, change.task, levels=above)
     settled.jobs += grown
     decided = change.ending(known, grown=grown)
     if decided is not None and await end_task(transaction, known, decided, files=change.files):
@@ -275,7 +277,7 @@ class _Change:
             self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered
         )
 
-    def ending(self, known: KnownTask, *, grown: int) -> Ending | None:
+    def ending(self, known: KnownTask, *, grown: int) -> TaskEnding | None:
         """Return how the task ends, or None; ``grown`` jobs were made of the attempts' files.
 
         Only an active task is decided, because before that not all of its jobs exist.
@@ -289,7 +291,7 @@ class _Change:
         decided = ending(known.task.boundary, counts)
         if decided is None or not self.last_error or decided.state is TaskState.FINISHED:
             return decided
-        return Ending(decided.state, f"{decided.reason}; last: {self.last_error}")
+        return TaskEnding(decided.state, f"{decided.reason}; last: {self.last_error}")
 
 
 def _sentence(attempt: EndedAttempt) -> str:

@@ -10,8 +10,8 @@ from wms.db.pilots import set_gone
 from wms.db.tasks import lock_tasks_of_jobs
 from wms.domain.tokens import possible
 from wms.usecases.context import WmsContext
+from wms.usecases.decide_retry import AttemptFacts, attempt_verdict
 from wms.usecases.give_back_quota import give_back_quota
-from wms.usecases.judge_attempt import AttemptEnding, attempt_verdict
 from wms.usecases.settle_attempts import settle_attempts
 
 
@@ -37,7 +37,7 @@ async def sign_off_pilot(context: WmsContext, pilot: UUID, returned: Sequence[Jo
                 job=job,
                 outcome=outcome,
                 verdict=attempt_verdict(
-                    known[job.task_uid], job, AttemptEnding(outcome), losses=context.terms.losses
+                    known[job.task_uid], job, AttemptFacts(outcome), losses=context.terms.losses
                 ),
                 reported=outcome,
                 message="handed back by its pilot",

@@ -20,6 +20,7 @@ from sluice.contracts.tasks import Task
 from sluice.servicekit.logging import log_ids
 from sluice.servicekit.loop import no_help
 from wms.db.ready_channel import notify_ready
+from wms.db.reused_jobs import insert_taken
 from wms.db.splitting import (
     SplitClaim,
     SplitPlace,
@@ -28,7 +29,6 @@ from wms.db.splitting import (
     count_page,
     insert_jobs,
 )
-from wms.db.takeover import insert_taken
 from wms.db.task_cache import KnownTask
 from wms.domain.asking import why_not_asked
 from wms.domain.grouping import Grouping, JobDraft
@@ -43,8 +43,8 @@ from wms.usecases.read_inputs import (
     shared_inputs,
     usable_datasets,
 )
-from wms.usecases.take_over import FinishedBefore, TakenOverJobs
-from wms.usecases.waiting_jobs import TooManyWait, require_room, room_for_jobs
+from wms.usecases.reuse_jobs import FinishedBefore, ReusedJobs
+from wms.usecases.waiting_jobs import TooManyReadyJobs, require_room, room_for_jobs
 
 
 async def split_waiting_tasks(
@@ -106,7 +106,7 @@ async def _split(
             else None
         )
         await make(context, dms, claim, known=known, datasets=datasets, page=page, before=before)
-    except TooManyWait as full:
+    except TooManyReadyJobs as full:
         await release(context, claim, str(full))
     except NotAvailable as error:
         await release(context, claim, f"waiting for the DMS: {error.detail}")
@@ -227,11 +227,11 @@ async def _add_page(
 
     Raises:
         SplitClaimLost: The claim or the task has ended.
-        TooManyWait: A quota permits no more ready jobs.
+        TooManyReadyJobs: A quota permits no more ready jobs.
         NotSplittable: Jobs cannot be taken over.
         NotAvailable: The DMS does not answer.
     """
-    taken = TakenOverJobs() if before is None else await before.take(drafts)
+    taken = ReusedJobs() if before is None else await before.take(drafts)
     seqs, ended, asked = taken.seqs, None, known.task.needs.ask is not None
     async with context.database.transaction() as transaction:
         connection = transaction.connection
@@ -261,7 +261,7 @@ async def _room(context: WmsContext, claim: SplitClaim, known: KnownTask, *, pag
     Jobs of human tasks are not limited.
 
     Raises:
-        TooManyWait: A quota permits no more ready jobs.
+        TooManyReadyJobs: A quota permits no more ready jobs.
     """
     if known.task.needs.ask is not None:
         return page

@@ -11,7 +11,7 @@ from wms.usecases.context import WmsContext
 log = structlog.get_logger(__name__)
 
 
-class HasEnded(Conflict):
+class PilotSignedOff(Conflict):
     """The pilot has signed off, so there is nothing to stop."""
 
     def __init__(self, uid: UUID) -> None:
@@ -27,11 +27,11 @@ async def stop_pilot(context: WmsContext, pilot: UUID) -> None:
 
     Raises:
         NotFound: The pilot has not registered.
-        HasEnded: The pilot has signed off.
+        PilotSignedOff: The pilot has signed off.
     """
     async with context.database.transaction() as transaction:
         if not await set_stopping(transaction.connection, pilot):
             await pilot_loss(transaction.connection, pilot)  # raises NotFound for an unknown pilot
-            raise HasEnded(pilot)
+            raise PilotSignedOff(pilot)
     context.signal.ready()
     log.info("pilot.told_to_stop", pilot=str(pilot))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from sluice.contracts.asking import AnsweredJob, RefusedJob, TakenAnswer
+from sluice.contracts.asking import AcceptedAnswer, AnsweredJob, RefusedJob
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
@@ -12,12 +12,12 @@ from wms.db.asking import answered, draw_attempts, jobs_of
 from wms.db.attempts import EndedAttempt, JobInFlight
 from wms.db.status import require_task
 from wms.db.task_cache import KnownTask
-from wms.db.tasks import ReaderCame, lock_tasks_and_readers
+from wms.db.tasks import DownstreamTaskAppeared, lock_tasks_and_readers
 from wms.domain.outputs import InvalidReport, check_report, output_files
 from wms.domain.tokens import possible
+from wms.usecases.check_outputs import NO_FAULTS, OutputFaults
 from wms.usecases.context import WmsContext
-from wms.usecases.judge_attempt import AttemptEnding, attempt_verdict
-from wms.usecases.look_at_outputs import NO_FAULTS, OutputFaults
+from wms.usecases.decide_retry import AttemptFacts, attempt_verdict
 from wms.usecases.settle_attempts import settle_attempts
 
 #: The attempt number in the name of an answer's file.
@@ -29,7 +29,7 @@ async def take_answers(
     uid: UUID,
     answers: Sequence[AnsweredJob],
     refused: Sequence[RefusedJob] = (),
-) -> list[TakenAnswer]:
+) -> list[AcceptedAnswer]:
     """Apply answers of people, and refusals of items that nobody can be asked about.
 
     If configured, the files are checked first. Each job that still waits for an answer is finished
@@ -49,9 +49,11 @@ async def take_answers(
         try:
             taken = await _take(context, uid, reports, faults)
             break
-        except ReaderCame:
+        except DownstreamTaskAppeared:
             continue
-    return [TakenAnswer(id=one.id, answer=taken.get(one.id, ReportAnswer.STALE)) for one in given]
+    return [
+        AcceptedAnswer(id=one.id, answer=taken.get(one.id, ReportAnswer.STALE)) for one in given
+    ]
 
 
 async def _take(
@@ -60,7 +62,7 @@ async def _take(
     """Apply the answers in one transaction and return the answers that are not stale.
 
     Raises:
-        ReaderCame: A downstream task appeared meanwhile; repeat the call.
+        DownstreamTaskAppeared: A downstream task appeared meanwhile; repeat the call.
         NotFound: There is no such task.
         Unprocessable: Files of open jobs are missing or not theirs.
     """
@@ -139,7 +141,7 @@ def _end(
     if fault is not None:
         raise InvalidReport(ErrorClass.STAGE_OUT_FAILED, fault)
     files = output_files(known.task, known.outputs, report, seq=job.seq, inputs=job.inputs)
-    end = AttemptEnding(report.outcome, report.error_class)
+    end = AttemptFacts(report.outcome, report.error_class)
     return EndedAttempt(
         job=replace(job, leased_at=report.started_at or job.leased_at),
         outcome=report.outcome,

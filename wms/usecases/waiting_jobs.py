@@ -5,15 +5,15 @@ No job is refused for ever: more are made as ready jobs are leased.
 
 from collections.abc import Iterable
 
-from sluice.contracts.quotas import Quantity, QuotaHolder, Reached
+from sluice.contracts.quotas import Quantity, QuotaHolder, ReachedQuota
 from sluice.servicekit.database import Connection
 from wms.db.quotas import WAITING
 
 
-class TooManyWait(Exception):
+class TooManyReadyJobs(Exception):
     """A quota permits no more ready jobs for now."""
 
-    def __init__(self, reached: Reached) -> None:
+    def __init__(self, reached: ReachedQuota) -> None:
         super().__init__(f"{reached}: more are made as these are given away")
 
 
@@ -25,14 +25,14 @@ async def room_for_jobs(
     Nobody else makes jobs of these owners until the transaction ends.
 
     Raises:
-        TooManyWait: A quota permits no more ready jobs.
+        TooManyReadyJobs: A quota permits no more ready jobs.
     """
     for holder in holders:
         quota = (await WAITING.bounded(connection, holder)).get(Quantity.WAITING)
         if quota is None or quota.most is None:
             continue
         if not quota.leaves(1):
-            raise TooManyWait(Reached(holder, Quantity.WAITING, quota, 1))
+            raise TooManyReadyJobs(ReachedQuota(holder, Quantity.WAITING, quota, 1))
         most = min(most, quota.most - quota.used)
     return most
 
@@ -45,11 +45,11 @@ async def require_room(
     A page that exceeds the quota is accepted if no other jobs of the owner are ready.
 
     Raises:
-        TooManyWait: A quota permits no more ready jobs.
+        TooManyReadyJobs: A quota permits no more ready jobs.
     """
     if not jobs:
         return
     for holder in holders:
         quota = (await WAITING.bounded(connection, holder)).get(Quantity.WAITING)
         if quota is not None and not quota.leaves(jobs if quota.used else 1):
-            raise TooManyWait(Reached(holder, Quantity.WAITING, quota, jobs))
+            raise TooManyReadyJobs(ReachedQuota(holder, Quantity.WAITING, quota, jobs))

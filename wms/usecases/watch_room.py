@@ -10,8 +10,8 @@ from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.room import StorageRoom
 from wms.db.ready_channel import notify_ready
 from wms.db.room_waits import (
-    NoRoomFound,
-    TaskWait,
+    StorageFullReport,
+    TaskRoomWait,
     drop_ended,
     note_free,
     put_room_waits,
@@ -54,7 +54,7 @@ async def watch_room(context: WmsContext, dms: DmsClient) -> None:
     await _tell_freed(context, dms, {wait.url: names.get(wait.url) for wait in waits})
 
 
-def _needed(waits: Collection[TaskWait]) -> dict[str, int]:
+def _needed(waits: Collection[TaskRoomWait]) -> dict[str, int]:
     """Return the largest need for each storage, by URL."""
     needed: dict[str, int] = {}
     for wait in waits:
@@ -71,7 +71,7 @@ async def _note(
     """Store what was found on the storages, and wake pilots if there is something to try."""
     full = {url for url, room in rooms.items() if room is not None and room.full}
     found = {
-        uid: NoRoomFound(output.dat_stor_url)
+        uid: StorageFullReport(output.dat_stor_url)
         for uid, known in ready.items()
         for output in known.task.outputs
         if output.dat_stor_url in full

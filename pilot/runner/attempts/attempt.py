@@ -14,11 +14,11 @@ from pilot.runner.attempts.checkpoints import Checkpoints
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.entries import JobEntry, combined, job_entries, put_aside
 from pilot.runner.attempts.execution import Execution
-from pilot.runner.attempts.job_log import Story, write_log
-from pilot.runner.attempts.limit_hints import RefusedAmounts
+from pilot.runner.attempts.job_log import AttemptRecord, write_log
+from pilot.runner.attempts.limit_hints import KernelRefusals
 from pilot.runner.attempts.memory_limit import memory_limit_of
 from pilot.runner.attempts.report import FINISHED, STOPPED, AttemptResult, report_of
-from pilot.runner.attempts.spent_amounts import SpentByTool
+from pilot.runner.attempts.spent_amounts import ToolAmounts
 from pilot.runner.attempts.verdict import Judge
 from pilot.runner.attempts.warm_inputs import with_inputs
 from pilot.runner.failures import AttemptError, StoppedError, node_error
@@ -27,7 +27,7 @@ from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.outputs import outgoing
 from pilot.runner.files.staging import Produced, log_url, stage_in, stage_log, stage_out
 from pilot.runner.job_secrets import NO_SECRETS, JobSecrets
-from pilot.runner.programs.program import CutReason, ProgramEnd, largest_file
+from pilot.runner.programs.program import KillReason, ProgramEnd, largest_file
 from pilot.runner.programs.visible_gpus import visible
 from pilot.runner.protocol import EndedFrame, JobFrame
 from pilot.runner.tools.loading import Loaded
@@ -55,7 +55,7 @@ class AttemptRun:
         )
         self._trouble = frame.trouble
         self._token: Token = (job.id, job.attempt)
-        self._story = Story(
+        self._story = AttemptRecord(
             pilot=context.settings.pilot,
             started=datetime.now(UTC),
             redaction=self._secrets.redaction,
@@ -66,7 +66,7 @@ class AttemptRun:
             limit=context.settings.checkpoint_limit,
             note=self._story.checkpoints.append,
         )
-        self._spent = SpentByTool(task.needs.named, note=self._story.checkpoints.append)
+        self._spent = ToolAmounts(task.needs.named, note=self._story.checkpoints.append)
         self._memory_limit = memory_limit_of(task, job, context.settings)
         self._gpus = frame.gpus
         self._execution = Execution(
@@ -92,12 +92,12 @@ class AttemptRun:
         self._outputs: list[OutputFile] = []
         self._placed = False
 
-    def _refused(self) -> RefusedAmounts:
-        containment, memory = self._context.containment, self._memory_limit.most
-        return RefusedAmounts(
-            containment.limits,
+    def _refused(self) -> KernelRefusals:
+        isolation, memory = self._context.isolation, self._memory_limit.most
+        return KernelRefusals(
+            isolation.limits,
             largest_file=largest_file(self._task.needs.resources.disk, memory),
-            shared_memory=containment.shared_memory(memory),
+            shared_memory=isolation.shared_memory(memory),
         )
 
     def run(self, load: Callable[[], Loaded]) -> EndedFrame:
@@ -179,7 +179,7 @@ class AttemptRun:
             protected = ProtectedInputs(
                 work.spares,
                 in_place=tool.in_place,
-                shared=self._context.containment.user is not None,
+                shared=self._context.isolation.user is not None,
             )
             folders = work.known(plain=self._plain_names)
             self._folders.update(folder.path for folder in folders)
@@ -205,7 +205,7 @@ class AttemptRun:
         Raises:
             AttemptError: The node has no sandbox.
         """
-        why = self._context.containment.no_sandbox
+        why = self._context.isolation.no_sandbox
         if self._task.needs.sandbox and why:
             asked = "for its secrets" if self._task.needs.secrets else "(sluice:sandbox)"
             raise AttemptError(
@@ -292,7 +292,7 @@ class AttemptRun:
         if damage is None:
             return
         log.error("attempt.original_damaged", error=damage.message)
-        if end.cut is not CutReason.STOPPED:
+        if end.cut is not KillReason.STOPPED:
             raise damage
         self._story.note = "\n".join(filter(None, (self._story.note, damage.message)))
 

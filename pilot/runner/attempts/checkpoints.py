@@ -13,7 +13,7 @@ from functools import partial
 
 import structlog
 
-from pilot.checkpoints.shelf import Shelf, shelves_before
+from pilot.checkpoints.checkpoint_store import CheckpointStore, earlier_checkpoint_stores
 from pilot.folders.work_folder import OUT, OpenFolder
 from pilot.runner.files.matching_files import (
     FileState,
@@ -22,7 +22,7 @@ from pilot.runner.files.matching_files import (
     matching_states,
     open_matching,
 )
-from pilot.runner.files.restored_files import NoPlaceError, restore
+from pilot.runner.files.restored_files import PathOccupiedError, restore
 from sluice.contracts.checkpoints import (
     MOST_LIST,
     Checkpoint,
@@ -50,7 +50,7 @@ _MOST_PATHS = MOST_LIST // 2
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class _CutOffError(Exception):
+class _CheckpointAbandonedError(Exception):
     """The checkpoint is no longer wanted, or one of its files has changed."""
 
 
@@ -65,7 +65,7 @@ class Checkpoints:
         self, task: PilotTask, job: LeasedJob, *, limit: int, note: Callable[[str], None]
     ) -> None:
         self._asked: Checkpoint | None = task.needs.checkpoint
-        self._shelf = Shelf(task.log_out_url, job.seq, job.attempt)
+        self._shelf = CheckpointStore(task.log_out_url, job.seq, job.attempt)
         self._limit = limit
         self._tell = note
         self._told: set[str] = set()
@@ -100,7 +100,7 @@ class Checkpoints:
         """
         if self._asked is None:
             return
-        for shelf in shelves_before(self._shelf):
+        for shelf in earlier_checkpoint_stores(self._shelf):
             tried: set[int] = set()
             for _ in range(_LOOKS):  # The attempt may still run and store newer ones.
                 lists = [kept for kept in shelf.lists(note=self._note) if kept.number not in tried]
@@ -113,7 +113,7 @@ class Checkpoints:
             self._note("no whole checkpoint was found: it started from nothing")
 
     def _is_placed(
-        self, shelf: Shelf, kept: KeptCheckpoint, folder: str, require: Callable[[], None]
+        self, shelf: CheckpointStore, kept: KeptCheckpoint, folder: str, require: Callable[[], None]
     ) -> bool:
         what = f"the checkpoint of {_time(kept.taken_at)} (attempt {shelf.attempt})"
 
@@ -126,7 +126,7 @@ class Checkpoints:
         try:
             files = {_plain(file): partial(bring, file) for file in kept.files}
             self._states = restore(folder, files)
-        except (StorageError, NoPlaceError, OSError) as error:
+        except (StorageError, PathOccupiedError, OSError) as error:
             self._note(f"{what} cannot be used: {reason_of(error)}")
             return False
         self.went_on = f"went on from {what}, {_amount(len(kept.files), kept.size)}"
@@ -187,7 +187,7 @@ class Checkpoints:
                 found = self._look(asked, out, closing)
                 if found is not None and found.states != self._states:
                     self._store(found)
-        except _CutOffError:
+        except _CheckpointAbandonedError:
             return
         except TooManyError as error:
             self._note(f"no checkpoint was kept: there are {error.what}")
@@ -270,7 +270,7 @@ class Checkpoints:
                     f"a checkpoint was left out: {quoted(os.fsdecode(path))} was written to, not"
                     " renamed"
                 )
-                raise _CutOffError
+                raise _CheckpointAbandonedError
 
         put = self._shelf.put(file, number, check=check)
         check()
@@ -287,7 +287,7 @@ class Checkpoints:
 
     def _require_wanted(self) -> None:
         if self._over:
-            raise _CutOffError
+            raise _CheckpointAbandonedError
 
     def _note(self, line: str) -> None:
         if line not in self._told and len(self._told) < _MOST_NOTES:
@@ -299,11 +299,11 @@ def _plain(file: KeptFile) -> bytes:
     """Return the path of a file.
 
     Raises:
-        NoPlaceError: The path is not usable.
+        PathOccupiedError: The path is not usable.
     """
     path = file.plain_path
     if path is None:
-        raise NoPlaceError(os.fsencode(file.path))
+        raise PathOccupiedError(os.fsencode(file.path))
     return path
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pilot.folders.work_folder import WorkFolder
 from pilot.reports.journal import Journal
 from pilot.runner.attempts.live_log import LiveLogs
-from pilot.runner.attempts.warm_tools import WarmTools
+from pilot.runner.attempts.slot_warm_worker import SlotWarmWorker
 from pilot.runner.containers.containers import Containers
-from pilot.runner.containment.containment import Containment
 from pilot.runner.expressions.engine import expression_processes
 from pilot.runner.files.shared_inputs import SharedFiles
+from pilot.runner.isolation.isolation import Isolation
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.slot_group import SlotGroup
@@ -36,14 +36,14 @@ class SlotContext:
     live: LiveLogs
     memory: Memory
     group: SlotGroup
-    containment: Containment
-    warm: WarmTools
+    isolation: Isolation
+    warm: SlotWarmWorker
 
     def lasting(self) -> frozenset[int]:
         """Return the child processes of the slot that serve many jobs."""
-        return lasting_children(self.zygote, self.containment)
+        return lasting_children(self.zygote, self.isolation)
 
 
-def lasting_children(zygote: Zygote, containment: Containment) -> frozenset[int]:
+def lasting_children(zygote: Zygote, isolation: Isolation) -> frozenset[int]:
     """Return the child processes of a slot that serve many jobs."""
-    return expression_processes() | zygote.pids | containment.pids
+    return expression_processes() | zygote.pids | isolation.pids

@@ -10,14 +10,14 @@ from typing import IO
 
 from pilot.folders.work_folder import OUT
 from pilot.runner.attempts.context import SlotContext
-from pilot.runner.attempts.job_log import Story
+from pilot.runner.attempts.job_log import AttemptRecord
 from pilot.runner.attempts.memory_limit import MemoryLimit
-from pilot.runner.attempts.warm_tools import Asking, copy_stream, key_of, write_output
-from pilot.runner.containment.containment import Allotment
+from pilot.runner.attempts.slot_warm_worker import WarmWorkerJob, copy_stream, key_of, write_output
 from pilot.runner.failures import AttemptError, sandbox_error, user_error
 from pilot.runner.files.job_files import ForeignFileError
 from pilot.runner.files.staging import live_url
-from pilot.runner.inner_workflow.walls import write_walls
+from pilot.runner.inner_workflow.isolation import write_isolation
+from pilot.runner.isolation.isolation import ToolAllocation
 from pilot.runner.programs.program import (
     Program,
     ProgramEnd,
@@ -28,8 +28,8 @@ from pilot.runner.programs.program import (
     start_child,
 )
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.sandbox.held_sandbox import SandboxError
 from pilot.sandbox.sandbox import Sandbox, gpu_devices
+from pilot.sandbox.sandbox_instance import SandboxError
 from pilot.users.programs import UserError
 from sluice.contracts.pilots import LeasedJob, PilotTask
 from sluice.contracts.states import ErrorClass
@@ -53,7 +53,7 @@ class Execution:
         job: LeasedJob,
         context: SlotContext,
         *,
-        story: Story,
+        story: AttemptRecord,
         memory_limit: MemoryLimit,
         gpus: Sequence[str],
     ) -> None:
@@ -81,12 +81,12 @@ class Execution:
         """
         self._streams.close()
         self._story.streams.clear()
-        containment = self._context.containment
+        isolation = self._context.isolation
         if prepared.container is None:  # A container engine isolates the tool otherwise.
-            self._story.reach = containment.reach(prepared)
-            containment.hand_over(prepared)
+            self._story.reach = isolation.reach(prepared)
+            isolation.hand_over(prepared)
         if prepared.own_python:
-            write_walls(containment.inner(prepared, self._allotted), prepared.job)
+            write_isolation(isolation.inner(prepared, self._allotted), prepared.job)
         folder = prepared.job_files.folder
         apart = prepared.container is not None and prepared.container.own_limit
         with ExitStack() as streams:
@@ -158,13 +158,13 @@ class Execution:
         known = context.lasting if container is None else container.known
         if prepared.outside:
             return as_child(known, context.zygote.start if prepared.own_python else start_child)
-        return context.containment.start(prepared, self._allotted, known)
+        return context.isolation.start(prepared, self._allotted, known)
 
     @property
-    def _allotted(self) -> Allotment:
+    def _allotted(self) -> ToolAllocation:
         paths = self._context.settings.gpus
         own = [paths[uuid] for uuid in self._gpus]
-        return Allotment(self._memory_limit.most, gpu_devices(own))
+        return ToolAllocation(self._memory_limit.most, gpu_devices(own))
 
     def _run(self, program: Program, limits: ProgramLimits, prepared: PreparedJob) -> ProgramEnd:
         container = prepared.container
@@ -187,7 +187,7 @@ class Execution:
             if container is not None:
                 container.end()
             if not self._context.warm.pids:
-                self._context.containment.tidy_up()
+                self._context.isolation.tidy_up()
 
     def _warm(self, prepared: PreparedJob, limits: ProgramLimits) -> tuple[float, Start] | None:
         """Return how a warm worker is asked and its memory in MiB, or None for another tool."""
@@ -196,8 +196,8 @@ class Execution:
             context.warm.end()
             return None
         key = key_of(command, prepared, self._allotted, limits)
-        launch = context.containment.start_lasting(prepared, self._allotted, context.lasting)
-        asking = Asking(key, self._task.step, command, prepared, launch, context.memory)
+        launch = context.isolation.start_lasting(prepared, self._allotted, context.lasting)
+        asking = WarmWorkerJob(key, self._task.step, command, prepared, launch, context.memory)
         return context.warm.make_ready(key, prepared), partial(context.warm.ask, asking)
 
     def _stream(
@@ -218,7 +218,7 @@ class Execution:
                 ErrorClass.TOOL_REFUSED, f"the tool's {title} cannot be written: {error}"
             ) from error
         streams.callback(os.close, descriptor)
-        self._context.containment.hand_over_stream(descriptor)
+        self._context.isolation.hand_over_stream(descriptor)
         if path is None or title == "stderr":  # Any other stream is an output and not a message.
             self._story.streams[title] = reading = os.open(
                 f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC
@@ -228,8 +228,8 @@ class Execution:
 
 
 def _stdin(prepared: PreparedJob, streams: ExitStack) -> IO[bytes] | int:
-    if prepared.handed_on:
-        return streams.enter_context(_in_memory(prepared.handed_on))
+    if prepared.for_inner_process:
+        return streams.enter_context(_in_memory(prepared.for_inner_process))
     if not prepared.stdin:
         return subprocess.DEVNULL
     try:

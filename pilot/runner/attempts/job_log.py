@@ -15,7 +15,7 @@ _MOST_COMMAND = 20_000
 
 
 @dataclass(slots=True)
-class Story:
+class AttemptRecord:
     """What is known of an attempt so far.
 
     ``streams`` maps titles to descriptors of what the tool wrote. The descriptors stay valid if the
@@ -36,7 +36,9 @@ class Story:
     checkpoints: list[str] = field(default_factory=list)
 
 
-def write_log(task: PilotTask, job: LeasedJob, story: Story, outcome: str, *, limit: int) -> bytes:
+def write_log(
+    task: PilotTask, job: LeasedJob, story: AttemptRecord, outcome: str, *, limit: int
+) -> bytes:
     """Return the text of the log.
 
     ``outcome`` is one sentence. ``limit`` is the number of bytes kept of each stream, half from its

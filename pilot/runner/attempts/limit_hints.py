@@ -25,7 +25,7 @@ _NO_SPACE = re.compile(r"No space left on device|\bENOSPC\b")
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedAmounts:
+class KernelRefusals:
     """Limits that the kernel enforces by refusing more, without ending the tool.
 
     ``kept`` are the limits of the sandbox. ``largest_file`` and ``shared_memory`` are in MiB; 0

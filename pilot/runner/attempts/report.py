@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pilot.domain.model import StopReason
-from pilot.runner.attempts.job_log import Story
+from pilot.runner.attempts.job_log import AttemptRecord
 from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile
 from sluice.contracts.room import FullStorage
 from sluice.contracts.states import AttemptOutcome, ErrorClass
@@ -54,7 +54,7 @@ STOPPED = {
 def report_of(
     job: LeasedJob,
     end: AttemptResult,
-    story: Story,
+    story: AttemptRecord,
     *,
     outputs: Sequence[OutputFile],
     log: LogFile | None,

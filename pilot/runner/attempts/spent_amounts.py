@@ -9,7 +9,7 @@ from sluice.contracts.spent import MOST_SPENT_FILE, SPENT_FILE, WrongSpent, spen
 from sluice.os_errors import reason_of
 
 
-class SpentByTool:
+class ToolAmounts:
     """Adds up the amounts that the runs of an attempt's tool report.
 
     A resource that one of the runs does not report is left out of ``amounts``: all of it counts as

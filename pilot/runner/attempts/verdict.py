@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pilot.folders.disk_space import has_room
-from pilot.runner.attempts.limit_hints import RefusedAmounts
+from pilot.runner.attempts.limit_hints import KernelRefusals
 from pilot.runner.attempts.memory_limit import MemoryLimit
 from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.inner_workflow.failures import read_failure
 from pilot.runner.programs.exit_messages import ended_badly, last_line
 from pilot.runner.programs.memory import Memory
-from pilot.runner.programs.program import CutReason, ProgramEnd
+from pilot.runner.programs.program import KillReason, ProgramEnd
 from pilot.runner.redaction import NOTHING, Redaction
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
@@ -37,7 +37,7 @@ class Judge:
     resources: Resources
     memory_limit: MemoryLimit
     memory: Memory
-    refused: RefusedAmounts
+    refused: KernelRefusals
     redaction: Redaction = NOTHING
     has_gpu: bool = False
 
@@ -78,26 +78,26 @@ class Judge:
         match end.cut:
             case None:
                 return
-            case CutReason.STOPPED:
+            case KillReason.STOPPED:
                 raise StoppedError
-            case CutReason.TIME:
+            case KillReason.TIME:
                 error_class = ErrorClass.TOOL_TIMEOUT
                 limit = in_full(self.resources.time_limit)
                 sentence = f"ran longer than its limit of {limit} s (ToolTimeLimit) and was ended"
-            case CutReason.MEMORY:
+            case KillReason.MEMORY:
                 error_class = ErrorClass.OUT_OF_MEMORY
                 sentence = (
                     f"used {end.memory or 0:.0f} MiB of memory, {self.memory_limit.note}, and was"
                     " ended"
                 )
-            case CutReason.NODE_MEMORY:
+            case KillReason.NODE_MEMORY:
                 within = end.memory is None or end.memory <= self.memory_limit.counted
                 error_class = ErrorClass.PILOT_LOST if within else ErrorClass.OUT_OF_MEMORY
                 sentence = (
                     "was ended by the kernel: the node had no memory left, of which it used"
                     f" {end.memory or 0:.0f} MiB, {self.memory_limit.note}"
                 )
-            case CutReason.DISK:
+            case KillReason.DISK:
                 error_class = ErrorClass.TOOL_FAILED
                 sentence = (
                     f"filled its folder: it may write {self.resources.disk} MiB (tmpdirMin and"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from pilot.runner.containers.containers import Containers
 from pilot.runner.programs.orphans import children, kill_orphans
-from pilot.runner.programs.program import CutReason, ProgramEnd
+from pilot.runner.programs.program import KillReason, ProgramEnd
 
 #: Exit statuses of the engine itself: it failed, or could not start the container or its program.
 _ENGINE_FAILED, _NOT_STARTED = 125, 126
@@ -54,7 +54,7 @@ class ContainerRun:
         # The measured process is the engine's client and not the tool.
         ended = replace(ended, memory=None, cpu=None)
         if ended.cut is None and self._ran_out_of_memory(ended.exit_code):
-            return replace(ended, cut=CutReason.MEMORY, memory=float(self.containers.memory))
+            return replace(ended, cut=KillReason.MEMORY, memory=float(self.containers.memory))
         return ended
 
     def _ran_out_of_memory(self, exit_code: int) -> bool:

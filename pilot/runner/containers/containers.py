@@ -24,8 +24,8 @@ class Containers:
     """Use of the node's container engine by a slot.
 
     ``images`` is a folder for images and locks that all pilots of the node share. ``spared``
-    returns the children of the slot that belong to no job. ``walls`` are options that isolate the
-    containers.
+    returns the children of the slot that belong to no job. ``isolation`` are options that isolate
+    the containers.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Containers:
         run: str,
         control: SlotControl,
         spared: Callable[[], frozenset[int]],
-        walls: Sequence[str] = (),
+        isolation: Sequence[str] = (),
     ) -> None:
         self.engine = engine
         self.images = Images(engine, images, control=control, spared=spared)
@@ -47,7 +47,7 @@ class Containers:
         self.gpus: Sequence[str] = ()
         self.slot = f"{run}.{os.getpid()}"
         self._run = run
-        self._walls = walls
+        self._walls = isolation
         self._numbers = itertools.count(1)
 
     def next_name(self) -> str:

@@ -15,7 +15,7 @@ from pilot.runner.failures import AttemptError, StoppedError
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.exit_messages import last_line
 from pilot.runner.programs.program import (
-    CutReason,
+    KillReason,
     Program,
     ProgramLimits,
     as_child,
@@ -130,7 +130,7 @@ class Images:
                     start=as_child(self._spared),
                 )
                 why = last_line(stream.fileno()) or f"exit status {ended.exit_code}"
-            if ended.cut is CutReason.STOPPED:
+            if ended.cut is KillReason.STOPPED:
                 raise StoppedError
             if ended.exit_code != 0:
                 sentence = (

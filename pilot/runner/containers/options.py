@@ -18,7 +18,7 @@ from sluice.contracts.states import ContainerEngine, ErrorClass
 _PODMAN_GPU = "--device=nvidia.com/gpu="
 
 
-def walls(engine: Engine, sandbox: Sandbox) -> list[str]:
+def isolation(engine: Engine, sandbox: Sandbox) -> list[str]:
     """Return engine options that isolate a container like the node's sandbox.
 
     A container has no capabilities, cannot gain any, and has a limited number of processes.

@@ -90,12 +90,12 @@ def find_javascript(*, sandbox_required: bool) -> JavaScript:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tried:
+class _ProbeResult:
     found: JavaScript | None
     said: str
 
 
-def _first_that_works(candidates: Iterator[JavaScript]) -> _Tried:
+def _first_that_works(candidates: Iterator[JavaScript]) -> _ProbeResult:
     said = ""
     for candidate in candidates:
         try:
@@ -113,10 +113,10 @@ def _first_that_works(candidates: Iterator[JavaScript]) -> _Tried:
             said = said or f"no answer within {_PROBE_SECONDS:g} s"
             continue
         if out == b'{"id":"probe","value":42}\n':
-            return _Tried(candidate, "")
+            return _ProbeResult(candidate, "")
         lines = errors.decode(errors="replace").strip().splitlines()
         said = said or (lines[0][:300] if lines else f"exit status {process.returncode}")
-    return _Tried(None, said)
+    return _ProbeResult(None, said)
 
 
 def _sandboxes(bubblewrap: str, node: str) -> Iterator[Namespaces]:

@@ -26,7 +26,7 @@ _NOTHING: Mark = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Noted:
+class _LinkedFile:
     """A storage's file that a job has a link to.
 
     ``by_name`` says that the link is symbolic and leads to whatever is at its path.
@@ -63,7 +63,7 @@ class ProtectedInputs:
         self.linked: set[tuple[int, int]] = set()
         #: Targets of the job's symbolic links.
         self.targets: list[str] = []
-        self._noted: dict[str, _Noted] = {}
+        self._noted: dict[str, _LinkedFile] = {}
         #: Total size in bytes of all staged files.
         self.size = 0
 
@@ -101,7 +101,7 @@ class ProtectedInputs:
         path = local_path(url)
         if path is not None:
             found = mark(path)
-            self._noted[url] = _Noted(name, found, checksum, os.path.islink(link))
+            self._noted[url] = _LinkedFile(name, found, checksum, os.path.islink(link))
             self.linked.add(found[:2])
 
     def _fetched(

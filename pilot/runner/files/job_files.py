@@ -18,9 +18,9 @@ from pilot.folders.deletion import delete_tree
 from pilot.folders.work_folder import OUT, TMP, OpenFolder
 from pilot.runner.files.path_walk import (
     MOST_LINKS,
-    CircleError,
-    DeepError,
-    OutsideError,
+    LinkCycleError,
+    OutsideFoldersError,
+    PathDepthError,
     PathWalk,
     folder_of,
     straight_to_end,
@@ -331,11 +331,11 @@ class JobFiles:
         try:
             found = straight_to_end(path, self._folders)
             return walk.to_end(path) if found is None else found
-        except OutsideError as outside:
+        except OutsideFoldersError as outside:
             return self._input(path, outside.path)
-        except CircleError as error:
+        except LinkCycleError as error:
             raise self._special(path, f"a chain of more than {MOST_LINKS} links") from error
-        except DeepError as error:
+        except PathDepthError as error:
             reason = (
                 f"more than {MOST_FOLDERS} folders deep: let the tool make a flatter tree, or an"
                 " archive of it"
@@ -362,7 +362,7 @@ class JobFiles:
         walk = PathWalk(self._folders, links=False)
         try:
             descriptor = walk.to_end(path)
-        except (OutsideError, NotADirectoryError) as error:
+        except (OutsideFoldersError, NotADirectoryError) as error:
             raise ForeignFileError(
                 path, f"{quoted(self.shown(path))} is no folder of its own", left=True
             ) from error

@@ -24,7 +24,7 @@ _ABOVE = 4
 _ENDS = ("", "/")
 
 
-class OutsideError(Exception):
+class OutsideFoldersError(Exception):
     """The path leads to ``path`` outside the job's folders."""
 
     def __init__(self, path: str) -> None:
@@ -32,11 +32,11 @@ class OutsideError(Exception):
         self.path = path
 
 
-class CircleError(Exception):
+class LinkCycleError(Exception):
     """The path has too many links, possibly a cycle."""
 
 
-class DeepError(Exception):
+class PathDepthError(Exception):
     """The path goes through too many folders."""
 
 
@@ -82,9 +82,9 @@ class PathWalk:
         """Return an ``O_PATH`` descriptor of the file at the end of the path.
 
         Raises:
-            OutsideError: The path leads outside the job's folders.
-            CircleError: The path has too many links.
-            DeepError: The path goes through too many folders.
+            OutsideFoldersError: The path leads outside the job's folders.
+            LinkCycleError: The path has too many links.
+            PathDepthError: The path goes through too many folders.
             OSError: The path does not exist.
         """
         try:
@@ -99,7 +99,7 @@ class PathWalk:
         self._leave()
         root = folder_of(path, self._folders)
         if root is None:
-            raise OutsideError(path)
+            raise OutsideFoldersError(path)
         self._root = root
         self._parts = path[len(root.path) :].split("/")[::-1]
 
@@ -111,7 +111,7 @@ class PathWalk:
     def _step(self, part: str) -> None:
         self.steps += 1
         if self.steps > _MOST_STEPS:
-            raise DeepError
+            raise PathDepthError
         if part in ("", ".", ".."):
             self._require_folder()
             if part == "..":
@@ -122,7 +122,7 @@ class PathWalk:
         if not stat.S_ISLNK(os.fstat(found).st_mode):
             self._passed.append(found)
             if len(self._passed) > MOST_FOLDERS + _ABOVE:
-                raise DeepError
+                raise PathDepthError
             return
         os.close(found)
         self._follow_link(os.readlink(part, dir_fd=place))
@@ -138,7 +138,7 @@ class PathWalk:
 
     def _go_up(self) -> None:
         if not self._passed:
-            raise OutsideError(
+            raise OutsideFoldersError(
                 os.path.normpath("/".join([self._root.path, "..", *self._parts[::-1]]))
             )
         os.close(self._passed.pop())
@@ -146,9 +146,9 @@ class PathWalk:
     def _follow_link(self, target: str) -> None:
         self._links += 1
         if not self._follow:
-            raise OutsideError(target)
+            raise OutsideFoldersError(target)
         if self._links > MOST_LINKS:
-            raise CircleError
+            raise LinkCycleError
         if target.startswith("/"):
             self._begin("/".join([target, *self._parts[::-1]]))
         else:

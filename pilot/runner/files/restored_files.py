@@ -12,7 +12,7 @@ from pilot.runner.files.matching_files import FileState, state_of
 from sluice.visible_text import quoted
 
 
-class NoPlaceError(Exception):
+class PathOccupiedError(Exception):
     """Something else is in the way of ``path``."""
 
     def __init__(self, path: bytes) -> None:
@@ -29,7 +29,7 @@ def restore(folder: str, files: Mapping[bytes, Callable[[str], None]]) -> dict[b
         The states of the restored files.
 
     Raises:
-        NoPlaceError: Something else is in the way of a path.
+        PathOccupiedError: Something else is in the way of a path.
         OSError: A file could not be moved.
     """
     apart = tempfile.mkdtemp(dir=f"{folder}/{TMP}")
@@ -55,7 +55,7 @@ def _put(file: str, out: bytes, path: bytes, undo: ExitStack) -> None:
     Closing ``undo`` restores the previous state.
 
     Raises:
-        NoPlaceError: Something else is in the way.
+        PathOccupiedError: Something else is in the way.
         OSError: The file could not be moved.
     """
     _require_place(out, path)
@@ -78,7 +78,7 @@ def _require_place(out: bytes, path: bytes) -> None:
     """Check that only folders are above a path and that the path itself is no folder.
 
     Raises:
-        NoPlaceError: They are not, or a link is above it.
+        PathOccupiedError: They are not, or a link is above it.
     """
     parts, place = path.split(b"/"), out
     for number, part in enumerate(parts, 1):
@@ -87,4 +87,4 @@ def _require_place(out: bytes, path: bytes) -> None:
             return
         is_folder = stat.S_ISDIR(os.lstat(place).st_mode)
         if is_folder == (number == len(parts)):
-            raise NoPlaceError(path)
+            raise PathOccupiedError(path)

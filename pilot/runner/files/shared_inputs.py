@@ -21,7 +21,7 @@ MOST_TASKS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _SharedFile:
     """A kept file.
 
     ``linked`` says that it is a link to the storage's own file.
@@ -41,7 +41,7 @@ class SharedFiles:
     def __init__(self, folder: str, cache: AssetCache | None = None) -> None:
         self._folder = folder
         self._cache = cache
-        self._kept: dict[UUID, dict[str, _Kept]] = {}
+        self._kept: dict[UUID, dict[str, _SharedFile]] = {}
 
     def of(self, task: PilotTask, protected: ProtectedInputs) -> Sequence[InputFile]:
         """Return the shared inputs of a task, verified, with their places on this node.
@@ -70,7 +70,7 @@ class SharedFiles:
             delete_tree(f"{self._folder}/{uid}")
 
     def _brought(
-        self, file: InputFile, path: str, kept: dict[str, _Kept], protected: ProtectedInputs
+        self, file: InputFile, path: str, kept: dict[str, _SharedFile], protected: ProtectedInputs
     ) -> InputFile:
         """Fetch a file unless it is kept and unchanged.
 
@@ -80,12 +80,12 @@ class SharedFiles:
         if known is None or known.mark != mark(path):
             cache = self._cache if MARK in file.meta else None
             if cache is not None and cache.give(file, path):
-                kept[path] = _Kept(mark(path), linked=False)
+                kept[path] = _SharedFile(mark(path), linked=False)
             else:
                 linked = protected.bring(
                     file.name, file.url, path, checksum=file.checksum, size=file.size
                 )
-                kept[path] = _Kept(mark(path), linked)
+                kept[path] = _SharedFile(mark(path), linked)
         elif known.linked:
             protected.note(file.name, file.url, path, checksum=file.checksum)
         # The job may not be able to enter this folder, so the target of a link is used.

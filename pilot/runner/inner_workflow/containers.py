@@ -34,7 +34,7 @@ def read_inner(path: str) -> InnerContainers | None:
         return InnerContainers.model_validate_json(file.read())
 
 
-class JobsInContainers:
+class ContainerJobs:
     """Jobs of cwltool whose containers run with the slot's options."""
 
     def __init__(self, inner: InnerContainers) -> None:

@@ -3,7 +3,7 @@
 Usage: ``python -m pilot.runner.inner_workflow FOLDER OUT``. It is a separate process, so that the
 limits of a job apply to everything that it starts.
 
-It reads ``process.cwl``, ``order.json``, ``javascript.json`` and ``walls.json``, and values of
+It reads ``process.cwl``, ``order.json``, ``javascript.json`` and ``isolation.json``, and values of
 secrets from its standard input if that is a file. It writes the output object to ``result.json``.
 
 Exit status 0 is success. ``REFUSED`` means that another attempt would fail too. The reasons of a
@@ -40,15 +40,15 @@ from pilot.runner.files.access_errors import (
     refused_output,
 )
 from pilot.runner.files.job_files import Identity, JobFiles
-from pilot.runner.inner_workflow.contained_tools import ContainedTools
 from pilot.runner.inner_workflow.containers import (
+    ContainerJobs,
     InnerContainers,
-    JobsInContainers,
     read_inner,
 )
 from pilot.runner.inner_workflow.failures import FailureWatch
+from pilot.runner.inner_workflow.isolated_tools import IsolatedTools
+from pilot.runner.inner_workflow.isolation import read_isolation
 from pilot.runner.inner_workflow.tools import tool_maker
-from pilot.runner.inner_workflow.walls import read_walls
 from pilot.runner.job_secrets import taken
 from pilot.runner.programs.visible_gpus import VISIBLE
 from pilot.runner.redaction import Redaction
@@ -104,9 +104,9 @@ def _run(folder: str, out: str, secrets: SecretStore, hide: Redaction) -> int:
             hide=hide,
         )
     watch.install()
-    containers = None if inner is None else JobsInContainers(inner)
-    walls = read_walls(folder)
-    contained = None if walls is None else ContainedTools(walls, failed=watch.failed)
+    containers = None if inner is None else ContainerJobs(inner)
+    isolation = read_isolation(folder)
+    contained = None if isolation is None else IsolatedTools(isolation, failed=watch.failed)
     loading.construct_tool_object = tool_maker(
         watch, containers, contained, secrets=secrets, job_files=job_files
     )

@@ -4,12 +4,12 @@ import os
 from typing import Any
 
 from pilot.folders.work_folder import IN, SYSTEM_TMP, TMP
-from pilot.runner.inner_workflow.contained_tools import InnerTool
-from pilot.runner.programs.running import Running
-from pilot.sandbox.held_sandbox import Sandboxes
+from pilot.runner.inner_workflow.isolated_tools import InnerTool
+from pilot.runner.programs.running import RunningProgram
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, Sandbox
-from pilot.sandbox.view import SeenFile, View, links_to
+from pilot.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.sandbox.sandbox_instance import Sandboxes
+from pilot.sandbox.view import View, VisibleFile, links_to
 from sluice.contracts.base import Contract
 
 
@@ -28,7 +28,7 @@ class InnerSandbox(Contract):
     shared_memory: int
 
 
-class InnerSandboxWalls:
+class SandboxToolIsolation:
     """Isolation of tools by a sandbox.
 
     ``folder`` is the job's folder as the job knows it.
@@ -40,14 +40,16 @@ class InnerSandboxWalls:
         self._links = links_to(folder, self._real)
         self._sandboxes = Sandboxes(inner.sandbox, [self._real])
 
-    def start(self, tool: InnerTool) -> Running:
+    def start(self, tool: InnerTool) -> RunningProgram:
         """Start a tool.
 
         Raises:
             OSError: The tool could not be started.
             SandboxError: The sandbox has failed.
         """
-        gets = Extras(network=bool(tool.job.networkaccess), devices=tuple(self._inner.devices))
+        gets = SandboxOptions(
+            network=bool(tool.job.networkaccess), devices=tuple(self._inner.devices)
+        )
         return self._sandboxes.of(gets).start(
             tool.arguments,
             environment=tool.environment,
@@ -73,11 +75,11 @@ class InnerSandboxWalls:
         own = dict.fromkeys(os.path.realpath(path) for path in (job.outdir, job.tmpdir))
         return View(
             [
-                SeenFile("/tmp", f"{self._real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
-                *(SeenFile(path, path, writable=changed) for path in inputs),
-                *(SeenFile(path, path, writable=True) for path in own),
+                VisibleFile("/tmp", f"{self._real}/{SYSTEM_TMP}", writable=True),  # noqa: S108 - its own
+                *(VisibleFile(path, path, writable=changed) for path in inputs),
+                *(VisibleFile(path, path, writable=True) for path in own),
                 *(
-                    SeenFile(path, os.path.realpath(path))
+                    VisibleFile(path, os.path.realpath(path))
                     for path in dict.fromkeys(self._inner.targets)
                 ),
             ],

@@ -10,17 +10,17 @@ from cwltool.secrets import SecretStore
 from pilot.runner.cwl.command_tool import CommandTool, make_process
 from pilot.runner.cwl.secret_files import remove_secret_files, secret_files
 from pilot.runner.files.job_files import JobFiles
-from pilot.runner.inner_workflow.contained_tools import ContainedTools
-from pilot.runner.inner_workflow.containers import JobsInContainers
+from pilot.runner.inner_workflow.containers import ContainerJobs
 from pilot.runner.inner_workflow.failures import FailureWatch
+from pilot.runner.inner_workflow.isolated_tools import IsolatedTools
 from pilot.runner.programs.visible_gpus import number_of_gpus
 from sluice.contracts.spent import SPENT_FILE
 
 
 def tool_maker(
     watch: FailureWatch,
-    containers: JobsInContainers | None,
-    contained: ContainedTools | None,
+    containers: ContainerJobs | None,
+    contained: IsolatedTools | None,
     *,
     secrets: SecretStore,
     job_files: JobFiles,

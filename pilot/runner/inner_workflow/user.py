@@ -2,15 +2,15 @@
 
 import os
 
-from pilot.runner.inner_workflow.contained_tools import InnerTool
+from pilot.runner.inner_workflow.isolated_tools import InnerTool
 from pilot.runner.programs.orphans import adopt_orphans, children
-from pilot.runner.programs.running import Child, Running
+from pilot.runner.programs.running import Child, RunningProgram
 from pilot.sandbox.process_limits import ProcessLimits
 from pilot.users.programs import UserPrograms
 from pilot.users.slot_user import SlotUser, give, let_all_read_below
 
 
-class InnerUserWalls:
+class UserToolIsolation:
     """Isolation of tools by a user.
 
     ``folder`` contains the folders of the tools. The user can pass through it.
@@ -21,7 +21,7 @@ class InnerUserWalls:
         self._folder = folder
         adopt_orphans()
 
-    def start(self, tool: InnerTool) -> Running:
+    def start(self, tool: InnerTool) -> RunningProgram:
         """Start a tool.
 
         Raises:

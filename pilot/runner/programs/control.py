@@ -9,9 +9,10 @@ import socket
 import threading
 from collections.abc import Callable
 
+from pilot.boot_clock import boot_time
 from pilot.domain.model import StopReason, Token
 from pilot.runner.programs.orphans import kill_orphans
-from pilot.runner.programs.running import Running
+from pilot.runner.programs.running import RunningProgram
 from pilot.runner.protocol import (
     ForgetFrame,
     FrameReader,
@@ -22,7 +23,6 @@ from pilot.runner.protocol import (
     UnloadFrame,
     to_slot,
 )
-from pilot.ticks import tick
 
 #: Maximum pause in seconds. Ticks count the time of a suspended machine, and pauses do not.
 _LONGEST = 5.0
@@ -49,7 +49,7 @@ class SlotControl:
         self._taken: dict[Token, float | None] = {}
         self._stops: dict[Token, StopReason] = {}
         self._current: Token | None = None
-        self._running: Running | None = None
+        self._running: RunningProgram | None = None
 
     def start(self) -> None:
         """Start the thread."""
@@ -97,7 +97,7 @@ class SlotControl:
         """
         return self._lock
 
-    def started(self, running: Running | None) -> None:
+    def started(self, running: RunningProgram | None) -> None:
         """Set the running tool, or None once it is gone.
 
         The caller holds ``starting()``.
@@ -134,7 +134,7 @@ class SlotControl:
         Returns:
             The seconds until the next call, or None if there is no deadline.
         """
-        now = tick()
+        now = boot_time()
         with self._lock:
             ticks = {
                 token: deadline

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import structlog
 
-from pilot.node.memory_groups import MemoryGroups, limit_file, slot_group
-from pilot.runner.programs.running import Running
+from pilot.node.memory_groups import ControlGroupSettings, limit_file, slot_group
+from pilot.runner.programs.running import RunningProgram
 from pilot.runner.programs.usage import group_memory
 
 log = structlog.get_logger(__name__)
@@ -63,7 +63,7 @@ class Memory(Protocol):
         MiB that a warm worker already has, as ``used`` returned it.
         """
 
-    def started(self, running: Running) -> None:
+    def started(self, running: RunningProgram) -> None:
         """Set the running tool."""
 
     def used(self) -> float:
@@ -98,7 +98,7 @@ class GroupMemory:
     pause = 0.25
     brake: int | None = None
 
-    def __init__(self, groups: MemoryGroups) -> None:
+    def __init__(self, groups: ControlGroupSettings) -> None:
         parent = Path(groups.folder)
         folder = parent / slot_group(os.getpid())
         for other in parent.glob(slot_group("*")):
@@ -148,7 +148,7 @@ class GroupMemory:
         if self._most_used is not None:
             os.pwrite(self._most_used, b"0", 0)
 
-    def started(self, running: Running) -> None:
+    def started(self, running: RunningProgram) -> None:
         """Do nothing: the tool is in the group."""
 
     def used(self) -> float:
@@ -227,7 +227,7 @@ class ProcessMemory:
 
     def __init__(self) -> None:
         self._mib = 0.0
-        self._running: Running | None = None
+        self._running: RunningProgram | None = None
         self.brake: int | None = None
 
     def open(self, mib: float, inputs: float, *, held: float = 0.0) -> None:
@@ -236,7 +236,7 @@ class ProcessMemory:
         more = _SPACE_MORE + _SPACE_A_CORE * (os.cpu_count() or 1)
         self.brake = int((_SPACE * mib + more) * _MIB) if mib else None
 
-    def started(self, running: Running) -> None:
+    def started(self, running: RunningProgram) -> None:
         """Set the running tool."""
         self._running = running
 
@@ -259,7 +259,7 @@ class ProcessMemory:
         self._mib = 0.0
 
 
-def memory_of(groups: MemoryGroups | None) -> Memory:
+def memory_of(groups: ControlGroupSettings | None) -> Memory:
     """Return the memory limit of this slot, by a control group if possible."""
     if groups is not None:
         try:

@@ -13,11 +13,11 @@ from typing import IO
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.disk import folder_size
 from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
-from pilot.runner.programs.nameless_files import nameless_size
 from pilot.runner.programs.oom_priority import children_go_first
-from pilot.runner.programs.running import Child, Running
-from pilot.sandbox.held_sandbox import Usage
+from pilot.runner.programs.running import Child, RunningProgram
+from pilot.runner.programs.unlinked_files import unlinked_size
 from pilot.sandbox.process_limits import ProcessLimits
+from pilot.sandbox.sandbox_instance import Usage
 
 _MIB = 1 << 20
 
@@ -29,7 +29,7 @@ _NEXT_LOOK = 1.0
 _REST, _LATEST_LOOK = 20, 10.0
 
 
-class CutReason(Enum):
+class KillReason(Enum):
     """The reason why a tool, or one of its processes, was ended.
 
     The outputs of such a tool are not used.
@@ -43,7 +43,7 @@ class CutReason(Enum):
     STOPPED = auto()
 
 
-_CUTS = {OutOfMemory.LIMIT: CutReason.MEMORY, OutOfMemory.NODE: CutReason.NODE_MEMORY}
+_CUTS = {OutOfMemory.LIMIT: KillReason.MEMORY, OutOfMemory.NODE: KillReason.NODE_MEMORY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ProgramEnd:
     """
 
     exit_code: int
-    cut: CutReason | None
+    cut: KillReason | None
     memory: float | None
     cpu: float | None
     seconds: float
@@ -118,7 +118,7 @@ def start_child(program: Program) -> int:
 
 
 #: Starts a program within limits. Raises ``OSError`` if it cannot be started.
-Start = Callable[[Program, ProcessLimits], Running]
+Start = Callable[[Program, ProcessLimits], RunningProgram]
 
 
 def as_child(
@@ -174,8 +174,8 @@ def run_program(
     if cut is None and over is not None:
         cut = _CUTS[over]
     if cut is None and disk.filled(failed=exit_code != 0):
-        cut = CutReason.DISK
-    reached = limits.memory if cut is CutReason.MEMORY else 0.0
+        cut = KillReason.DISK
+    reached = limits.memory if cut is KillReason.MEMORY else 0.0
     return ProgramEnd(
         exit_code=exit_code,
         cut=cut,
@@ -225,7 +225,7 @@ class _Disk:
         """
         used = folder_size(self._root, self._limit) if self._most else 0.0
         return bool(self._most) and (
-            used > self._limit or used + nameless_size(leader, self._root) > self._limit
+            used > self._limit or used + unlinked_size(leader, self._root) > self._limit
         )
 
     def filled(self, *, failed: bool) -> bool:
@@ -245,7 +245,7 @@ class _Watch:
 
     def __init__(
         self,
-        running: Running,
+        running: RunningProgram,
         disk: _Disk,
         *,
         limits: ProgramLimits,
@@ -253,7 +253,7 @@ class _Watch:
         memory: Memory,
     ) -> None:
         begun = time.monotonic()
-        self.cut: CutReason | None = None
+        self.cut: KillReason | None = None
         self.peak = 0.0
         self._running = running
         self._disk = disk
@@ -276,15 +276,15 @@ class _Watch:
                 return
             if self._control.wake in ready:
                 os.eventfd_read(self._control.wake)
-                self._cut_short(CutReason.STOPPED)
+                self._cut_short(KillReason.STOPPED)
             self._check()
 
     def _pause(self) -> int:
         """Return the milliseconds until the next check."""
         ticks = [
-            tick
-            for tick in (self._kill, self._look if self._kill is None else None, self._end)
-            if tick is not None
+            boot_time
+            for boot_time in (self._kill, self._look if self._kill is None else None, self._end)
+            if boot_time is not None
         ]
         return max(0, int((min(ticks) - time.monotonic()) * 1000) + 1) if ticks else -1
 
@@ -295,7 +295,7 @@ class _Watch:
             self._kill, self._end = now + 60.0, None
             return
         if self._end is not None and now >= self._end:
-            self._cut_short(CutReason.TIME)
+            self._cut_short(KillReason.TIME)
         elif self._kill is None and now >= self._look:
             self._look_at_usage()
 
@@ -309,10 +309,10 @@ class _Watch:
             self._cut_short(_CUTS[over])
         elif (begun := time.monotonic()) >= self._look_at_disk:
             if self._disk.passed(self._running.root):
-                self._cut_short(CutReason.DISK)
+                self._cut_short(KillReason.DISK)
             self._look_at_disk = next_look(begun, _NEXT_LOOK)
 
-    def _cut_short(self, cut: CutReason) -> None:
+    def _cut_short(self, cut: KillReason) -> None:
         """End the program.
 
         It gets SIGTERM first if it may clean up. A tool over its memory or disk limit is killed at
@@ -321,7 +321,7 @@ class _Watch:
         if self.cut is None:
             self.cut = cut
         self._end = None
-        gentle = cut is CutReason.TIME or (cut is CutReason.STOPPED and self._control.gentle())
+        gentle = cut is KillReason.TIME or (cut is KillReason.STOPPED and self._control.gentle())
         if gentle and self._kill is None:
             self._running.signal(signal.SIGTERM)
             self._kill = time.monotonic() + self._limits.grace

@@ -8,11 +8,11 @@ from contextlib import suppress
 from typing import Protocol
 
 from pilot.runner.programs.orphans import kill_group, kill_orphans
-from pilot.sandbox.held_sandbox import Usage
 from pilot.sandbox.process_limits import ProcessLimits
+from pilot.sandbox.sandbox_instance import Usage
 
 
-class Running(Protocol):
+class RunningProgram(Protocol):
     """A running program.
 
     ``descriptor`` is readable once it has ended. ``root`` is the pid of the program, or of the

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import structlog
 
-from pilot.node.memory_groups import MemoryGroups, slot_group
+from pilot.node.memory_groups import ControlGroupSettings, slot_group
 
 log = structlog.get_logger(__name__)
 
@@ -23,7 +23,7 @@ class SlotGroup:
     ``processes`` is the maximum number of processes of a tool, or None.
     """
 
-    def __init__(self, groups: MemoryGroups | None, processes: int | None) -> None:
+    def __init__(self, groups: ControlGroupSettings | None, processes: int | None) -> None:
         self._cores: Path | None = None
         self._asked = 1.0
         if groups is None:

@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.program import Program
-from pilot.runner.programs.running import Running
+from pilot.runner.programs.running import RunningProgram
 from pilot.runner.programs.usage import processor_time
-from pilot.sandbox.held_sandbox import Usage
 from pilot.sandbox.process_limits import ProcessLimits
+from pilot.sandbox.sandbox_instance import Usage
 
 #: Maximum bytes of an answer, which is read outside the tool's limits. Longer output belongs on the
 #: tool's standard output.
@@ -26,7 +26,7 @@ _SHOWN = 200
 _ENDING = 500
 
 
-class Lasting(Protocol):
+class WarmWorkerProgram(Protocol):
     """A warm worker.
 
     ``pid`` is its own pid. The end of ``running`` ends all processes that it has started.
@@ -37,7 +37,7 @@ class Lasting(Protocol):
         """Return the pid of the warm worker."""
 
     @property
-    def running(self) -> Running:
+    def running(self) -> RunningProgram:
         """Return the running program."""
 
     @property
@@ -64,7 +64,7 @@ class Lasting(Protocol):
 
 
 #: Starts a warm worker within limits.
-StartLasting = Callable[[Program, ProcessLimits], Lasting]
+StartLasting = Callable[[Program, ProcessLimits], WarmWorkerProgram]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Pipes:
 
 
 class WarmRequest:
-    """A request to a warm worker as a ``Running`` program, which ends with the answer.
+    """A request to a warm worker as a ``RunningProgram`` program, which ends with the answer.
 
     ``begun`` is the CPU time of the program before the request in seconds. ``numbers`` says that
     earlier answers had numbers, so an answer without one is wrong.
@@ -108,7 +108,7 @@ class WarmRequest:
 
     def __init__(
         self,
-        program: Lasting,
+        program: WarmWorkerProgram,
         pipes: Pipes,
         message: dict[str, Any],
         memory: Memory,

@@ -40,8 +40,8 @@ from sluice.visible_text import quoted
 MOST_LOADED = 64
 
 
-class LoadedInvocation:
-    """Executable of a step whose files are invocations, used like ``LoadedCommand``.
+class InvocationExecutable:
+    """Executable of a step whose files are invocations, used like ``CommandExecutable``.
 
     A failed tool is retried only if its exit code is a temporary failure.
     """

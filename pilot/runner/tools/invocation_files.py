@@ -37,10 +37,10 @@ def bring_files(value: Any, *, source: str, folder: str, protected: ProtectedInp
         AttemptError: A file could not be staged. The message does not reveal whether another file
             is there.
     """
-    return _Bringer(source.rsplit("/", 2)[0], folder, protected).brought(value)
+    return _InvocationStaging(source.rsplit("/", 2)[0], folder, protected).brought(value)
 
 
-class _Bringer:
+class _InvocationStaging:
     def __init__(self, storage: str, folder: str, protected: ProtectedInputs) -> None:
         self._storage = storage
         self._protected = protected

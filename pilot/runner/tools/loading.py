@@ -2,13 +2,13 @@
 
 from pilot.runner.containers.containers import Containers
 from pilot.runner.cwl.documents import load_document
-from pilot.runner.tools.invocation import LoadedInvocation
-from pilot.runner.tools.tool import LoadedCommand
-from pilot.runner.tools.workflow import LoadedWorkflow
+from pilot.runner.tools.invocation import InvocationExecutable
+from pilot.runner.tools.tool import CommandExecutable
+from pilot.runner.tools.workflow import WorkflowExecutable
 from sluice.contracts.pilots import PilotTask
 from sluice.visible_text import quoted
 
-Loaded = LoadedCommand | LoadedWorkflow | LoadedInvocation
+Loaded = CommandExecutable | WorkflowExecutable | InvocationExecutable
 
 
 def load(
@@ -26,10 +26,10 @@ def load(
     """
     kind = task.executable.get("class")
     if kind == "Operation":
-        return LoadedInvocation(task, containers)
+        return InvocationExecutable(task, containers)
     process = load_document(
         task.executable, folder, subject=f"the tool of step {quoted(task.step)}"
     )
     if kind == "CommandLineTool":
-        return LoadedCommand(task, process, containers)
-    return LoadedWorkflow(task, process, containers)
+        return CommandExecutable(task, process, containers)
+    return WorkflowExecutable(task, process, containers)

@@ -40,7 +40,7 @@ class PreparedJob:
     #: Paths of files with secrets.
     secret_files: Sequence[str] = ()
     #: Standard input of a process inside the job.
-    handed_on: bytes = field(default=b"", repr=False)
+    for_inner_process: bytes = field(default=b"", repr=False)
     #: Targets of links to its inputs outside its folders.
     targets: Sequence[str] = ()
     #: Whether it changes its inputs, which are copies.

@@ -20,7 +20,7 @@ from sluice.contracts.states import ErrorClass
 from sluice.visible_text import quoted
 
 
-class LoadedCommand:
+class CommandExecutable:
     """The tool of a task."""
 
     def __init__(self, task: PilotTask, tool: Any, containers: Containers | None) -> None:

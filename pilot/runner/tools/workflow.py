@@ -37,8 +37,8 @@ from sluice.contracts.states import ErrorClass
 from sluice.os_errors import reason_of
 
 
-class LoadedWorkflow:
-    """The workflow of a task, used like ``LoadedCommand``."""
+class WorkflowExecutable:
+    """The workflow of a task, used like ``CommandExecutable``."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class LoadedWorkflow:
             failure=f"{place}/{FAILURE}",
             own_python=True,
             network=wants_network(self.task.executable),
-            handed_on=secrets.handed_on(),
+            for_inner_process=secrets.for_inner_process(),
             note=self._note(container),
         )
 

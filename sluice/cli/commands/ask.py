@@ -15,8 +15,8 @@ from sluice.cli.moments import local_time
 from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.ask import MOST_LINK_DAYS
-from sluice.contracts.asking_watch import AskDevice, AskingStep, AskLink, NewLink, SetStanding
-from sluice.contracts.states import DeviceStanding
+from sluice.contracts.asking_watch import AskDevice, AskLink, HumanStep, NewLink, SetDeviceState
+from sluice.contracts.states import DeviceState
 
 app = typer.Typer(
     no_args_is_help=True, help="Steps that people do: how far they are, links, who answers."
@@ -173,25 +173,25 @@ def exclude(
     asked again. What its chain has been given stays."""
     uid = system.ask(lambda c: find_device(c, browser))
     consent.require(f"take back all that browser {uid} answered")
-    _set(system, str(uid), DeviceStanding.EXCLUDED, reason)
+    _set(system, str(uid), DeviceState.EXCLUDED, reason)
 
 
 @app.command("admit")
 @with_system
 def admit(system: System, browser: BrowserArgument, *, reason: ReasonOption = "") -> None:
     """Have a browser's answers count again, and keep it from being excluded by itself."""
-    _set(system, browser, DeviceStanding.COUNTED, reason)
+    _set(system, browser, DeviceState.COUNTED, reason)
 
 
-def _set(system: System, browser: str, standing: DeviceStanding, reason: str) -> None:
-    new = plain_errors(lambda: SetStanding(standing=standing, reason=reason))
+def _set(system: System, browser: str, standing: DeviceState, reason: str) -> None:
+    new = plain_errors(lambda: SetDeviceState(standing=standing, reason=reason))
 
     async def change(connection: Connection) -> AskDevice:
         uid = await find_device(connection, browser)
         return await connection.operator.set_standing(uid, new)
 
     found = system.ask(change)
-    counts = "counts" if standing is DeviceStanding.COUNTED else "counts no more"
+    counts = "counts" if standing is DeviceState.COUNTED else "counts no more"
     system.answer(found, f"browser {str(found.uid)[:8]}: what it answered ({found.given}) {counts}")
 
 
@@ -213,7 +213,7 @@ def export(
     system.ask(write)
 
 
-def _step_row(step: AskingStep) -> tuple[object, ...]:
+def _step_row(step: HumanStep) -> tuple[object, ...]:
     done = (step.waiting, step.decided, step.finished, step.given, step.last_hour)
     return (
         step.template,

@@ -22,7 +22,7 @@ from sluice.cli.lookup import (
 from sluice.cli.moments import local_time
 from sluice.cli.options import AfterOption, ChainArgument, JobOption, ParamOption, RankOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
-from sluice.cli.parameters import given_params, key_values, require_dataset
+from sluice.cli.parameters import key_values, read_parameters, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.clients.chain_filters import ChainFilters
@@ -30,8 +30,8 @@ from sluice.contracts.chain_requirements import NO_DATASET, DatasetFacts
 from sluice.contracts.chains import (
     Chain,
     ChainCollection,
+    ChainListState,
     ChainStep,
-    ListedState,
     RerunChain,
     RerunPlan,
 )
@@ -56,7 +56,7 @@ REPEATED = 3
 def list_chains(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     *,
-    state: Annotated[ListedState | None, typer.Option(help="Only those in this state.")] = None,
+    state: Annotated[ChainListState | None, typer.Option(help="Only those in this state.")] = None,
     name: Annotated[
         str | None, typer.Option(help="Only those of the input data set of this name.")
     ] = None,
@@ -176,7 +176,7 @@ def start(
     if len(named) > _BOTH:
         raise typer.BadParameter(f"a data set and a template, not {len(named)} names")
     template = named[-1]
-    given = plain_errors(lambda: given_params(params or [], job=job))
+    given = plain_errors(lambda: read_parameters(params or [], job=job))
     uid = the_dataset(system, named[0]) if len(named) == _BOTH else None
 
     async def question(connection: Connection) -> tuple[Chain, bool]:

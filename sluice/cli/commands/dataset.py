@@ -29,6 +29,7 @@ from sluice.cli.parameters import key_values
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.inputs import entries_of_paths
 from sluice.cli.transfer.upload import upload_files
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.counts import produced_texts
 from sluice.contracts.datasets import (
     Dataset,
@@ -39,7 +40,6 @@ from sluice.contracts.labels import label
 from sluice.contracts.numbers import counted
 from sluice.contracts.owners import Share
 from sluice.contracts.plan import DataEntries
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.visible_text import quoted
 
@@ -96,7 +96,9 @@ def show(
     """A data set with its metadata, and what it waits for."""
     uid = the_dataset(system, dataset)
 
-    async def read(connection: Connection) -> tuple[Dataset, DatasetStatus, list[Standing]]:
+    async def read(
+        connection: Connection,
+    ) -> tuple[Dataset, DatasetStatus, list[AppendOnlyDataset]]:
         operator = connection.operator
         found, status = await operator.dataset(uid), await operator.dataset_status(uid)
         grows = found.standing is not None

@@ -12,11 +12,11 @@ from sluice.cli.moments import local_time
 from sluice.cli.options import PilotArgument
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.loaded import LoadTool
 from sluice.contracts.numbers import counted, in_full
 from sluice.contracts.pilot_detail import KnownWork, PilotJob, PilotStep
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.resources import labels_in_words, named_in_words
+from sluice.contracts.warm_workers import LoadTool
 
 app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
 

@@ -32,7 +32,7 @@ from sluice.cli.options import (
     RecursiveOption,
 )
 from sluice.cli.output import err, human_bytes, out, print_json
-from sluice.cli.parameters import Given, given_params, key_values, require_dataset
+from sluice.cli.parameters import ParameterInput, key_values, read_parameters, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
@@ -95,7 +95,7 @@ WaitOption = Annotated[
 class _Arguments:
     template: Path
     files: list[Path]
-    params: Given
+    params: ParameterInput
     meta: dict[str, object]
     folder: Path
     force: bool
@@ -151,7 +151,7 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     arguments = _Arguments(
         template=template,
         files=[*(inputs or []), *(more or [])],
-        params=plain_errors(lambda: given_params(params or [], job=job)),
+        params=plain_errors(lambda: read_parameters(params or [], job=job)),
         meta=key_values(meta or [], option="--meta"),
         folder=folder,
         force=force,
@@ -331,7 +331,7 @@ def _name_now(template: str) -> str:
     return fitting_name(template, ending, most=MAX_DATASET_NAME)
 
 
-def _entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], Given]:
+def _entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], ParameterInput]:
     """Of the data set, and the parameters beside it: a job order may name both. Raises
     ``Unprocessable``."""
     params = arguments.params

@@ -126,7 +126,7 @@ def _replayed(
     with _wrong_ends():
         given = recorded.scenario_of(runs, stem="run" if write is None else write.stem)
         told: Replay
-        told, other = recorded.replay(given, wanted=recorded.WantedNodes(*wanted), **changes)
+        told, other = recorded.replay(given, wanted=recorded.ReplayNodes(*wanted), **changes)
     if write is not None:
         _write("scenario", write, lambda: other.write(write))
     return told

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from sluice.cli.moments import local_time
 from sluice.cli.system import System
+from sluice.contracts.append_only import TemplateTrigger, TriggerDataset
 from sluice.contracts.matching import condition_text, due_text
 from sluice.contracts.numbers import counted
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import NotFound
-from sluice.contracts.standing import DueSet, TemplateDue
 from sluice.contracts.templates import RUN_VERSION, Template
 
 
@@ -40,14 +40,14 @@ def due_lines(system: System, template: Template) -> Iterator[str]:
             yield f"  {one.held}"
 
 
-def _times(due: TemplateDue) -> Iterator[str]:
+def _times(due: TemplateTrigger) -> Iterator[str]:
     if due.next_at is not None:
         yield f"next time: {local_time(due.next_at)}"
     if due.last_at is not None:
         yield f"last time: {local_time(due.last_at)}: {due.outcome}"
 
 
-def _set(one: DueSet) -> str:
+def _set(one: TriggerDataset) -> str:
     slices = "no slice yet"
     if one.last_at is not None:
         slices = f"{counted(one.slices, 'slice')}, the last {local_time(one.last_at)}"

@@ -10,7 +10,7 @@ from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.access import Role
-from sluice.contracts.people import MOST_DAYS, USUAL_DAYS, GivenToken, NewToken, Token
+from sluice.contracts.people import MOST_DAYS, USUAL_DAYS, NewToken, NewTokenSecret, Token
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from sluice.credentials import TOKEN, token_for
 from sluice.visible_text import quoted
@@ -105,7 +105,7 @@ def revoke(
     system.answer(revoked, f"{revoked.label} of {revoked.person} opens nothing any more")
 
 
-def print_given(system: System, given: GivenToken) -> None:
+def print_given(system: System, given: NewTokenSecret) -> None:
     """The token alone to standard output, so that it can be kept."""
     if system.as_json:
         print_json(given)

@@ -132,8 +132,8 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
 
     from sluice.embedded.system import (  # noqa: PLC0415 - imports every service
-        Conduct,
         EmbeddedSystem,
+        RunOptions,
         SystemOptions,
         run_until_signal,
     )
@@ -146,7 +146,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         tell=lambda sentence: err.print(f"warning: {sentence}"),
     )
     terminal = sys.stdout.isatty()
-    conduct = Conduct(
+    conduct = RunOptions(
         on_ready=lambda url: _say_ready(page_address(url, terminal=terminal), no_auth=no_auth),
         on_wait=lambda jobs: err.print(f"{waiting_text(jobs)} (Ctrl-C once more hands them back)"),
         log_level=log_level,
@@ -222,9 +222,9 @@ def down(
         )
     elif place.is_locked_by_another():
         err.print(f"warning: {LOCKED.format(place.root / LOCK)}")
-    from sluice.embedded.remains import end_remains  # noqa: PLC0415 - the command alone needs it
+    from sluice.embedded.leftover_processes import end_leftover_processes  # noqa: PLC0415 - the command alone needs it
 
-    left, going = end_remains(place, at_once=now)
+    left, going = end_leftover_processes(place, at_once=now)
     said = [] if owner is None else ["stopped"]
     said += [
         f"ended {process}, which a killed system had left"

@@ -12,7 +12,7 @@ from sluice.contracts.problems import Conflict, Unprocessable
 _MOST_NAMED = 5
 
 
-class FilesInTheWay(Conflict):
+class FilesExist(Conflict):
     """Files that would be overwritten, or might be."""
 
     def __init__(self, folder: Path, paths: Iterable[Path]) -> None:
@@ -27,9 +27,9 @@ class FilesInTheWay(Conflict):
 
 def require_folder(folder: Path, *, empty: bool = False) -> None:
     """Can files be written there? ``empty``: and is nothing in it? Makes nothing. Raises
-    ``Unprocessable``, ``FilesInTheWay``."""
+    ``Unprocessable``, ``FilesExist``."""
     if empty and folder.is_dir() and (inside := list(folder.iterdir())):
-        raise FilesInTheWay(folder, inside)
+        raise FilesExist(folder, inside)
     nearest = folder.absolute()
     while not os.path.lexists(nearest):
         nearest = nearest.parent

@@ -13,7 +13,7 @@ from sluice import storage
 from sluice.cli.connection import Connection
 from sluice.cli.transfer.download import fetch_files
 from sluice.cli.transfer.output_bundles import unpack_output
-from sluice.cli.transfer.output_folder import FilesInTheWay
+from sluice.cli.transfer.output_folder import FilesExist
 from sluice.contracts.chains import Chain, ChainOutput
 from sluice.contracts.datasets import Dataset, File
 from sluice.contracts.naming import delivered_name, own_name
@@ -58,7 +58,7 @@ async def fetch_results(
     them where those are unique; for what is no plain file see ``unpack_output``. What is there
     already, and the same, is left as it is.
 
-    Raises ``FilesInTheWay`` where something else is, unless ``force``: before anything is written;
+    Raises ``FilesExist`` where something else is, unless ``force``: before anything is written;
     ``ServiceError``, ``StorageError``.
     """
     outputs = await _outputs(connection, chain)
@@ -194,7 +194,7 @@ def _look(plan: _Plan, folder: Path, force: bool) -> None:
             path for path in (folder / output.name, folder / f"{output.name}.json") if path.exists()
         }
     if wrong and not force:
-        raise FilesInTheWay(folder, wrong)
+        raise FilesExist(folder, wrong)
 
 
 def _same(output: Output) -> bool:
@@ -295,7 +295,7 @@ def write_dataset_manifest(folder: Path, outputs: Sequence[Output], *, dataset: 
 
 
 def require_own_manifest(folder: Path, key: str, uid: str, *, force: bool) -> None:
-    """Raises ``FilesInTheWay`` where a manifest is there that is of something else than the chain
+    """Raises ``FilesExist`` where a manifest is there that is of something else than the chain
     (``key`` chain) or data set."""
     path = folder / MANIFEST
     if force or not path.exists():
@@ -312,7 +312,7 @@ def require_own_manifest(folder: Path, key: str, uid: str, *, force: bool) -> No
     except (OSError, ValueError, AttributeError, KeyError, TypeError):
         known = None
     if known != uid:
-        raise FilesInTheWay(folder, [path])
+        raise FilesExist(folder, [path])
 
 
 def _write_manifest(folder: Path, about: dict[str, Any], outputs: Sequence[Output]) -> Path:

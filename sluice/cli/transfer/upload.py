@@ -24,7 +24,7 @@ from sluice.contracts.datasets import Dataset, NewDataset, NewFile
 from sluice.contracts.numbers import counted
 from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
-from sluice.contracts.quotas import HolderKind, Quantity, Quota, QuotaHolder, Quotas, Reached
+from sluice.contracts.quotas import HolderKind, Quantity, Quota, QuotaHolder, Quotas, ReachedQuota
 from sluice.contracts.states import DatasetState
 from sluice.visible_text import quoted, shown_path
 
@@ -115,7 +115,7 @@ async def _require_room(
         for quantity, number in more.items():
             quota: Quota = getattr(quotas, quantity)
             if not quota.leaves(number):
-                reached = Reached(holder, quantity, quota, number)
+                reached = ReachedQuota(holder, quantity, quota, number)
                 raise Conflict(
                     f"{reached}: this is {quantity.in_words(number)} more; nothing was begun"
                 )

@@ -14,15 +14,15 @@ from sluice.clients.base import API, ServiceClient
 from sluice.contracts.asking_watch import (
     AskDevice,
     AskDevices,
-    AskingSteps,
     AskLink,
     AskLinks,
+    HumanStepList,
     NewLink,
-    SetStanding,
+    SetDeviceState,
 )
 
 
-class AskingOf(NamedTuple):
+class HumanStepKey(NamedTuple):
     """A human step of a group's template."""
 
     group: str
@@ -38,11 +38,11 @@ class AskingOf(NamedTuple):
 class AskWatchCalls(ServiceClient):
     """Calls for supervisors of human tasks."""
 
-    async def asking_steps(self) -> AskingSteps:
+    async def asking_steps(self) -> HumanStepList:
         """Return the steps that ask people now, or did so within 30 days."""
-        return await self.call("GET", f"{API}/asking/steps", answer=AskingSteps)
+        return await self.call("GET", f"{API}/asking/steps", answer=HumanStepList)
 
-    async def make_ask_link(self, of: AskingOf, new: NewLink) -> AskLink:
+    async def make_ask_link(self, of: HumanStepKey, new: NewLink) -> AskLink:
         """Create a link to a step. It is not retried.
 
         Only this answer has the address. An address without a scheme belongs to the operator
@@ -54,7 +54,7 @@ class AskWatchCalls(ServiceClient):
         """
         return await self.call("POST", f"{of.path}/links", body=new, answer=AskLink, retry=False)
 
-    async def ask_links(self, of: AskingOf) -> AskLinks:
+    async def ask_links(self, of: HumanStepKey) -> AskLinks:
         """Return the links to a step, newest first.
 
         Raises:
@@ -71,7 +71,7 @@ class AskWatchCalls(ServiceClient):
         """
         await self.call("DELETE", f"{API}/asking/links/{uid}")
 
-    async def ask_devices(self, of: AskingOf) -> AskDevices:
+    async def ask_devices(self, of: HumanStepKey) -> AskDevices:
         """Return the browsers that answer a step, the worst first.
 
         Raises:
@@ -79,7 +79,7 @@ class AskWatchCalls(ServiceClient):
         """
         return await self.call("GET", f"{of.path}/devices", answer=AskDevices)
 
-    async def set_standing(self, device: UUID, new: SetStanding) -> AskDevice:
+    async def set_standing(self, device: UUID, new: SetDeviceState) -> AskDevice:
         """Set the standing of a browser.
 
         Raises:
@@ -89,7 +89,7 @@ class AskWatchCalls(ServiceClient):
         path = f"{API}/asking/devices/{device}/standing"
         return await self.call("PUT", path, body=new, answer=AskDevice)
 
-    def all_answers(self, of: AskingOf) -> AbstractAsyncContextManager[httpx.Response]:
+    def all_answers(self, of: HumanStepKey) -> AbstractAsyncContextManager[httpx.Response]:
         """Stream all answers of a step as JSON Lines.
 
         httpx's ``TransportError`` is raised if the response breaks off.

@@ -9,6 +9,7 @@ import httpx
 
 from sluice.clients.base import API, ServiceClient
 from sluice.clients.paging import MOST_FILES, each_file, each_known
+from sluice.contracts.append_only_list import AppendOnlyDataset, AppendOnlyList
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -31,7 +32,6 @@ from sluice.contracts.intake import (
     UnmatchedList,
 )
 from sluice.contracts.owners import Share
-from sluice.contracts.standing_list import Standing, StandingList
 
 
 class DatasetCalls(ServiceClient):
@@ -80,10 +80,10 @@ class DatasetCalls(ServiceClient):
         """
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 
-    async def standing(self, *, uid: UUID | None = None) -> list[Standing]:
+    async def standing(self, *, uid: UUID | None = None) -> list[AppendOnlyDataset]:
         """Return the append-only data sets, or only the one with ``uid``."""
         path, params = f"{API}/standing", {"uid": uid}
-        return (await self.call("GET", path, params=params, answer=StandingList)).standing
+        return (await self.call("GET", path, params=params, answer=AppendOnlyList)).standing
 
     async def register_files(self, dataset: UUID, files: NewFiles) -> Registered:
         """Register files of a data set."""

@@ -8,12 +8,12 @@ from sluice.contracts.chains import (
     Chain,
 )
 from sluice.contracts.limits import LimitList, SetLimit
-from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
-from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
+from sluice.contracts.sites import NewSite, NewSiteSecret, Site, SiteList
 from sluice.contracts.steps import SetStepPriority, StepList
+from sluice.contracts.warm_workers import LoadTool
 
 
 class OperationCalls(ServiceClient):
@@ -121,13 +121,13 @@ class OperationCalls(ServiceClient):
         """Return the sites that pilots come from."""
         return await self.call("GET", f"{API}/sites", answer=SiteList)
 
-    async def add_site(self, new: NewSite) -> GivenSite:
+    async def add_site(self, new: NewSite) -> NewSiteSecret:
         """Add a site. The call is not retried.
 
         Raises:
             Conflict: The site exists.
         """
-        return await self.call("POST", f"{API}/sites", body=new, answer=GivenSite, retry=False)
+        return await self.call("POST", f"{API}/sites", body=new, answer=NewSiteSecret, retry=False)
 
     async def revoke_site(self, name: str) -> Site:
         """Revoke a site.

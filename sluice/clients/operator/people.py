@@ -13,11 +13,11 @@ from sluice.contracts.people import (
     Account,
     AccountChange,
     AccountList,
-    GivenToken,
     Me,
     NewAccount,
     NewPassword,
     NewToken,
+    NewTokenSecret,
     SignInWithPassword,
     Token,
     TokenList,
@@ -99,7 +99,7 @@ class PeopleCalls(ServiceClient):
         params = {"person": person, "all": everybodys, "ended": ended}
         return await self.call("GET", f"{API}/tokens", params=params, answer=TokenList)
 
-    async def give_token(self, new: NewToken) -> GivenToken:
+    async def give_token(self, new: NewToken) -> NewTokenSecret:
         """Create a token. The call is not retried, because each request creates one.
 
         Raises:
@@ -107,7 +107,9 @@ class PeopleCalls(ServiceClient):
             NotFound: There is no such account.
             Conflict: The person has too many tokens.
         """
-        return await self.call("POST", f"{API}/tokens", body=new, answer=GivenToken, retry=False)
+        return await self.call(
+            "POST", f"{API}/tokens", body=new, answer=NewTokenSecret, retry=False
+        )
 
     async def revoke_token(self, token: UUID) -> Token:
         """Revoke a token.
@@ -117,13 +119,15 @@ class PeopleCalls(ServiceClient):
         """
         return await self.call("DELETE", f"{API}/tokens/{token}", answer=Token)
 
-    async def sign_in(self, who: SignInWithPassword) -> GivenToken:
+    async def sign_in(self, who: SignInWithPassword) -> NewTokenSecret:
         """Sign in with a password and return a token.
 
         Raises:
             Unauthenticated: The name or the password is wrong.
         """
-        return await self.call("POST", f"{API}/sign-in", body=who, answer=GivenToken, retry=False)
+        return await self.call(
+            "POST", f"{API}/sign-in", body=who, answer=NewTokenSecret, retry=False
+        )
 
     async def begin_device_login(self, new: NewDeviceLogin) -> DeviceLogin:
         """Begin a login that somebody has to allow in a browser."""

@@ -10,7 +10,7 @@ from sluice.clients.jobs import JobCalls
 from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.logs import FollowedLog
 from sluice.contracts.states import StepState
-from sluice.contracts.tasks import Outlook
+from sluice.contracts.tasks import Schedulability
 
 
 class TaskCalls(JobCalls):
@@ -53,13 +53,13 @@ class TaskCalls(JobCalls):
             f"{API}/tasks/{uid}", answer=ChainTask, params={}, additions={"full": full or None}
         )
 
-    async def outlook(self, uid: UUID) -> Outlook:
+    async def outlook(self, uid: UUID) -> Schedulability:
         """Return whether the jobs of a task will ever find a node.
 
         Raises:
             NotFound: There is no such task, or the service is of an older release.
         """
-        return await self.call("GET", f"{API}/tasks/{uid}/outlook", answer=Outlook)
+        return await self.call("GET", f"{API}/tasks/{uid}/outlook", answer=Schedulability)
 
     async def job_log(self, job_id: int, *, attempt: int | None = None) -> str:
         """Return the beginning and the end of a job's log.

@@ -5,8 +5,8 @@ from pathlib import Path
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, path_of
+from sluice.contracts.append_only import TemplateTrigger
 from sluice.contracts.owners import Share
-from sluice.contracts.standing import TemplateDue
 from sluice.contracts.templates import (
     CheckedTemplate,
     CheckTemplate,
@@ -94,13 +94,13 @@ class TemplateCalls(ServiceClient):
             "GET", path_of("templates", name), answer=Template, params={"version": version}
         )
 
-    async def template_due(self, name: str) -> TemplateDue:
+    async def template_due(self, name: str) -> TemplateTrigger:
         """Return when a template is due.
 
         Raises:
             NotFound: There is no such template, or it has no trigger.
         """
-        return await self.call("GET", path_of("templates", name, "due"), answer=TemplateDue)
+        return await self.call("GET", path_of("templates", name, "due"), answer=TemplateTrigger)
 
     async def restore_template(self, name: str, *, version: int) -> Template:
         """Store the files of an earlier version as the latest one.

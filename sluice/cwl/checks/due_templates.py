@@ -1,7 +1,7 @@
 """Checks of templates with triggers, and of outputs for append-only data sets."""
 
+from sluice.contracts.append_only import Trigger
 from sluice.contracts.matching import holds
-from sluice.contracts.standing import Due
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.types import is_optional
 from sluice.cwl.properties.match_fields import Match
@@ -46,7 +46,7 @@ def _is_given(flow: Dataflow, name: str) -> bool:
     return name in bound or name in flow.secrets or name in flow.assets
 
 
-def _place(flow: Dataflow, due: Due) -> TextPlace:
+def _place(flow: Dataflow, due: Trigger) -> TextPlace:
     key = "every" if due.every is not None else "schedule"
     return flow.extensions.workflow.inner.get(("match", key), START)
 

@@ -70,7 +70,7 @@ _OF_NAMES = frozenset({"inputs", "outputs", "fields"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
+class _ExpressionContext:
     """The context of an expression.
 
     Attributes:
@@ -100,7 +100,9 @@ def check_expressions(
     for step in named_nodes(workflow.get("steps")):
         if step.body is None:
             continue
-        around = _Around(_has(*owners), "workflow", f"step '{step.name}'", _names(step.body, "in"))
+        around = _ExpressionContext(
+            _has(*owners), "workflow", f"step '{step.name}'", _names(step.body, "in")
+        )
         for link in (
             step.body,
             *(link.body for link in named_nodes(step.body.get("in")) if link.body is not None),
@@ -114,7 +116,7 @@ def check_expressions(
             check_expressions(run, findings, outer=(step.body, *owners))
             continue
         tool = (run, step.body, *owners)
-        around = _Around(
+        around = _ExpressionContext(
             _has(*tool), "tool", f"the tool of step '{step.name}'", _names(run, "inputs")
         )
         needs = _needs(tool) if run.get("class") == "CommandLineTool" else None
@@ -183,7 +185,7 @@ def _values(value: Any, place: TextPlace) -> Iterator[tuple[Any, TextPlace]]:
         yield value, place
 
 
-def _check(text: Any, place: TextPlace, findings: Findings, around: _Around) -> None:
+def _check(text: Any, place: TextPlace, findings: Findings, around: _ExpressionContext) -> None:
     if not isinstance(text, str):
         return
     found, beyond = references_in(text)

@@ -4,18 +4,24 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sluice.cwl.composing.joining import How, Joined, JoinedStep, Joint, type_of
+from sluice.cwl.composing.compose import (
+    ComposedStep,
+    ComposedWorkflow,
+    LinkMethod,
+    ToolLink,
+    type_of,
+)
 from sluice.cwl.documents.types import short_form
 from sluice.cwl.properties.extension_reader import NAMESPACE
 
 _WHY = {
-    How.WHOLE: "as it is",
-    How.EACH: "each by itself",
-    How.ALONE: "as a list of one",
+    LinkMethod.WHOLE: "as it is",
+    LinkMethod.EACH: "each by itself",
+    LinkMethod.ALONE: "as a list of one",
 }
 
 
-def workflow_text(joined: Joined, *, labels: Mapping[str, str]) -> str:
+def workflow_text(joined: ComposedWorkflow, *, labels: Mapping[str, str]) -> str:
     """Return the text of a composed workflow that has no misfits.
 
     Args:
@@ -25,7 +31,7 @@ def workflow_text(joined: Joined, *, labels: Mapping[str, str]) -> str:
     return "\n".join(_lines(joined, labels)) + "\n"
 
 
-def _lines(joined: Joined, labels: Mapping[str, str]) -> Iterator[str]:
+def _lines(joined: ComposedWorkflow, labels: Mapping[str, str]) -> Iterator[str]:
     assert joined.data is not None  # noqa: S101 - without it there are misfits
     yield f"cwlVersion: {joined.steps[0].tool.version}"
     yield "class: Workflow"
@@ -52,7 +58,7 @@ def _lines(joined: Joined, labels: Mapping[str, str]) -> Iterator[str]:
         yield from _step(step, labels[step.name])
 
 
-def _namespaces(joined: Joined) -> Iterator[str]:
+def _namespaces(joined: ComposedWorkflow) -> Iterator[str]:
     found = {key: url for step in joined.steps for key, url in step.tool.namespaces.items()}
     if joined.bind or any(step.tool.fields for step in joined.steps):
         found["sluice"] = NAMESPACE
@@ -60,9 +66,9 @@ def _namespaces(joined: Joined) -> Iterator[str]:
         yield f"$namespaces: {_json(found)}"
 
 
-def _requirements(joined: Joined) -> dict[str, dict[str, Any]]:
+def _requirements(joined: ComposedWorkflow) -> dict[str, dict[str, Any]]:
     links = [link for step in joined.steps for link in step.links.values()]
-    lists = any(link.how is How.ALONE or _leaves_out(link) for link in links)
+    lists = any(link.how is LinkMethod.ALONE or _leaves_out(link) for link in links)
     needed = {
         "ScatterFeatureRequirement": any(step.scatter for step in joined.steps),
         "MultipleInputFeatureRequirement": lists,
@@ -70,7 +76,7 @@ def _requirements(joined: Joined) -> dict[str, dict[str, Any]]:
     return {name: {} for name, is_needed in needed.items() if is_needed}
 
 
-def _parameter(joined: Joined, step: JoinedStep, port: str, name: str) -> Iterator[str]:
+def _parameter(joined: ComposedWorkflow, step: ComposedStep, port: str, name: str) -> Iterator[str]:
     found = joined.parameters[name]
     said = f"'{port}' of {step.name}"
     if found.doc:
@@ -82,7 +88,7 @@ def _parameter(joined: Joined, step: JoinedStep, port: str, name: str) -> Iterat
     yield f"  {name}: {_json(body)}"
 
 
-def _step(step: JoinedStep, label: str) -> Iterator[str]:
+def _step(step: ComposedStep, label: str) -> Iterator[str]:
     yield f"  # {label}"
     for port, link in step.links.items():
         yield f"  # '{port}' takes {link.offer.words}, {_WHY[link.how]}"
@@ -104,15 +110,15 @@ def _step(step: JoinedStep, label: str) -> Iterator[str]:
         yield f"      {line}" if line.strip() else ""
 
 
-def _source(link: Joint) -> str:
-    if link.how is How.ALONE:
+def _source(link: ToolLink) -> str:
+    if link.how is LinkMethod.ALONE:
         return _json({"source": [link.offer.source], "linkMerge": "merge_nested"})
     if _leaves_out(link):
         return _json({"source": link.offer.source, "pickValue": "all_non_null"})
     return link.offer.source
 
 
-def _leaves_out(link: Joint) -> bool:
+def _leaves_out(link: ToolLink) -> bool:
     """Return whether some jobs of the upstream step may give nothing."""
     return link.offer.optional and link.offer.depth > 0
 

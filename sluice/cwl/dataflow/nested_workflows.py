@@ -32,7 +32,7 @@ class NotFlat(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Supply:
+class _LinkSource:
     """What feeds a link: sources by their new names, a choice among them, and a default."""
 
     sources: list[str] = field(default_factory=list)
@@ -80,7 +80,7 @@ def flatten(template: ParsedTemplate) -> ParsedTemplate:
     workflow, extensions = template.canonical.body, template.extensions
     outer = clone(workflow)
     scope = _scope(outer)
-    gathered = _Gathered(extensions, _new_map(outer))
+    gathered = _FlatSteps(extensions, _new_map(outer))
     gathered.add(scope, above=CommentedMap(), inherited=Fields())
     put_at(outer, "steps", gathered.steps, text_place(workflow, "steps"))
     for output in named_nodes(outer.get("outputs")):
@@ -88,7 +88,7 @@ def flatten(template: ParsedTemplate) -> ParsedTemplate:
             _write(
                 output.body,
                 "outputSource",
-                _supply(_Written(output, output.body, "outputSource", scope)),
+                _supply(_SourcePlace(output, output.body, "outputSource", scope)),
             )
     left = {
         name: fields for name, fields in extensions.nested.items() if name not in gathered.taken
@@ -136,7 +136,7 @@ def _scope(
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class _SourcePlace:
     """The place where sources are written: ``key`` of ``body``, in the workflow of ``scope``."""
 
     at: NamedNode
@@ -145,7 +145,7 @@ class _Written:
     scope: _Scope
 
     @classmethod
-    def link(cls, link: NamedNode, scope: _Scope) -> "_Written":
+    def link(cls, link: NamedNode, scope: _Scope) -> "_SourcePlace":
         """Return the place of the sources of a step input."""
         return cls(
             link,
@@ -172,7 +172,7 @@ class _Written:
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _SourceTrace:
     """How far a source was followed back.
 
     Attributes:
@@ -180,33 +180,33 @@ class _Way:
         default: The default that was met there.
     """
 
-    written: _Written
+    written: _SourcePlace
     default: Any = None
 
 
-def _supply(written: _Written) -> _Supply:
+def _supply(written: _SourcePlace) -> _LinkSource:
     """Return what the sources are after flattening.
 
     Raises:
         NotFlat: A choice is nested in another choice, or a source cannot be followed.
     """
     followed = _follow(written)
-    if isinstance(followed, _Supply):
+    if isinstance(followed, _LinkSource):
         return followed
     last, found = followed.written, []
     for source in last.sources:
         supply = _follow(replace(last, body=CommentedMap({last.key: source})))
-        if not isinstance(supply, _Supply) or not supply.is_plain:
+        if not isinstance(supply, _LinkSource) or not supply.is_plain:
             raise NotFlat(
                 last.at,
                 f"'{last.at.name}' chooses among values that are chosen or put together inside"
                 " another workflow",
             )
         found.append(supply.sources[0])
-    return _Supply(found, last.choice, followed.default)
+    return _LinkSource(found, last.choice, followed.default)
 
 
-def _follow(written: _Written) -> _Supply | _Way:
+def _follow(written: _SourcePlace) -> _LinkSource | _SourceTrace:
     """Follow one source back through the flattened workflows.
 
     The search is a loop, because there may be many workflows in a row. It ends where the source is
@@ -224,37 +224,37 @@ def _follow(written: _Written) -> _Supply | _Way:
         first = written.body.get("default") if first is None else first
         default = last if first is None else first
         if len(sources) != 1 or written.choice:
-            return _Way(written, default)
+            return _SourceTrace(written, default)
         here = (id(written.scope), sources[0])
         if here in passed:
             raise NotFlat(written.at, "the nested workflows feed each other in a circle")
         passed.add(here)
         before = _before(sources[0], written)
-        if isinstance(before, _Supply):
+        if isinstance(before, _LinkSource):
             return replace(before, default=default)
         written = before.written
         last = last if before.default is None else before.default
 
 
-def _before(source: str, written: _Written) -> _Supply | _Way:
+def _before(source: str, written: _SourcePlace) -> _LinkSource | _SourceTrace:
     """Return a source by its new name, or the place where its own source is written."""
     scope = written.scope
     step, slash, port = source.rpartition("/")
     if not slash:
         return _given(scope, source)
     if step not in scope.apart:
-        return _Supply([f"{scope.prefix}{source}"])
+        return _LinkSource([f"{scope.prefix}{source}"])
     inner = scope.apart[step]
     for output in named_nodes(inner.body.get("outputs")):
         if output.name == port and output.body is not None:
-            return _Way(_Written(output, output.body, "outputSource", inner))
+            return _SourceTrace(_SourcePlace(output, output.body, "outputSource", inner))
     raise NotFlat(written.at, f"the workflow of step '{step}' has no output '{port}'")
 
 
-def _given(scope: _Scope, name: str) -> _Supply | _Way:
+def _given(scope: _Scope, name: str) -> _LinkSource | _SourceTrace:
     """Return what feeds an input of the workflow."""
     if scope.step is None or scope.around is None or scope.step.body is None:
-        return _Supply([name])
+        return _LinkSource([name])
     nothing = NamedNode(name, scope.step.place, CommentedMap())
     link = next(
         (link for link in named_nodes(scope.step.body.get("in")) if link.name == name), nothing
@@ -263,11 +263,11 @@ def _given(scope: _Scope, name: str) -> _Supply | _Way:
         (port.body for port in named_nodes(scope.body.get("inputs")) if port.name == name), None
     )
     default = None if port is None else port.get("default")
-    return _Way(_Written.link(link, scope.around), default)
+    return _SourceTrace(_SourcePlace.link(link, scope.around), default)
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _FlatSteps:
     """The steps of the flattened workflow, and their extension fields."""
 
     extensions: Extensions
@@ -315,7 +315,7 @@ def _flat_step(
         written = _new_map(body) if link.body is None else clone(link.body)
         for key in ("id", "source", "default", *_CHOICES):
             written.pop(key, None)
-        supply = _supply(_Written.link(link, scope))
+        supply = _supply(_SourcePlace.link(link, scope))
         place = (
             link.place
             if link.body is None or "source" not in link.body
@@ -332,7 +332,9 @@ def _flat_step(
     return new
 
 
-def _write(body: CommentedMap, key: str, supply: _Supply, place: TextPlace | None = None) -> None:
+def _write(
+    body: CommentedMap, key: str, supply: _LinkSource, place: TextPlace | None = None
+) -> None:
     where = place or text_place(body, key)
     if supply.sources:
         is_alone = len(supply.sources) == 1

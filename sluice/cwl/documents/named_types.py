@@ -106,7 +106,7 @@ _Uses = list[tuple[_Definition, TextPlace]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Within:
+class _TypeContext:
     """The context of a type that is read.
 
     Attributes:
@@ -119,7 +119,7 @@ class _Within:
     visible: _Visible
     uses: _Uses
 
-    def at(self, name: Any) -> "_Within":
+    def at(self, name: Any) -> "_TypeContext":
         """Return the context for a member of the owner."""
         return replace(self, path=_path(self.path, name))
 
@@ -171,7 +171,7 @@ class _Reader:
         path = _path(scope, body.get("id"))
         visible = self._owner(body, path, around)
         for kind in ("inputs", "outputs"):
-            self._members(body.get(kind), _Within(path, visible, self.users))
+            self._members(body.get(kind), _TypeContext(path, visible, self.users))
         for step in named_nodes(body.get("steps")):
             run = None if step.body is None else step.body.get("run")
             if step.body is not None and isinstance(run, CommentedMap):
@@ -190,7 +190,7 @@ class _Reader:
                 definition = declared[self._address_of(body, path, owner)]
                 body["name"] = definition.name
                 uses: _Uses = []
-                self._structure(body, _Within(definition.address.path, declared, uses))
+                self._structure(body, _TypeContext(definition.address.path, declared, uses))
                 definition.uses = definition.uses or uses
                 earlier.add(definition.name)
                 self.early += [(used, place) for used, place in uses if used.name not in earlier]
@@ -233,7 +233,7 @@ class _Reader:
     def _identity(self, key: str) -> str:
         return key if self.files is None else self.files.identity(key)
 
-    def _members(self, node: Any, within: _Within) -> None:
+    def _members(self, node: Any, within: _TypeContext) -> None:
         """Rename the types of the ports of a process, or of the fields of a record."""
         if isinstance(node, CommentedMap):
             for name in node:
@@ -244,7 +244,7 @@ class _Reader:
                 if isinstance(item, CommentedMap):
                     self._type(node, index, within.at(item.get("id", item.get("name"))))
 
-    def _type(self, node: Any, key: str | int, within: _Within) -> None:
+    def _type(self, node: Any, key: str | int, within: _TypeContext) -> None:
         written = node[key]
         if isinstance(written, str):
             node[key] = self._named(node, key, within)
@@ -254,7 +254,7 @@ class _Reader:
         elif isinstance(written, CommentedMap):
             self._structure(written, within)
 
-    def _structure(self, node: CommentedMap, within: _Within) -> None:
+    def _structure(self, node: CommentedMap, within: _TypeContext) -> None:
         match node.get("type"):
             case "array" if "items" in node:
                 self._type(node, "items", within)
@@ -265,7 +265,7 @@ class _Reader:
             case _:
                 self._type(node, "type", within)
 
-    def _named(self, node: Any, key: str | int, within: _Within) -> str:
+    def _named(self, node: Any, key: str | int, within: _TypeContext) -> str:
         written: str = node[key]
         bare, suffix = bare_name(written)
         if bare in _KNOWN or not within.visible:

@@ -15,7 +15,7 @@ from sluice.cwl.documents.file_literals import make_literal, naming_field
 from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.versions import drop_inner_versions
 from sluice.cwl.reading.files import DiskFiles, FileRefused, FileSet, UploadedFiles
-from sluice.cwl.reading.findings import START, EnoughFound, Findings, TextPlace, text_place
+from sluice.cwl.reading.findings import START, Findings, TextPlace, TooManyErrors, text_place
 from sluice.cwl.reading.nodes import (
     clone,
     count_values,
@@ -128,7 +128,7 @@ def read_files(first: str, files: FileSet, findings: Findings, *, own: Findings)
     root = None if text is None else read_text(text, own, reader.budget)
     drop_inner_versions(root, findings)
     if isinstance(root, CommentedMap):
-        with suppress(EnoughFound):
+        with suppress(TooManyErrors):
             root = reader.inline(root, first, (f"{files.identity(first)}#",), None)
             reader.add_namespaces(root)
     return Packed(text or "", root, reader.inlined, files)

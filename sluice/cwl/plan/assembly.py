@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sluice.contracts.append_only import Collect
 from sluice.contracts.needs import Needs
 from sluice.contracts.plan import (
     DataEntries,
@@ -12,7 +13,6 @@ from sluice.contracts.plan import (
     PlanStep,
     Retention,
 )
-from sluice.contracts.standing import Collect
 from sluice.contracts.states import EntryKind
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering

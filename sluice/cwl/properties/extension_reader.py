@@ -68,7 +68,7 @@ def read_extensions(document: Document, findings: Findings) -> Extensions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Home:
+class _FieldOwner:
     """The owner of fields, which collects them.
 
     ``kind`` is ``workflow``, ``step``, ``tool``, ``output``, or empty for nodes without fields.
@@ -101,26 +101,26 @@ class _Reader:
         """Return the fields of the document."""
         found = Extensions()
         written = self.document.written
-        homes = {id(written): _Home("workflow", found.workflow)}
+        homes = {id(written): _FieldOwner("workflow", found.workflow)}
         for step in named_nodes(written.get("steps")):
             if step.body is not None:
                 fields = found.steps.setdefault(step.name, Fields())
-                homes[id(step.body)] = _Home("step", fields)
+                homes[id(step.body)] = _FieldOwner("step", fields)
                 self._find_tool(step.body, fields, homes)
         for output in named_nodes(written.get("outputs")):
             if output.body is not None:
                 fields = found.outputs.setdefault(output.name, Fields())
-                homes[id(output.body)] = _Home("output", fields)
+                homes[id(output.body)] = _FieldOwner("output", fields)
         self._find_nested(written, (), homes, found)
         self._walk(self.document.root, homes)
         for fields, of_tool in self.tools:
             fields.add(of_tool)
         return found
 
-    def _find_tool(self, step: CommentedMap, fields: Fields, homes: dict[int, _Home]) -> None:
+    def _find_tool(self, step: CommentedMap, fields: Fields, homes: dict[int, _FieldOwner]) -> None:
         run = self._run_of(step)
         if isinstance(run, CommentedMap) and run.get("class") == "CommandLineTool":
-            self.tools.append((fields, homes.setdefault(id(run), _Home("tool")).fields))
+            self.tools.append((fields, homes.setdefault(id(run), _FieldOwner("tool")).fields))
 
     def _run_of(self, step: CommentedMap) -> Any:
         run = step.get("run")
@@ -130,7 +130,7 @@ class _Reader:
         self,
         workflow: CommentedMap,
         around: tuple[str, ...],
-        homes: dict[int, _Home],
+        homes: dict[int, _FieldOwner],
         found: Extensions,
     ) -> None:
         """Find the steps of nested workflows.
@@ -156,14 +156,14 @@ class _Reader:
             inside = (*around, step.name)
             for inner in named_nodes(run.get("steps")):
                 if inner.body is not None:
-                    home = homes.setdefault(id(inner.body), _Home("step"))
+                    home = homes.setdefault(id(inner.body), _FieldOwner("step"))
                     found.nested[".".join((*inside, inner.name))] = home.fields
                     self._find_tool(inner.body, home.fields, homes)
             self._find_nested(run, inside, homes, found)
 
-    def _walk(self, node: Any, homes: dict[int, _Home]) -> None:
+    def _walk(self, node: Any, homes: dict[int, _FieldOwner]) -> None:
         if isinstance(node, CommentedMap):
-            home = homes.get(id(node), _Home())
+            home = homes.get(id(node), _FieldOwner())
             for key, value in node.items():
                 name = self.own_name(key)
                 if name is None:
@@ -181,7 +181,7 @@ class _Reader:
                 return key[len(start) :]
         return None
 
-    def _field(self, node: CommentedMap, key: str, name: str, home: _Home) -> None:
+    def _field(self, node: CommentedMap, key: str, name: str, home: _FieldOwner) -> None:
         place, fields = text_place(node, key), home.fields
         if (
             key.startswith(f"{PREFIX}:")

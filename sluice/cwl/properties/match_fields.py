@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml.comments import CommentedMap
 
+from sluice.contracts.append_only import Collect, GrowthTrigger, Trigger
 from sluice.contracts.plan import Condition
-from sluice.contracts.standing import Collect, Due, Every
 from sluice.contracts.wording import sentence_of
 from sluice.cwl.properties.conditions import WrongConditionError, condition_of
 from sluice.cwl.properties.field_value import FieldValue
@@ -27,7 +27,7 @@ class Match:
     """The value of ``sluice:match``. Without ``due`` it matches each data set that comes."""
 
     conditions: dict[str, Condition] = field(default_factory=dict)
-    due: Due | None = None
+    due: Trigger | None = None
 
 
 def read_match(value: FieldValue) -> Match | None:
@@ -45,30 +45,31 @@ def read_match(value: FieldValue) -> Match | None:
         value.wrong("takes 'every' or 'schedule', not both", places[_SCHEDULE])
     elif _EVERY in ours:
         every = _every(value, written[keys[_EVERY]], places[_EVERY])
-        return Match(conditions, None if every is None else Due(every=every))
+        return Match(conditions, None if every is None else Trigger(every=every))
     elif _SCHEDULE in ours:
         zone = written[keys[_ZONE]] if _ZONE in ours else "UTC"
         return Match(conditions, _schedule(value, written[keys[_SCHEDULE]], zone, places))
     return Match(conditions)
 
 
-def _every(value: FieldValue, written: Any, place: TextPlace) -> Every | None:
+def _every(value: FieldValue, written: Any, place: TextPlace) -> GrowthTrigger | None:
     if not isinstance(written, CommentedMap) or not written:
         value.wrong("every: is a mapping such as {files: 1000, hours: 24}", place)
         return None
     given = {value.plain_key(key): plain_json(item) for key, item in written.items()}
     places = {value.plain_key(key): text_place(written, key) for key in written}
-    if unknown := [key for key in given if key not in Every.model_fields]:
+    if unknown := [key for key in given if key not in GrowthTrigger.model_fields]:
         for key in unknown:
             value.wrong(
-                f"every: knows no '{key}'{did_you_mean(key, Every.model_fields)}", places[key]
+                f"every: knows no '{key}'{did_you_mean(key, GrowthTrigger.model_fields)}",
+                places[key],
             )
         return None
     if "files" not in given and "hours" not in given:
         value.wrong("every: says 'files', 'hours', or both", place)
         return None
     try:
-        return Every.model_validate(given, strict=True)
+        return GrowthTrigger.model_validate(given, strict=True)
     except ValidationError as error:
         for each in error.errors():
             key = str(each["loc"][0])
@@ -83,7 +84,7 @@ def _every(value: FieldValue, written: Any, place: TextPlace) -> Every | None:
 
 def _schedule(
     value: FieldValue, written: Any, zone: Any, places: dict[str, TextPlace]
-) -> Due | None:
+) -> Trigger | None:
     fine = True
     for key, text, check in ((_SCHEDULE, written, check_schedule), (_ZONE, zone, check_zone)):
         try:
@@ -93,7 +94,7 @@ def _schedule(
         except WrongScheduleError as error:
             value.wrong(f"{key}: {error}", places.get(key, places[_SCHEDULE]))
             fine = False
-    return Due(schedule=" ".join(written.split()), zone=zone) if fine else None
+    return Trigger(schedule=" ".join(written.split()), zone=zone) if fine else None
 
 
 def conditions_in(

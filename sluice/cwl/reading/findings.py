@@ -17,7 +17,7 @@ _MOST_NAMES, _MOST_CHARACTERS = 200, 40
 _MOST_OF_CIRCLE = 12
 
 
-class EnoughFound(Exception):
+class TooManyErrors(Exception):
     """There are more errors than are shown."""
 
 
@@ -65,7 +65,7 @@ def circle(steps: Sequence[str]) -> str:
 class Findings:
     """The findings of one text.
 
-    They may be added in any order, and duplicates are dropped. Adding raises ``EnoughFound`` if
+    They may be added in any order, and duplicates are dropped. Adding raises ``TooManyErrors`` if
     there are too many errors.
     """
 
@@ -92,7 +92,7 @@ class Findings:
                 message=message, severity=severity, file=file, line=place.line, column=place.column
             )
         if severity == "error" and len(self._errors) >= _MOST_ERRORS:
-            raise EnoughFound
+            raise TooManyErrors
 
     def include(self, other: "Findings") -> None:
         """Add all findings of another text."""

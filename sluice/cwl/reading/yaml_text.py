@@ -13,7 +13,7 @@ import yaml
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.features import INPUTS
-from sluice.cwl.reading.findings import START, EnoughFound, Findings, TextPlace
+from sluice.cwl.reading.findings import START, Findings, TextPlace, TooManyErrors
 from sluice.cwl.reading.plain_values import CORE_TAG, plain_value
 from sluice.visible_text import REORDERING, quoted
 
@@ -70,7 +70,7 @@ def read_text(text: str, findings: Findings, budget: ValueBudget | None = None) 
         return _Builder(findings, ValueBudget() if budget is None else budget).build(text)
     except UnreadableError as error:
         findings.error(error.place, error.message)
-    except EnoughFound:
+    except TooManyErrors:
         pass
     except yaml.MarkedYAMLError as error:
         findings.error(

@@ -4,12 +4,12 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from sluice.contracts.owners import Sight
-from sluice.servicekit.access.principal import Person, person_of, principal_of, sight_of
+from sluice.contracts.owners import Visibility
+from sluice.servicekit.access.principal import Person, person_of, principal_of, visibility_of
 
 
-def _sight(request: Request) -> Sight:
-    return sight_of(principal_of(request.scope))
+def _sight(request: Request) -> Visibility:
+    return visibility_of(principal_of(request.scope))
 
 
 def _person(request: Request) -> Person | None:
@@ -17,6 +17,6 @@ def _person(request: Request) -> Person | None:
 
 
 #: The visibility of the principal that sends the request.
-Seen = Annotated[Sight, Depends(_sight)]
+Seen = Annotated[Visibility, Depends(_sight)]
 #: The person who sends the request, directly or by delegation. None: a service acts for itself.
 Asking = Annotated[Person | None, Depends(_person)]

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import Unauthenticated
 from sluice.contracts.renamed import old_names_written
-from sluice.servicekit.access.behalf import address_of, asked_for, request_of
+from sluice.servicekit.access.delegation import address_of, asked_for, request_of
 from sluice.servicekit.access.principal import (
     ANYBODY,
     Principal,

@@ -6,7 +6,7 @@ from typing import Any, Protocol, assert_never
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.access import Role
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Visibility
 from sluice.contracts.problems import Forbidden, Unauthenticated
 from sluice.servicekit.access.policy import Other, RoutePolicy
 from sluice.servicekit.access.principal import (
@@ -17,7 +17,7 @@ from sluice.servicekit.access.principal import (
     ServiceCaller,
     Unrestricted,
     principal_of,
-    sight_of,
+    visibility_of,
 )
 
 _READS = frozenset({"GET", "HEAD"})
@@ -90,14 +90,14 @@ class OwnersGuard(Protocol):
     """The check of a service whose objects belong to people and groups."""
 
     async def require(
-        self, sight: Sight, address: str, path: Mapping[str, str], *, changes: bool
+        self, visibility: Visibility, address: str, path: Mapping[str, str], *, changes: bool
     ) -> None:
         """Check that a principal of limited visibility may access the object that a path names.
 
         The service's own "not found" error is raised for objects that the principal may not see.
 
         Args:
-            sight: The visibility of the principal.
+            visibility: The visibility of the principal.
             address: The path template of the route.
             path: The path parameters by name.
             changes: Whether the request changes the object.
@@ -135,8 +135,8 @@ class GuardedRoute:
         principal, path = principal_of(scope), scope.get("path_params", {})
         require(self._declared, principal, path)
         if self._owners is not None:
-            sight = sight_of(principal)
-            if sight.groups is not None and not isinstance(principal, PilotCaller):
+            visibility = visibility_of(principal)
+            if visibility.groups is not None and not isinstance(principal, PilotCaller):
                 changes = scope["method"] not in _READS
-                await self._owners.require(sight, self._address, path, changes=changes)
+                await self._owners.require(visibility, self._address, path, changes=changes)
         await self._app(scope, receive, send)

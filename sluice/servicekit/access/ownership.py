@@ -41,6 +41,6 @@ def require_member(by: Person, group: str) -> None:
     Raises:
         Forbidden: The person is not a member.
     """
-    if not by.sight.is_member(group):
+    if not by.visibility.is_member(group):
         yours = ", ".join([*by.groups, EVERYONE])
         raise Forbidden(f"you are not in the group {group} (you are in {yours})")

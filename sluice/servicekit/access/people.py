@@ -52,7 +52,7 @@ class People(Protocol):
         """End a session."""
 
 
-class AskedPeople:
+class RemoteAccounts:
     """Authenticator that asks the service behind ``http`` about tokens of people."""
 
     def __init__(self, http: httpx.AsyncClient) -> None:

@@ -6,7 +6,7 @@ from uuid import UUID
 from starlette.types import Scope
 
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.owners import ALL, EVERYONE, Sight, sight
+from sluice.contracts.owners import ALL, EVERYONE, Visibility, visibility
 
 #: The key of the principal in the scope of a request. Network clients cannot set it.
 _KEY = "sluice.principal"
@@ -32,9 +32,9 @@ class Person:
         return next(iter(self.groups), EVERYONE)
 
     @property
-    def sight(self) -> Sight:
+    def visibility(self) -> Visibility:
         """Return the visibility of the person."""
-        return ALL if self.role is Role.ADMIN else sight(self.groups)
+        return ALL if self.role is Role.ADMIN else visibility(self.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +118,12 @@ def person_of(principal: Principal | None) -> Person | None:
             return None
 
 
-def sight_of(principal: Principal | None) -> Sight:
+def visibility_of(principal: Principal | None) -> Visibility:
     """Return the visibility of a principal."""
     if (person := person_of(principal)) is not None:
-        return person.sight
+        return person.visibility
     match principal:
         case ServiceCaller() | Unrestricted():
             return ALL
         case _:
-            return Sight(frozenset())
+            return Visibility(frozenset())

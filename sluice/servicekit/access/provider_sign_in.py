@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import Unauthenticated
-from sluice.servicekit.access.behalf import address_of
+from sluice.servicekit.access.delegation import address_of
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.access.sign_in import elsewhere, is_secure, local, with_query
@@ -29,7 +29,7 @@ _COOKIE = "sluice_provider"
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class PendingSignIn:
     """A sign-in that waits for the provider's answer. ``next`` is the page to return to."""
 
     state: str
@@ -50,7 +50,7 @@ class Provider(Protocol):
         """
         ...
 
-    async def person(self, begun: Begun, answer: Mapping[str, str]) -> Person:
+    async def person(self, begun: PendingSignIn, answer: Mapping[str, str]) -> Person:
         """Return the person that the provider's answer names.
 
         Raises:
@@ -105,7 +105,7 @@ class ProviderSignIn:
 
     async def _there(self, request: Request) -> Response:
         ours = self._public_url or str(request.base_url).rstrip("/")
-        begun = Begun(
+        begun = PendingSignIn(
             state=secrets.token_urlsafe(32),
             nonce=secrets.token_urlsafe(32),
             verifier=secrets.token_urlsafe(48),
@@ -145,10 +145,10 @@ class ProviderSignIn:
         answer.headers.append("Set-Cookie", self._cookie("", 0, request))
         return answer
 
-    def _begun(self, request: Request) -> Begun | None:
+    def _begun(self, request: Request) -> PendingSignIn | None:
         try:
             kept = SimpleCookie(request.headers.get("cookie", ""))[_COOKIE].value
-            return Begun(**self._signer.loads(kept, max_age=_LIFE))
+            return PendingSignIn(**self._signer.loads(kept, max_age=_LIFE))
         except (CookieError, KeyError, BadData, TypeError):
             return None
 

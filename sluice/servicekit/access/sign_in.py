@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.problems import ServiceError, Unauthenticated, Unprocessable
 from sluice.servicekit.access.authentication import Authenticator
-from sluice.servicekit.access.behalf import address_of
+from sluice.servicekit.access.delegation import address_of
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.audit.request import coming_from

@@ -32,7 +32,7 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-class AnyOf:
+class FirstOf:
     """Authenticator that asks several others in turn."""
 
     def __init__(self, authenticators: Iterable[Authenticator]) -> None:

@@ -9,21 +9,21 @@ from pydantic import TypeAdapter, ValidationError
 from sluice.contracts.access import CallingService
 from sluice.contracts.owners import ALL, GroupName
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.quotas import HolderKind, HolderName, Holdings, QuotaHolder, SetMost
+from sluice.contracts.quotas import HolderKind, HolderName, Holdings, QuotaHolder, SetQuotaLimits
 from sluice.contracts.wording import sentence_of
 from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
 from sluice.servicekit.http import api_router, errors
-from sluice.servicekit.quotas.counted import Counted
+from sluice.servicekit.quotas.counted_quantities import CountedQuantities
 
 _GROUP_NAME = TypeAdapter[str](GroupName)
 
 log = structlog.get_logger(__name__)
 
 
-def quotas_router(database: Database, counted: Counted) -> APIRouter:
+def quotas_router(database: Database, counted: CountedQuantities) -> APIRouter:
     """Return the routes for the quotas of a service."""
     router = api_router("/api/v1/quotas", tags=["groups"])
 
@@ -45,7 +45,7 @@ def quotas_router(database: Database, counted: Counted) -> APIRouter:
 
     @router.put("/{kind}/{name}", status_code=204, responses=errors(Unprocessable))
     @allow(CallingService.OPERATOR)
-    async def set_(kind: HolderKind, name: HolderName, new: SetMost) -> None:
+    async def set_(kind: HolderKind, name: HolderName, new: SetQuotaLimits) -> None:
         """Set how much a group or a person may use here.
 
         The quota applies to later additions. Existing usage stays. Repeating the request is safe.
@@ -76,7 +76,7 @@ def sees(by: Person | None, holder: QuotaHolder) -> bool:
 
     People see themselves and their groups. Services and administrators see everything.
     """
-    sight = ALL if by is None else by.sight
+    visibility = ALL if by is None else by.visibility
     if holder.kind is HolderKind.GROUP:
-        return sight.is_member(holder.name)
-    return sight == ALL or (by is not None and by.name == holder.name)
+        return visibility.is_member(holder.name)
+    return visibility == ALL or (by is not None and by.name == holder.name)

@@ -50,7 +50,7 @@ from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem, print_table
 from sluice.cli.transfer.assets import files_of, put_asset
 from sluice.contracts.problems import ServiceError
-from sluice.contracts.states import ChainState, DeviceStanding
+from sluice.contracts.states import ChainState, DeviceState
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.http_clients import send_request
 from sluice.os_errors import sentence_of
@@ -130,7 +130,7 @@ async def _annotate(
     excluded = {
         device.browser
         for device in (await devices(connection)).devices
-        if device.standing is DeviceStanding.EXCLUDED
+        if device.standing is DeviceState.EXCLUDED
     }
     cheats = {one.name for one in everybody if one.manner.cheats}
     return {

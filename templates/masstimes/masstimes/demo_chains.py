@@ -22,8 +22,8 @@ from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
-from sluice.clients.operator.asking import AskingOf
-from sluice.contracts.asking_watch import AskDevices, AskingStep, NewLink
+from sluice.clients.operator.asking import HumanStepKey
+from sluice.contracts.asking_watch import AskDevices, HumanStep, NewLink
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import NewDataset
 from sluice.contracts.naming import own_name
@@ -33,7 +33,7 @@ from sluice.contracts.states import ChainState, EntryKind
 
 #: The step that asks, and its template.
 ANNOTATE, ASK = "annotate", "ask"
-_ASKING = AskingOf(EVERYONE, ANNOTATE, ASK)
+_ASKING = HumanStepKey(EVERYONE, ANNOTATE, ASK)
 #: Seconds until a chain has to have begun that begins by itself.
 _PATIENCE = 120.0
 _LOOK = 0.25
@@ -120,7 +120,7 @@ async def make_link(connection: Connection) -> str:
     raise WentWrong(f"step {ASK} of {ANNOTATE} asks nothing")
 
 
-async def progress(connection: Connection) -> AskingStep:
+async def progress(connection: Connection) -> HumanStep:
     [step] = (await connection.operator.asking_steps()).steps
     return step
 

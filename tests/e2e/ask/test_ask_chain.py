@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sluice.contracts.asking import AskNext, GivenAnswer, NextItems
+from sluice.contracts.asking import AnnotatorAnswer, AskNext, NextItems
 from sluice.contracts.asking_watch import AskLink
 from sluice.credentials import headers_for
 from tests.e2e.commands import SLUICE
@@ -71,14 +71,14 @@ async def answer(url: str, word: str) -> None:
         page = await browser.get(str(link.url))
         assert page.is_success
         assert "Sluice" in page.text
-        path, given = page.url.path, list[GivenAnswer]()
+        path, given = page.url.path, list[AnnotatorAnswer]()
         while True:
             body = AskNext(answers=given).model_dump(mode="json")
             back = await browser.post(f"{path}/next", json=body, headers={"Sluice-Ask": "1"})
             items = NextItems.model_validate(back.raise_for_status().json()).items
             if not items:
                 return
-            given = [GivenAnswer(item=item.id, answer=word, seconds=2) for item in items]
+            given = [AnnotatorAnswer(item=item.id, answer=word, seconds=2) for item in items]
 
 
 def test_what_people_agree_on_goes_on(tmp_path: Path) -> None:

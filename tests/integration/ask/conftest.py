@@ -14,7 +14,14 @@ import pytest
 
 from sluice.clients.wms import WmsClient
 from sluice.contracts.ask import Ask
-from sluice.contracts.asking import AskedJob, AskedTask, AskNext, GivenAnswer, NextItems, RefusedJob
+from sluice.contracts.asking import (
+    AnnotatorAnswer,
+    AskNext,
+    HumanJob,
+    HumanTask,
+    NextItems,
+    RefusedJob,
+)
 from sluice.contracts.asking_watch import NewLink
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.tasks import TaskOutput
@@ -32,9 +39,9 @@ from wfms.ask.api.watching import watching_router
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import AskContext, AskRules
 from wfms.ask.usecases.give_answers import give_answers
+from wfms.ask.usecases.import_items import import_items
 from wfms.ask.usecases.make_link import make_link
 from wfms.ask.usecases.refuse_items import refuse_items
-from wfms.ask.usecases.take_in_items import take_in_items
 
 #: What is decided is given at once, and may be taken back until then.
 AT_ONCE = AskRules(lend=timedelta(minutes=10), undo=timedelta(0), settle=timedelta(0))
@@ -49,7 +56,7 @@ class Browser:
     http: httpx.AsyncClient
     path: str
 
-    async def next(self, *answers: GivenAnswer, wanted: int = 3, **more: Any) -> NextItems:
+    async def next(self, *answers: AnnotatorAnswer, wanted: int = 3, **more: Any) -> NextItems:
         asked = AskNext(answers=list(answers), wanted=wanted, **more)
         answer = await self.post("next", asked.model_dump(mode="json"))
         assert answer.is_success, answer.text
@@ -65,7 +72,7 @@ class Browser:
         while found.items and number < most:
             number += len(found.items)
             found = await self.next(
-                *(GivenAnswer(item=item.id, answer=word, seconds=2) for item in found.items),
+                *(AnnotatorAnswer(item=item.id, answer=word, seconds=2) for item in found.items),
                 wanted=5,
             )
         return number
@@ -104,7 +111,7 @@ class Asking:
             shared = [known.model_copy(update={"port": "gold"})]
             ask["gold"] = "gold"
         first = 1 + sum(map(len, self.rows.jobs.values()))
-        self.rows.tasks[uid] = AskedTask(
+        self.rows.tasks[uid] = HumanTask(
             uid=uid,
             chain_uid=uuid4(),
             step=STEP,
@@ -121,7 +128,7 @@ class Asking:
             asked=len(files),
         )
         self.rows.jobs[uid] = [
-            AskedJob(id=first + file.seq, seq=file.seq, input=file) for file in files
+            HumanJob(id=first + file.seq, seq=file.seq, input=file) for file in files
         ]
         return uid
 
@@ -129,7 +136,7 @@ class Asking:
         """One item more, of a task that had none."""
         file = self._file(self.folder / str(task), "0.txt", data, 0)
         first = 1 + sum(map(len, self.rows.jobs.values()))
-        self.rows.jobs[task].append(AskedJob(id=first, seq=0, input=file))
+        self.rows.jobs[task].append(HumanJob(id=first, seq=0, input=file))
 
     @staticmethod
     def _file(folder: Path, name: str, data: bytes, seq: int) -> InputFile:
@@ -138,7 +145,7 @@ class Asking:
         return InputFile(seq=seq, name=name, size=len(data), checksum=CHECKSUM, url=path.as_uri())
 
     async def take_in(self) -> None:
-        while await take_in_items(self.context):
+        while await import_items(self.context):
             pass
 
     async def refuse(self) -> list[RefusedJob]:

@@ -8,10 +8,10 @@ from uuid import uuid4
 
 import httpx
 
-from sluice.contracts.asking import AnswerFate, GivenAnswer
+from sluice.contracts.asking import AnnotatorAnswer, AnswerFate
 from sluice.contracts.states import AskItemState
 from tests.integration.ask.conftest import Asking
-from wfms.ask.usecases.end_lendings import end_old_lendings
+from wfms.ask.usecases.end_assignments import end_old_assignments
 
 
 def texts(number: int) -> list[bytes]:
@@ -92,7 +92,7 @@ async def test_an_answer_that_is_sent_again_counts_once(asking: Asking) -> None:
     await asking.take_in()
     browser = await asking.browser()
     [item] = (await browser.next()).items
-    given = GivenAnswer(item=item.id, answer="yes")
+    given = AnnotatorAnswer(item=item.id, answer="yes")
     fates = [(await browser.next(given)).fates[0].fate for _ in range(2)]
     assert fates == [AnswerFate.TAKEN, AnswerFate.ALREADY]
     assert (await browser.next()).given == 1
@@ -105,7 +105,7 @@ async def test_an_answer_to_what_was_not_shown_counts_nothing(asking: Asking) ->
     first, second = await asking.browser(), await asking.browser()
     [item] = (await first.next()).items
     for other in (item.id, uuid4()):
-        found = await second.next(GivenAnswer(item=other, answer="yes"))
+        found = await second.next(AnnotatorAnswer(item=other, answer="yes"))
         assert found.fates[0].fate is AnswerFate.UNKNOWN
     assert await asking.give() == []
 
@@ -117,10 +117,10 @@ async def test_an_answer_after_the_decision_is_late(asking: Asking) -> None:
     [item] = (await slow.next()).items
     old = replace(asking.context, rules=replace(asking.context.rules, lend=timedelta(0)))
     await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
-    await end_old_lendings(old)
+    await end_old_assignments(old)
     await (await asking.browser()).answer_all("yes")
     assert len(await asking.give()) == 1
-    found = await slow.next(GivenAnswer(item=item.id, answer="no"))
+    found = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
     assert found.fates[0].fate is AnswerFate.LATE
 
 
@@ -134,9 +134,9 @@ async def test_what_a_browser_keeps_too_long_goes_to_another_and_still_counts(
     await other.next()
     assert (await third.next()).items == []
     await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
-    await end_old_lendings(asking.context)
+    await end_old_assignments(asking.context)
     assert len((await third.next()).items) == 1
-    found = await closed.next(GivenAnswer(item=item.id, answer="yes"))
+    found = await closed.next(AnnotatorAnswer(item=item.id, answer="yes"))
     assert found.fates[0].fate is AnswerFate.TAKEN
 
 
@@ -147,14 +147,14 @@ async def test_an_answer_can_be_taken_back_for_a_while(asking: Asking) -> None:
     await asking.take_in()
     browser = await asking.browser()
     [item] = (await browser.next()).items
-    await browser.next(GivenAnswer(item=item.id, answer="yes"))
+    await browser.next(AnnotatorAnswer(item=item.id, answer="yes"))
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.DECIDED,)]
     back = await browser.post("undo", {"item": str(item.id)})
     assert back.json()["text"] == "Sunday at 0:00"
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.OPEN,)]
     again = await browser.post("undo", {"item": str(item.id)})
     assert again.status_code == httpx.codes.NOT_FOUND
-    found = await browser.next(GivenAnswer(item=item.id, answer="no"))
+    found = await browser.next(AnnotatorAnswer(item=item.id, answer="no"))
     assert found.given == 1
     object.__setattr__(asking.context, "rules", replace(patient, settle=timedelta(0)))
     assert [file["answer"] for file in await asking.give()] == ["no"]
@@ -165,7 +165,7 @@ async def test_what_was_given_cannot_be_taken_back(asking: Asking) -> None:
     await asking.take_in()
     browser = await asking.browser()
     [item] = (await browser.next()).items
-    await browser.next(GivenAnswer(item=item.id, answer="yes"))
+    await browser.next(AnnotatorAnswer(item=item.id, answer="yes"))
     await asking.give()
     back = await browser.post("undo", {"item": str(item.id)})
     assert back.status_code == httpx.codes.NOT_FOUND
@@ -191,7 +191,7 @@ async def test_when_its_task_ends_an_item_is_withdrawn(asking: Asking) -> None:
     [item, *_] = (await browser.next()).items
     del asking.rows.tasks[uid]
     await asking.take_in()
-    found = await browser.next(GivenAnswer(item=item.id, answer="yes"))
+    found = await browser.next(AnnotatorAnswer(item=item.id, answer="yes"))
     assert found.fates[0].fate is AnswerFate.LATE
     assert (found.items, found.over) == ([], True)
     assert await asking.give() == []

@@ -7,10 +7,10 @@ from uuid import UUID
 
 import httpx
 
-from sluice.contracts.asking import AnswerFate, GivenAnswer
-from sluice.contracts.states import DeviceStanding
+from sluice.contracts.asking import AnnotatorAnswer, AnswerFate
+from sluice.contracts.states import DeviceState
 from tests.integration.ask.conftest import Asking, Browser
-from wfms.ask.domain.trust import KnownBy
+from wfms.ask.domain.trust import AnswerReference
 from wfms.ask.usecases.judge_devices import judge_devices
 
 
@@ -33,7 +33,7 @@ async def rights(asking: Asking) -> dict[UUID, str]:
 
 async def look(asking: Asking, browser: Browser, *, error: float, draw: Random, most: int) -> None:
     """Answers what is right, but for an error now and then."""
-    right, number, answers = await rights(asking), 0, list[GivenAnswer]()
+    right, number, answers = await rights(asking), 0, list[AnnotatorAnswer]()
     while number < most:
         found = await browser.next(*answers, wanted=5)
         if not found.items:
@@ -44,15 +44,15 @@ async def look(asking: Asking, browser: Browser, *, error: float, draw: Random, 
             word = right[shown.id]
             if draw.random() < error:
                 word = {"yes": "no", "no": "yes"}[word]
-            answers.append(GivenAnswer(item=shown.id, answer=word, seconds=2.5))
+            answers.append(AnnotatorAnswer(item=shown.id, answer=word, seconds=2.5))
     await browser.next(*answers, wanted=0)
 
 
-async def standings(asking: Asking) -> list[DeviceStanding]:
+async def standings(asking: Asking) -> list[DeviceState]:
     while await judge_devices(asking.context):
         pass
     rows = await asking.rows_of("SELECT standing FROM devices ORDER BY first_at")
-    return [DeviceStanding(row) for (row,) in rows]
+    return [DeviceState(row) for (row,) in rows]
 
 
 async def test_a_cheat_is_excluded_and_what_it_said_is_taken_back(asking: Asking) -> None:
@@ -64,7 +64,7 @@ async def test_a_cheat_is_excluded_and_what_it_said_is_taken_back(asking: Asking
     assert await cheat.answer_all("yes", most=60) >= 60
     for number, browser in enumerate(honest):
         await look(asking, browser, error=0.05, draw=Random(number), most=200)
-    assert await standings(asking) == [DeviceStanding.EXCLUDED, *[DeviceStanding.COUNTED] * 2]
+    assert await standings(asking) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
     for number, browser in enumerate(honest):
         await look(asking, browser, error=0.0, draw=Random(number), most=200)
     [(counted,)] = await asking.rows_of(
@@ -95,11 +95,11 @@ async def test_an_excluded_browser_is_told_nothing_and_asked_nothing_new(asking:
     await asking.take_in()
     cheat = await asking.browser()
     await cheat.answer_all("yes", most=40)
-    assert await standings(asking) == [DeviceStanding.EXCLUDED]
+    assert await standings(asking) == [DeviceState.EXCLUDED]
     before = await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid")
     found = await cheat.next(wanted=5)
     assert not found.over
-    answers = [GivenAnswer(item=one.id, answer="yes") for one in found.items]
+    answers = [AnnotatorAnswer(item=one.id, answer="yes") for one in found.items]
     assert [fate.fate for fate in (await cheat.next(*answers)).fates] == ["taken"] * len(answers)
     assert await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid") == before
 
@@ -109,15 +109,15 @@ async def test_a_person_decides_and_nothing_changes_that(asking: Asking) -> None
     await asking.take_in()
     cheat = await asking.browser()
     await cheat.answer_all("yes", most=40)
-    assert await standings(asking) == [DeviceStanding.EXCLUDED]
+    assert await standings(asking) == [DeviceState.EXCLUDED]
     [(uid,)] = await asking.rows_of("SELECT uid FROM devices")
     address = f"/api/v1/asking/devices/{uid}/standing"
     asked = {"standing": "counted", "reason": "a child, but it looks"}
     answer = await cheat.http.put(address, json=asked)
-    assert answer.json()["standing"] == DeviceStanding.COUNTED
+    assert answer.json()["standing"] == DeviceState.COUNTED
     assert (await cheat.http.put(address, json=asked)).status_code == httpx.codes.CONFLICT
     await cheat.answer_all("yes", most=40)
-    assert await standings(asking) == [DeviceStanding.COUNTED]
+    assert await standings(asking) == [DeviceState.COUNTED]
     assert {file["answer"] for file in await asking.give()} == {"yes"}
     devices = (await cheat.http.get("/api/v1/asking/steps/everyone/mass times/look/devices")).json()
     [told] = devices["devices"]
@@ -141,7 +141,7 @@ async def test_a_cheat_is_found_by_what_the_others_say_alone(asking: Asking) -> 
     assert await cheat.answer_all("yes") == 30
     for browser in honest:
         await look(asking, browser, error=0.0, draw=Random(0), most=60)
-    assert await standings(asking) == [DeviceStanding.EXCLUDED, *[DeviceStanding.COUNTED] * 2]
+    assert await standings(asking) == [DeviceState.EXCLUDED, *[DeviceState.COUNTED] * 2]
     first, *others = await told(asking)
     assert first["gold"] == [0, 0]
     assert first["peers"] == [10, 30]
@@ -164,7 +164,7 @@ async def test_each_answer_is_counted_once_however_often_it_is_judged(asking: As
     sql = "SELECT uid, evidence, score FROM devices ORDER BY uid"
     await standings(asking)
     once = await asking.rows_of(sql)
-    assert [sorted(evidence) for _, evidence, _ in once] == [sorted(KnownBy)] * 2
+    assert [sorted(evidence) for _, evidence, _ in once] == [sorted(AnswerReference)] * 2
     for _ in range(3):
         await standings(asking)
     assert await asking.rows_of(sql) == once
@@ -176,12 +176,12 @@ async def test_what_an_excluded_browser_answers_is_no_word_of_the_others(asking:
     await asking.take_in()
     cheat, *honest = [await asking.browser() for _ in range(3)]
     before, *has = (await cheat.next()).items
-    await cheat.next(GivenAnswer(item=before.id, answer="yes"), wanted=0)
+    await cheat.next(AnnotatorAnswer(item=before.id, answer="yes"), wanted=0)
     [(uid,)] = await asking.rows_of("SELECT uid FROM devices WHERE given > 0")
-    asked = {"standing": DeviceStanding.EXCLUDED, "reason": "it is a program"}
+    asked = {"standing": DeviceState.EXCLUDED, "reason": "it is a program"}
     done = await cheat.http.put(f"/api/v1/asking/devices/{uid}/standing", json=asked)
     assert done.status_code == httpx.codes.OK, done.text
-    after = [GivenAnswer(item=one.id, answer="yes") for one in has]
+    after = [AnnotatorAnswer(item=one.id, answer="yes") for one in has]
     assert [fate.fate for fate in (await cheat.next(*after)).fates] == [AnswerFate.TAKEN] * 2
     for browser in honest:
         assert await browser.answer_all("no") == 3

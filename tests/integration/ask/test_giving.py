@@ -10,11 +10,11 @@ from uuid import UUID
 import httpx
 import pytest
 
-from sluice.contracts.asking import AnswerFate, GivenAnswer
+from sluice.contracts.asking import AnnotatorAnswer, AnswerFate
 from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import AskItemState
 from tests.integration.ask.conftest import Asking, Browser
-from wfms.ask.usecases.end_lendings import end_old_lendings
+from wfms.ask.usecases.end_assignments import end_old_assignments
 from wfms.ask.usecases.give_answers import give_answers
 
 ANSWERS = "/api/v1/asking/steps/everyone/mass times/look/answers"
@@ -34,7 +34,7 @@ async def states(asking: Asking) -> list[AskItemState]:
 async def answered(asking: Asking, browser: Browser) -> dict[str, str]:
     """What to send to take back what this browser answered."""
     [item] = (await browser.next()).items
-    await browser.next(GivenAnswer(item=item.id, answer="yes"), wanted=0)
+    await browser.next(AnnotatorAnswer(item=item.id, answer="yes"), wanted=0)
     assert await states(asking) == [AskItemState.DECIDED]
     return {"item": str(item.id)}
 
@@ -48,7 +48,7 @@ async def test_an_answer_is_not_taken_back_when_the_time_for_it_is_over(asking: 
     age = "UPDATE shown SET answered_at = answered_at - $1::interval RETURNING 1"
     await asking.rows_of(age, timedelta(seconds=30))
     assert (await browser.post("undo", back)).is_success
-    await browser.next(GivenAnswer(item=UUID(back["item"]), answer="yes"), wanted=0)
+    await browser.next(AnnotatorAnswer(item=UUID(back["item"]), answer="yes"), wanted=0)
     await asking.rows_of(age, timedelta(seconds=61))
     refused = await browser.post("undo", back)
     assert refused.status_code == httpx.codes.NOT_FOUND
@@ -146,14 +146,14 @@ async def test_an_answer_to_what_is_being_given_is_late_and_nowhere(asking: Aski
     slow = await asking.browser()
     [item] = (await slow.next()).items
     await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
-    await end_old_lendings(asking.context)
+    await end_old_assignments(asking.context)
     quick = await asking.browser()
     assert await quick.answer_all("yes") == 1
     asking.rows.find_nothing = True
     with suppress(NotAvailable):
         await give_answers(asking.context)
     assert await states(asking) == [AskItemState.GIVING]
-    found = await slow.next(GivenAnswer(item=item.id, answer="no"))
+    found = await slow.next(AnnotatorAnswer(item=item.id, answer="no"))
     assert [fate.fate for fate in found.fates] == [AnswerFate.LATE]
     assert found.given == 0
     [file] = await asking.give()

@@ -2,7 +2,7 @@
 
 from uuid import RFC_4122
 
-from sluice.contracts.asking import AnswerFate, GivenAnswer
+from sluice.contracts.asking import AnnotatorAnswer, AnswerFate
 from sluice.contracts.states import AskItemState
 from tests.integration.ask.conftest import Asking
 from wfms.ask.usecases.judge_devices import judge_devices
@@ -43,7 +43,7 @@ async def test_what_is_known_outlives_the_task_that_brought_it(asking: Asking) -
     assert not any((one.text or "").startswith("Sunday") for one in found.items)
     golden = sum((one.text or "").startswith("Office") for one in found.items)
     assert golden > 0
-    answers = [GivenAnswer(item=one.id, answer="no") for one in found.items]
+    answers = [AnnotatorAnswer(item=one.id, answer="no") for one in found.items]
     fates = (await browser.next(*answers, wanted=0)).fates
     assert [fate.fate for fate in fates] == [AnswerFate.TAKEN] * len(answers)
     await judge_devices(asking.context)

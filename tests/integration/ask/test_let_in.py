@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sluice.contracts.asking import GivenAnswer
+from sluice.contracts.asking import AnnotatorAnswer
 from sluice.contracts.problems import Conflict
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
@@ -16,7 +16,7 @@ from tests.integration.ask.conftest import Asking, asking_on
 from wfms.ask.api.answering import cookie_of
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.db.devices import AskingPlace
-from wfms.ask.usecases.let_in import BrowserOrigin, Entrance, LinkEnded, enter
+from wfms.ask.usecases.admit_browser import BrowserOrigin, BrowserSession, LinkEnded, enter
 from wfms.ask.usecases.make_link import close_link, links_to
 
 SEE_OTHER = httpx.codes.SEE_OTHER
@@ -120,7 +120,7 @@ async def test_of_two_browsers_at_once_one_comes_by_it(asking: Asking) -> None:
     await asyncio.gather(*(links_to(asking.context, place) for _ in range(2)))  # two connections
     both = (enter(asking.context, key, kept=None, origin=BrowserOrigin()) for _ in range(2))
     came = await asyncio.gather(*both, return_exceptions=True)
-    assert {type(one) for one in came} == {Entrance, LinkEnded}
+    assert {type(one) for one in came} == {BrowserSession, LinkEnded}
 
 
 async def test_the_next_link_for_oneself_ends_the_one_before(asking: Asking) -> None:
@@ -152,7 +152,7 @@ async def test_by_the_link_of_another_person_a_known_browser_is_another_one(
     await asking.take_in()
     browser = await asking.browser(await asking.key(mine=before is not None, by=before or "eve"))
     [found] = (await browser.next(wanted=1)).items
-    await browser.next(GivenAnswer(item=found.id, answer="yes"), wanted=0)
+    await browser.next(AnnotatorAnswer(item=found.id, answer="yes"), wanted=0)
     key = await asking.key(mine=after is not None, by=after or "eve")
     await browser.http.get(PAGE, params={"key": key})
     assert await browser.answer_all("no") == 1

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.asking import GivenAnswer
+from sluice.contracts.asking import AnnotatorAnswer
 from sluice.contracts.states import AskItemState
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import AT_ONCE, GROUP, STEP, TEMPLATE, Asking, asking_on
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import OneVote
-from wfms.ask.usecases.end_lendings import end_old_lendings
+from wfms.ask.usecases.end_assignments import end_old_assignments
 from wfms.ask.usecases.make_link import links_to
 from wfms.ask.usecases.read_progress import read_devices
 
@@ -56,7 +56,7 @@ async def test_account_has_one_vote_in_two_browsers(asking: Asking) -> None:
     second = await asking.browser(await asking.key(mine=True), agent="Safari")
     found = await first.next(wanted=4)
     assert await second.answer_all("yes") == 2
-    answers = (GivenAnswer(item=item.id, answer="yes", seconds=1) for item in found.items)
+    answers = (AnnotatorAnswer(item=item.id, answer="yes", seconds=1) for item in found.items)
     await first.next(*answers, wanted=0)
     assert await second.answer_all("yes") == await first.answer_all("yes") == 0
     assert await decided(asking) == 0
@@ -75,10 +75,10 @@ async def test_late_answer_of_an_account_from_its_other_browser_is_no_second_vot
     first = await asking.browser(await asking.key(mine=True), agent="Firefox")
     [item] = (await first.next()).items
     await asking.rows_of("UPDATE shown SET lent_until = now() RETURNING 1")
-    await end_old_lendings(asking.context)
+    await end_old_assignments(asking.context)
     second = await asking.browser(await asking.key(mine=True), agent="Safari")
     assert await second.answer_all("yes") == 1
-    await first.next(GivenAnswer(item=item.id, answer="yes", seconds=1))
+    await first.next(AnnotatorAnswer(item=item.id, answer="yes", seconds=1))
     assert await asking.rows_of("SELECT agreed, room FROM items") == [(1, 1)]
     await (await asking.browser(await asking.key(mine=True, by="eve"))).answer_all("yes")
     assert await decided(asking) == 1
@@ -163,7 +163,7 @@ async def test_after_the_window_the_origin_may_be_another_person(
         await asking.take_in()
         first = await asking.browser(agent="Firefox")
         found = await first.next(wanted=5)
-        await first.next(*(GivenAnswer(item=i.id, answer="no", seconds=1) for i in found.items))
+        await first.next(*(AnnotatorAnswer(item=i.id, answer="no", seconds=1) for i in found.items))
         await asking.rows_of(
             "UPDATE shown SET answered_at = now() - interval '2 hours'"
             " WHERE answer IS NOT NULL RETURNING 1"

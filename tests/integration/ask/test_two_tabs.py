@@ -5,7 +5,7 @@ import asyncio
 from tests.integration.ask.conftest import Asking
 from tests.waiting import eventually
 from wfms.ask.db.devices import browser_alone, device_by_digest
-from wfms.ask.usecases.let_in import digest_of
+from wfms.ask.usecases.admit_browser import digest_of
 
 KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 

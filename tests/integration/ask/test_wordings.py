@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sluice.contracts.asking import AnswerFate, AskPage, GivenAnswer, NextItems
+from sluice.contracts.asking import AnnotatorAnswer, AnswerFate, AskPage, NextItems
 from tests.integration.ask.conftest import Asking, Browser
 
 OLD: dict[str, Any] = {"agree": 1, "answers": ["yes", "no"]}
@@ -20,8 +20,8 @@ def texts(found: NextItems) -> list[str | None]:
     return [item.text for item in found.items]
 
 
-def answers(found: NextItems, word: str) -> list[GivenAnswer]:
-    return [GivenAnswer(item=item.id, answer=word, seconds=2) for item in found.items]
+def answers(found: NextItems, word: str) -> list[AnnotatorAnswer]:
+    return [AnnotatorAnswer(item=item.id, answer=word, seconds=2) for item in found.items]
 
 
 @pytest.fixture

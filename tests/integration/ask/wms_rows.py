@@ -7,15 +7,15 @@ from uuid import UUID
 from fastapi import APIRouter, FastAPI
 
 from sluice.contracts.asking import (
+    AcceptedAnswer,
+    AcceptedAnswers,
     AnsweredJob,
     AnsweredJobs,
-    AskedJob,
-    AskedJobs,
-    AskedTask,
-    AskedTasks,
+    HumanJob,
+    HumanJobList,
+    HumanTask,
+    HumanTaskList,
     RefusedJob,
-    TakenAnswer,
-    TakenAnswers,
 )
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import ReportAnswer
@@ -33,8 +33,8 @@ class AskedRows:
     are no longer listed. ``meanwhile``: happens
     once, between the look at the tasks and its answer."""
 
-    tasks: dict[UUID, AskedTask] = field(default_factory=dict)
-    jobs: dict[UUID, list[AskedJob]] = field(default_factory=dict)
+    tasks: dict[UUID, HumanTask] = field(default_factory=dict)
+    jobs: dict[UUID, list[HumanJob]] = field(default_factory=dict)
     answered: list[AnsweredJob] = field(default_factory=list)
     again: list[int] = field(default_factory=list)
     refused: list[RefusedJob] = field(default_factory=list)
@@ -53,24 +53,24 @@ class AskedRows:
         router = APIRouter(prefix="/api/v1/asked")
 
         @router.get("")
-        async def tasks() -> AskedTasks:
+        async def tasks() -> HumanTaskList:
             living = [task for task in self.tasks.values() if task.uid not in self.ended]
-            found = AskedTasks(tasks=living)
+            found = HumanTaskList(tasks=living)
             if self.meanwhile is not None:
                 happens, self.meanwhile = self.meanwhile, None
                 await happens()
             return found
 
         @router.get("/{uid}/jobs")
-        async def jobs(uid: UUID, after: int = 0, limit: int = 200) -> AskedJobs:
+        async def jobs(uid: UUID, after: int = 0, limit: int = 200) -> HumanJobList:
             if uid not in self.tasks:
                 raise NotFound(f"there is no task {uid}")
             done = {job.id for job in self.answered} | {job.id for job in self.refused}
             waiting = [job for job in self.jobs[uid] if job.id > after and job.id not in done]
-            return AskedJobs(jobs=waiting[:limit])
+            return HumanJobList(jobs=waiting[:limit])
 
         @router.post("/{uid}/answers")
-        async def answers(uid: UUID, given: AnsweredJobs) -> TakenAnswers:
+        async def answers(uid: UUID, given: AnsweredJobs) -> AcceptedAnswers:
             if uid not in self.tasks:
                 raise NotFound(f"there is no task {uid}")
             if self.find_nothing:
@@ -78,7 +78,7 @@ class AskedRows:
                 raise Unprocessable("there are no such files")
             if gone := sorted(self.gone & {job.id for job in given.jobs}):
                 raise Unprocessable("there are no such files", jobs=",".join(map(str, gone)))
-            taken = TakenAnswers(jobs=[self._take(job) for job in given.jobs])
+            taken = AcceptedAnswers(jobs=[self._take(job) for job in given.jobs])
             self.refused += given.refused
             if self.lose_answer:
                 self.lose_answer = False
@@ -87,11 +87,11 @@ class AskedRows:
 
         return router
 
-    def _take(self, job: AnsweredJob) -> TakenAnswer:
+    def _take(self, job: AnsweredJob) -> AcceptedAnswer:
         if job.id in self.stale:
-            return TakenAnswer(id=job.id, answer=ReportAnswer.STALE)
+            return AcceptedAnswer(id=job.id, answer=ReportAnswer.STALE)
         if job.id in {one.id for one in self.answered}:
             self.again.append(job.id)
-            return TakenAnswer(id=job.id, answer=ReportAnswer.ALREADY)
+            return AcceptedAnswer(id=job.id, answer=ReportAnswer.ALREADY)
         self.answered.append(job)
-        return TakenAnswer(id=job.id, answer=ReportAnswer.ACCEPTED)
+        return AcceptedAnswer(id=job.id, answer=ReportAnswer.ACCEPTED)

@@ -18,7 +18,7 @@ from dms.usecases.register_files import apply_registration
 from dms.usecases.release_files import apply_release
 from dms.usecases.request_deletion import apply_deletion
 from dms.usecases.request_upload import apply_upload
-from dms.usecases.watch_storages import StorageWatch
+from dms.usecases.watch_storages import StorageMonitor
 from dms.wiring import PLANNING, build, make_context
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import NewDataset, NewFile, NewStorage, Storage
@@ -52,7 +52,7 @@ class Dms:
     #: Leads to the application as ``http`` does.
     links: ProcessLinks
     #: What the application knows of where the storages lie.
-    watch: StorageWatch
+    watch: StorageMonitor
 
     async def dataset(
         self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: Any
@@ -177,7 +177,7 @@ async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
         storages[type_] = await client.register_storage(new)
     other = Database(catalogue_url, source="dms", settings=PLANNING)
     await other.start()
-    watch = next(part for part in service.components if isinstance(part, StorageWatch))
+    watch = next(part for part in service.components if isinstance(part, StorageMonitor))
     context = replace(make_context(settings, database), watch=watch)
     other_context = make_context(settings, other)
     yield Dms(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from dms.usecases.file_work import FileWork
-from dms.usecases.watch_storages import StorageWatch
+from dms.usecases.watch_storages import StorageMonitor
 from sluice.contracts.states import StorageType
 from sluice.storage import folder_at
 from tests.integration.dms.conftest import Dms
@@ -71,7 +71,7 @@ async def test_a_storage_that_hangs_is_where_it_was_or_gets_no_new_data(
     monkeypatch.setattr("dms.usecases.file_work.folder_at", hangs)
     await dms.watch.look()
     assert dms.watch.objections == {}, "it was looked at before"
-    fresh = StorageWatch(dms.database, dms.context.files, dms.settings.roots)
+    fresh = StorageMonitor(dms.database, dms.context.files, dms.settings.roots)
     await fresh.look()
     assert list(fresh.objections.values()) == ["its file system does not answer"]
     for everything in (True, False):

@@ -3,10 +3,10 @@
 import pytest
 
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.quotas import HolderKind, Quantity, QuotaHolder, SetMost
+from sluice.contracts.quotas import HolderKind, Quantity, QuotaHolder, SetQuotaLimits
 from tests.integration.dms.conftest import Dms
 
-MOST = SetMost(most={Quantity.FILES: 3})
+MOST = SetQuotaLimits(most={Quantity.FILES: 3})
 
 
 @pytest.mark.parametrize("name", ["A", "a b", "\u0007", ".a"])

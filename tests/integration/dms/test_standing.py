@@ -10,14 +10,14 @@ from dms.loops.workers import delete_once, sweep_once
 from dms.usecases.close_dataset import close_complete
 from dms.usecases.collect_files import collect_files
 from dms.usecases.cut_slice import cut_slice
+from sluice.contracts.append_only import Collect, CollectFiles, CutSlice
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.datasets import (
     NewDataset,
 )
 from sluice.contracts.messages import DeleteDataset, RegisterFiles
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.quotas import HolderKind
-from sluice.contracts.standing import Collect, CollectFiles, CutSlice
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
@@ -40,7 +40,7 @@ async def collect(dms: Dms, *names: str, files: int = 2) -> list[UUID]:
     return sources
 
 
-async def corpus(dms: Dms) -> Standing:
+async def corpus(dms: Dms) -> AppendOnlyDataset:
     (found,) = await dms.client.standing()
     return found
 

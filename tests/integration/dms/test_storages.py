@@ -15,7 +15,7 @@ from dms.domain.storage_errors import StorageRefused
 from dms.loops.workers import delete_once, upload_once
 from dms.usecases.enable_storage import enable_storage
 from dms.usecases.register_storage import register_storage
-from dms.usecases.watch_storages import StorageWatch
+from dms.usecases.watch_storages import StorageMonitor
 from sluice.contracts.datasets import NewDataset, NewStorage
 from sluice.contracts.messages import UploadDataset
 from sluice.contracts.problems import Conflict, NotFound, ServiceError, Unprocessable
@@ -303,7 +303,7 @@ async def test_no_storage_is_added_where_tools_may_read(dms: Dms) -> None:
         (dms.folder / folder).mkdir(parents=True)
     (dms.folder / "way-in").symlink_to(dms.folder / "opt" / "shared")
     opt, roots = f"file://{dms.folder}/opt", (*dms.settings.roots, f"file://{dms.folder}/opt/store")
-    watch = StorageWatch(dms.database, dms.context.files, roots, [opt])
+    watch = StorageMonitor(dms.database, dms.context.files, roots, [opt])
     for name in ("opt", "opt/shared", "way-in"):
         with pytest.raises(StorageRefused, match=f"lies in {dms.folder}/opt, which tools may read"):
             await watch.require_free("new", f"file://{dms.folder}/{name}", [])

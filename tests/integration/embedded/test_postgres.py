@@ -14,9 +14,9 @@ import pytest
 
 from sluice.embedded import postgres_programs
 from sluice.embedded.home import Home
+from sluice.embedded.leftover_processes import end_leftover_processes
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.postmaster import postmaster_of
-from sluice.embedded.remains import end_remains
 from sluice.servicekit.lifecycle import running
 from tests.e2e.systems import home_folder
 from tests.waiting import eventually
@@ -87,7 +87,7 @@ async def test_one_that_was_left_running_can_be_ended(home: Home) -> None:
     await asyncio.to_thread(kill_a_system, home, "loose")
     left = postmaster_of(home.database)
     assert left is not None
-    ended, going_on = await asyncio.to_thread(end_remains, home)
+    ended, going_on = await asyncio.to_thread(end_leftover_processes, home)
     assert ([process.pid for process in ended], going_on) == ([left], [])
     async with running(EmbeddedPostgres(home.database, ["one"])):
         assert postmaster_of(home.database) not in {None, left}
@@ -98,7 +98,7 @@ async def test_an_old_lock_file_may_name_somebody_elses_process(home: Home) -> N
     (home.database / "postmaster.pid").write_text(
         f"{os.getpid()}\n{home.database}\n1\n5432\n/tmp\n\n1 1\nready   \n"
     )
-    assert end_remains(home) == ([], [])
+    assert end_leftover_processes(home) == ([], [])
     server = EmbeddedPostgres(home.database, ["one"])
     async with running(server):
         assert await answers(server)

@@ -6,7 +6,7 @@ from os import environ
 from pathlib import Path
 
 from sluice.embedded.home import Home
-from sluice.embedded.remains import end_remains
+from sluice.embedded.leftover_processes import end_leftover_processes
 from sluice.pilot_launchers.local_process import WORK_DIR
 
 
@@ -20,9 +20,9 @@ def test_a_pilot_is_found_that_nobody_could_take_note_of(tmp_path: Path) -> None
         [sys.executable, "-m", "pilot"], env=started, start_new_session=True
     ) as pilot:
         try:
-            assert end_remains(other) == ([], [])
+            assert end_leftover_processes(other) == ([], [])
             assert pilot.poll() is None
-            ended, going_on = end_remains(home)
+            ended, going_on = end_leftover_processes(home)
         finally:
             pilot.kill()
     assert ([(process.name, process.pid) for process in ended], going_on) == (

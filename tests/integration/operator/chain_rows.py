@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 from sluice.contracts.attention import (
     Acknowledge,
     Acknowledgement,
-    AlreadySeen,
+    AlreadyAcknowledged,
     ChainCounts,
 )
 from sluice.contracts.chains import (
@@ -268,7 +268,7 @@ def _attention_routes(rows: Rows) -> APIRouter:
     async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
         rows.on_acknowledge(uid)
         if (first := rows.chain(uid).acknowledged) and first.by != asked.by:
-            raise AlreadySeen(f"chain {uid}", first.by, first.at)
+            raise AlreadyAcknowledged(f"chain {uid}", first.by, first.at)
         rows.chains[uid] = rows.chains[uid].model_copy(
             update={"acknowledged": Acknowledgement(by=asked.by, at=CLOCK.now())}
         )

@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Query
 
+from sluice.contracts.append_only_list import AppendOnlyList
 from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
@@ -20,7 +21,6 @@ from sluice.contracts.datasets import (
 )
 from sluice.contracts.labels import label
 from sluice.contracts.problems import NotFound
-from sluice.contracts.standing_list import StandingList
 from sluice.contracts.states import (
     DatasetState,
     DatasetType,
@@ -118,8 +118,8 @@ def _watching_routes(rows: Rows) -> APIRouter:
     router = APIRouter(prefix="/api/v1")
 
     @router.get("/standing")
-    async def standing(uid: UUID | None = None) -> StandingList:
-        return StandingList(
+    async def standing(uid: UUID | None = None) -> AppendOnlyList:
+        return AppendOnlyList(
             standing=[one for one in rows.standing if uid in {None, one.dataset.uid}]
         )
 

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
+from sluice.contracts.append_only import ScheduleList, ScheduleState, TriggerDepth
 from sluice.contracts.base import Timestamp
 from sluice.contracts.intake import (
     Dismissed,
@@ -16,7 +17,6 @@ from sluice.contracts.intake import (
     UnmatchedList,
 )
 from sluice.contracts.problems import NotFound
-from sluice.contracts.standing import Generations, ScheduleList, ScheduleState
 
 
 def intake_routes(
@@ -38,8 +38,8 @@ def intake_routes(
         return ScheduleList(schedules=[one for one in schedules if one.template == template])
 
     @router.get("/generations")
-    async def generations() -> Generations:
-        return Generations(most=5)
+    async def generations() -> TriggerDepth:
+        return TriggerDepth(most=5)
 
     @router.get("/ties")
     async def list_ties() -> TieList:

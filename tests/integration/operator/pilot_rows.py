@@ -8,11 +8,11 @@ from uuid import UUID
 from fastapi import APIRouter
 
 from sluice.contracts.attention import Acknowledge, Acknowledgement
-from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
 from sluice.contracts.pilot_list import Pilot, PilotList
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import AttemptOutcome, ErrorClass, PilotState
+from sluice.contracts.warm_workers import LoadTool
 
 
 def detail_of(pilot: Pilot) -> PilotDetail:

@@ -4,6 +4,8 @@ with them."""
 from collections.abc import Callable
 from uuid import UUID
 
+from sluice.contracts.append_only import ScheduleState
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.attention import (
     WorkCounts,
 )
@@ -26,8 +28,6 @@ from sluice.contracts.intake import Tie, Unmatched
 from sluice.contracts.limits import ResourceLimit
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.standing import ScheduleState
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import (
     ChainState,
     StepState,
@@ -75,7 +75,7 @@ class Rows:
         self.files: dict[UUID, list[File]] = {}
         #: Data set → what it waits for.
         self.waits_for: dict[UUID, str] = {}
-        self.standing: list[Standing] = []
+        self.standing: list[AppendOnlyDataset] = []
         self.schedules: list[ScheduleState] = []
         self.stalled: list[Stalled] | None = []  #: None: of the release before, which cannot say
         #: Data set and number of files of each request to close one.

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from sluice.clients.operator.asking import AskingOf
-from sluice.contracts.asking_watch import NewLink, SetStanding
+from sluice.clients.operator.asking import HumanStepKey
+from sluice.contracts.asking_watch import NewLink, SetDeviceState
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import DeviceStanding
+from sluice.contracts.states import DeviceState
 from sluice.contracts.templates import NewTemplate
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
@@ -24,7 +24,7 @@ from tests.integration.ask.conftest import GROUP, STEP, TEMPLATE, Asking, asking
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.test_template_command import Command
 
-OF = AskingOf(GROUP, TEMPLATE, STEP)
+OF = HumanStepKey(GROUP, TEMPLATE, STEP)
 PAGE = "/asking/everyone/mass%20times/look"
 ITEMS = [b"Sunday 9:00", b"Office: 8:00", b"Vespers 18:00"]
 
@@ -87,9 +87,9 @@ async def test_what_is_asked_of_the_operator_is_answered_by_who_asks(watched: Wa
     [step] = (await client.asking_steps()).steps
     assert (step.waiting, step.decided, step.finished, step.given) == (0, 3, 0, 3)
     [device] = (await client.ask_devices(OF)).devices
-    reason = SetStanding(standing=DeviceStanding.EXCLUDED, reason="all alike")
+    reason = SetDeviceState(standing=DeviceState.EXCLUDED, reason="all alike")
     excluded = await client.set_standing(device.uid, reason)
-    assert (excluded.standing, excluded.reason) == (DeviceStanding.EXCLUDED, "all alike")
+    assert (excluded.standing, excluded.reason) == (DeviceState.EXCLUDED, "all alike")
     with pytest.raises(Conflict):
         await client.set_standing(device.uid, reason)
     [step] = (await client.asking_steps()).steps

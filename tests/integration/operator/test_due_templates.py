@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 
 from sluice.cli.moments import local_time
+from sluice.contracts.append_only import ScheduleState, SliceConsumer, SliceOf
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.problems import Finding, NotFound
-from sluice.contracts.standing import ScheduleState, SliceOf, StandingReader
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
@@ -44,9 +44,9 @@ def corpus(operator: Operator) -> Dataset:
         slice=SliceOf(standing=CORPUS, name="corpus", reader="train", number=1),
         **fields,
     )
-    reader = StandingReader(name="train", used=10, slices=1, last_at=TIME, last=SLICE)
+    reader = SliceConsumer(name="train", used=10, slices=1, last_at=TIME, last=SLICE)
     operator.neighbours.datasets |= {CORPUS: grows, SLICE: given}
-    operator.neighbours.standing = [Standing(dataset=grows, since=TIME, readers=[reader])]
+    operator.neighbours.standing = [AppendOnlyDataset(dataset=grows, since=TIME, readers=[reader])]
     return grows
 
 
@@ -143,7 +143,9 @@ async def test_a_template_of_a_ring_says_why_it_begins_no_more(
     for name, takes, gives in RING:
         await publish(operator, name, ring(takes, gives))
     grows = corpus.model_copy(update={"meta": {"type": "a"}})
-    operator.neighbours.standing = [Standing(dataset=grows, since=TIME, readers=[], generation=5)]
+    operator.neighbours.standing = [
+        AppendOnlyDataset(dataset=grows, since=TIME, readers=[], generation=5)
+    ]
     (one,) = (await operator.client.template_due("la")).sets
     assert one.held is not None
     assert "la → lb → la" in one.held

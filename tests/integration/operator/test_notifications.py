@@ -20,7 +20,7 @@ from sluice.contracts.intake import Unmatched
 from tests.integration.operator.conftest import Operator, operating
 from tests.waiting import eventually
 from wfms.operator.loops.notify import AppriseNotifier
-from wfms.operator.usecases.notify_people import MAX_LINES, News, message, of_notice
+from wfms.operator.usecases.notify_people import MAX_LINES, Notification, message, of_notice
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 PERIOD = 0.1
@@ -171,7 +171,7 @@ def test_numbers_that_change_are_no_news() -> None:
 
 
 def test_long_message_ends_with_how_much_more_there_is() -> None:
-    news = [News(f"k{number}", f"thing {number}", "/") for number in range(MAX_LINES + 5)]
+    news = [Notification(f"k{number}", f"thing {number}", "/") for number in range(MAX_LINES + 5)]
     title, body = message(news, public_url="")
     assert title == "Sluice: 25 things to look at"
     assert body.splitlines()[-1] == "- and 5 more"

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.contracts.chains import ListedState
+from sluice.contracts.chains import ChainListState
 from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState
 from sluice.contracts.tasks import JobOrder
 from sluice.contracts.templates import NewTemplate
@@ -342,8 +342,8 @@ async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(
 @pytest.mark.parametrize(
     ("path", "asked"),
     [
-        ("/chains?state=bogus", ("state", ListedState)),
-        ("/chains/live?state=bogus", ("state", ListedState)),
+        ("/chains?state=bogus", ("state", ChainListState)),
+        ("/chains/live?state=bogus", ("state", ChainListState)),
         ("/tasks?state=bogus", ("state", StepState)),
         ("/tasks/{task}?state=bogus", ("state", JobState)),
         ("/tasks/{task}?sort=bogus", ("sort", JobOrder)),

@@ -48,8 +48,8 @@ def as_person(operator: Operator, person: Person) -> OperatorClient:
 
 
 def known(operator: Operator) -> People:
-    assert operator.service.reception is not None
-    return operator.service.reception.people
+    assert operator.service.account_authentication is not None
+    return operator.service.account_authentication.people
 
 
 async def account(

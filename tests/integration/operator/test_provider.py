@@ -19,8 +19,8 @@ from starlette.routing import Route
 from sluice.contracts.access import Role
 from sluice.contracts.people import AccountChange, NewAccount
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit.access.entrance import knowing_people
-from sluice.servicekit.access.provider_sign_in import BACK, Begun
+from sluice.servicekit.access.authentication_setup import knowing_people
+from sluice.servicekit.access.provider_sign_in import BACK, PendingSignIn
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import Operator, operating
@@ -107,9 +107,9 @@ async def place(database_url: str, provider: Provider) -> AsyncIterator[Place]:
     oidc = {"issuer": provider.url, "client_secret": "confidential", "roles": ROLES}
     async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
         operator.links.apps["wfms.operator"] = operator.service.app
-        reception = operator.service.reception
-        assert reception is not None
-        app = knowing_people(operator.service.app, [], reception)
+        account_authentication = operator.service.account_authentication
+        assert account_authentication is not None
+        app = knowing_people(operator.service.app, [], account_authentication)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OURS) as browser:
             yield Place(operator, browser)
 
@@ -228,7 +228,9 @@ async def test_an_id_token_that_was_asked_for_elsewhere_does_not_hold(
 ) -> None:
     await provider.knows("anna", groups=["crew"])
     known = as_client(provider.url)
-    begun = Begun(state="s", nonce="n" * 43, verifier="v" * 43, redirect=f"{OURS}{BACK}", next="/")
+    begun = PendingSignIn(
+        state="s", nonce="n" * 43, verifier="v" * 43, redirect=f"{OURS}{BACK}", next="/"
+    )
     address = await known.begin(
         begun.redirect, state=begun.state, nonce=begun.nonce, verifier=begun.verifier
     )
@@ -244,7 +246,7 @@ async def test_an_id_token_that_was_asked_for_elsewhere_does_not_hold(
 async def test_a_code_is_for_one_client_alone(provider: Provider) -> None:
     await provider.knows("anna", groups=["crew"])
     ours, theirs = (as_client(provider.url, name) for name in ("ours", "theirs"))
-    begun = Begun(state="s", nonce="n" * 43, verifier="v" * 43, redirect=OURS, next="/")
+    begun = PendingSignIn(state="s", nonce="n" * 43, verifier="v" * 43, redirect=OURS, next="/")
     address = await theirs.begin(OURS, state="s", nonce=begun.nonce, verifier=begun.verifier)
     code = parse_qs(urlsplit(await provider.lets_in(address, "anna")).query)["code"][0]
     with pytest.raises(ProviderRefused, match="did not take its code again"):
@@ -283,9 +285,9 @@ async def test_a_provider_that_is_down_or_another_one_is_not_available(
     port = urlsplit(provider.url).port
     oidc = {"issuer": issuer.format(port=port), "roles": ROLES}
     async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
-        reception = operator.service.reception
-        assert reception is not None
-        app = knowing_people(operator.service.app, [], reception)
+        account_authentication = operator.service.account_authentication
+        assert account_authentication is not None
+        app = knowing_people(operator.service.app, [], account_authentication)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OURS) as browser:
             answer = await browser.get("/sign-in/provider")
     assert answer.status_code == 503

@@ -10,7 +10,7 @@ from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.queues import ChooseMessages, QueueStatus
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.queue_admin import QueueDesk
+from sluice.servicekit.queue_admin import QueueAdmin
 from sluice.servicekit.transport.base import Message
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
@@ -178,6 +178,6 @@ async def test_the_metrics_tell_what_waits_and_what_is_dead(operator: Operator) 
             )
         )
 
-    async with running(queue_gauges(QueueDesk(operator.transport), metrics)):
+    async with running(queue_gauges(QueueAdmin(operator.transport), metrics)):
         await eventually(told, what="the queues' metrics")
     assert "sluice_queue_dead" in (await operator.http.get("/metrics")).text

@@ -14,7 +14,7 @@ from sluice.contracts.secrets import (
     NewSecret,
     Sealed,
     SecretRef,
-    SecretsAsked,
+    SecretsRequest,
     SecretValues,
 )
 from sluice.contracts.templates import NewTemplate
@@ -33,7 +33,7 @@ def new(name: str, value: str, *templates: str) -> NewSecret:
 async def asked(operator: Operator, key: str, ref: SecretRef, template: str) -> str:
     """The value that a job of the template gets."""
     box = Sealer(SecretStr(key))
-    request = SecretsAsked(template=template, secrets={"token": ref}).model_dump_json()
+    request = SecretsRequest(template=template, secrets={"token": ref}).model_dump_json()
     sealed = Sealed(text=box.seal(request, what=REQUEST).decode())
     answer = await operator.client.open_secrets(sealed)
     assert VALUE not in answer.text

@@ -21,7 +21,7 @@ from tests.integration.operator.conftest import Operator
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.settings import OperatorSettings
-from wfms.operator.usecases.compile_files import Checked, Compiler
+from wfms.operator.usecases.compile_files import CompilationResult, Compiler
 from wfms.operator.usecases.store_template import store_template
 from wfms.operator.wiring import make_context
 
@@ -98,8 +98,8 @@ class Instant(Compiler):
         super().__init__()
         self._plan = plan
 
-    async def compile(self, upload: Upload, *, name: str) -> Checked:
-        return Checked(self._plan, [], next(iter(upload.texts)), {})
+    async def compile(self, upload: Upload, *, name: str) -> CompilationResult:
+        return CompilationResult(self._plan, [], next(iter(upload.texts)), {})
 
 
 async def test_versions_have_no_gaps_and_no_twins_however_many_come_at_once(

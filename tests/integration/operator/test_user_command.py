@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from sluice.credentials import keep_token
-from sluice.servicekit.access.entrance import knowing_people
+from sluice.servicekit.access.authentication_setup import knowing_people
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.server import HttpServer
 from tests.integration.operator.conftest import operating
@@ -47,9 +47,9 @@ class User:
 @pytest.fixture
 async def admin(database_url: str, tmp_path: Path) -> AsyncIterator[User]:
     async with operating(database_url, admin_token=OWN_TOKEN) as operator:
-        reception = operator.service.reception
-        assert reception is not None
-        app = knowing_people(operator.service.app, [], reception)
+        account_authentication = operator.service.account_authentication
+        assert account_authentication is not None
+        app = knowing_people(operator.service.app, [], account_authentication)
         server = HttpServer(app, host="127.0.0.1", port=0)
         async with running(server):
             yield User(f"http://127.0.0.1:{server.port}", tmp_path / "admin", OWN_TOKEN)

@@ -46,4 +46,6 @@ async def test_a_request_is_answered_as_not_now_and_repeated_by_the_client(
         with capture_logs() as logs:
             assert (await service.call("GET", "/columns", answer=Columns)).number == 2
     await admin.close()
-    assert [(line["event"], line["log_level"]) for line in logs] == [("http.not_now", "warning")]
+    assert [(line["event"], line["log_level"]) for line in logs] == [
+        ("http.to_not_available", "warning")
+    ]

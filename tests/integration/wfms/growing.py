@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from sluice.contracts.append_only import Collect, GrowthTrigger, Trigger
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import (
     NewFile,
 )
 from sluice.contracts.plan import Equals, Plan, Retention, Source, StepInput
-from sluice.contracts.standing import Collect, Due, Every
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import ChainState, InputMode
 from sluice.contracts.tasks import Task
 from tests.integration.wfms.world import World
@@ -43,13 +43,16 @@ def collecting(*, into: Collect | None = CORPUS, **more: Any) -> Plan:
 def grown(**every: Any) -> Plan:
     """Takes what is new in the corpus."""
     return collecting(
-        into=None, match=PAGES, due=Due(every=Every(**every)), retention=Retention(input="keep")
+        into=None,
+        match=PAGES,
+        due=Trigger(every=GrowthTrigger(**every)),
+        retention=Retention(input="keep"),
     )
 
 
 def scheduled(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
     """Without data, unless it matches some."""
-    made = collecting(into=None, due=Due(schedule=schedule, zone=zone), **more)
+    made = collecting(into=None, due=Trigger(schedule=schedule, zone=zone), **more)
     if more.get("match"):
         return made
     nothing = StepInput(
@@ -107,7 +110,7 @@ async def collect(world: World, name: str, *, files: int = 2, plan: Plan | None 
     return await world.chain(chain.uid)
 
 
-async def corpus(world: World) -> Standing:
+async def corpus(world: World) -> AppendOnlyDataset:
     (found,) = await world.dms.standing()
     return found
 
@@ -117,7 +120,7 @@ async def take(world: World) -> list[Chain]:
     await world.start_due()
     await world.close_slices()
     await world.take_in()
-    while await world.hand_over_datasets():
+    while await world.start_chains():
         pass
     return await taken(world)
 

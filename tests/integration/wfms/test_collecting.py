@@ -7,8 +7,8 @@ import pytest
 
 from dms.loops.workers import delete_once
 from dms.wiring import make_context
+from sluice.contracts.append_only import Collect
 from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
-from sluice.contracts.standing import Collect
 from sluice.contracts.states import ChainState, DatasetState
 from tests.integration.wfms.growing import carry, collect, collecting, corpus, output_of
 from tests.integration.wfms.test_crashes import crash_at

@@ -72,7 +72,7 @@ async def test_every_loop_crashes_at_every_place_of_a_whole_chain(world: World) 
     first = await world.input("run-7", meta={"kind": "raw"})
     cranks = [
         world.take_in,
-        world.hand_over_datasets,
+        world.start_chains,
         world.start_steps,
         world.stop_tasks,
         world.watch_uploads,
@@ -147,7 +147,7 @@ async def test_two_of_each_at_the_same_time(world: World) -> None:
         await world.input(f"run-{number}", meta={"kind": "raw"})
     cranks = [
         world.take_in,
-        world.hand_over_datasets,
+        world.start_chains,
         world.start_steps,
         world.watch_uploads,
         world.follow,
@@ -173,7 +173,7 @@ async def test_an_outage_of_any_service_only_delays(world: World) -> None:
             world.http[service].down = True
         for crank in (
             world.take_in,
-            world.hand_over_datasets,
+            world.start_chains,
             world.start_steps,
             world.watch_uploads,
             world.follow,
@@ -203,7 +203,7 @@ async def test_an_instance_that_is_stopped_gives_back_what_it_has_in_hand(world:
     for place in range(1, 13):
         await world.input(f"d{place}", meta={"kind": "raw"})
         await world.take_in()
-        for crank in (world.hand_over_datasets, world.start_steps, world.follow):
+        for crank in (world.start_chains, world.start_steps, world.follow):
             world.fuse.at, world.fuse.passed, world.fuse.stops = place, 0, True
             with suppress(asyncio.CancelledError):
                 await crank()

@@ -96,7 +96,7 @@ async def test_a_crash_anywhere_gives_each_file_once(world: World) -> None:
             world.start_due,
             world.close_slices,
             world.take_in,
-            world.hand_over_datasets,
+            world.start_chains,
         ):
             through += await crash_at(world, place, crank)
         await take(world)
@@ -211,7 +211,7 @@ async def test_a_crash_anywhere_makes_one_chain_for_a_time(world: World, clock: 
         place += 1
         through = 0
         clock.time += timedelta(hours=1)
-        for crank in (world.start_due, world.hand_over_datasets):
+        for crank in (world.start_due, world.start_chains):
             through += await crash_at(world, place, crank)
         assert len(await take(world)) == place, f"crash at place {place}"
     assert place > 8

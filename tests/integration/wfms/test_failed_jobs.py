@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.contracts.attention import Acknowledge
-from sluice.contracts.chains import INCOMPLETE, Chain, ListedState, RerunChain
+from sluice.contracts.chains import INCOMPLETE, Chain, ChainListState, RerunChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.plan import Retention
 from sluice.contracts.states import ChainState
@@ -108,15 +108,19 @@ async def test_a_chain_with_failed_jobs_is_incomplete_wherever_it_is_read(world:
 async def test_incomplete_chains_are_listed_apart_from_complete_ones(world: World) -> None:
     _, chain = await finished_with_failure(world)
 
-    async def listed(state: ListedState) -> list[UUID]:
+    async def listed(state: ChainListState) -> list[UUID]:
         return [found.uid for found in (await world.chains.chains(state=state)).chains]
 
-    assert await listed(ListedState.INCOMPLETE) == await listed(ListedState.FINISHED) == [chain.uid]
-    assert await listed(ListedState.IN_PROGRESS) == []
+    assert (
+        await listed(ChainListState.INCOMPLETE)
+        == await listed(ChainListState.FINISHED)
+        == [chain.uid]
+    )
+    assert await listed(ChainListState.IN_PROGRESS) == []
     async with world.databases["wfms.chains"].transaction() as transaction:
         await transaction.connection.execute("UPDATE steps SET failed_jobs = 0")
-    assert await listed(ListedState.INCOMPLETE) == []
-    assert await listed(ListedState.FINISHED) == [chain.uid]
+    assert await listed(ChainListState.INCOMPLETE) == []
+    assert await listed(ChainListState.FINISHED) == [chain.uid]
 
 
 async def test_the_release_before_reads_a_chain_with_failed_jobs(world: World) -> None:

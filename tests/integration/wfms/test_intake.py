@@ -34,7 +34,7 @@ async def test_nothing_is_missed_where_many_close_at_the_same_time(world: World)
         await asyncio.sleep(0)
     while await world.take_in(page=3):
         pass
-    while await world.hand_over_datasets():
+    while await world.start_chains():
         pass
     assert await names_in_chains(world) == names
     assert await world.rows("wfms.intake", "SELECT 1 FROM handovers") == []
@@ -50,7 +50,7 @@ async def test_equal_time_stamps_do_not_matter(world: World) -> None:
             "UPDATE datasets SET closed_at = (SELECT min(closed_at) FROM datasets)"
         )
     await world.take_in()
-    await world.hand_over_datasets()
+    await world.start_chains()
     assert await names_in_chains(world) == ["a", "b"]
 
 
@@ -62,7 +62,7 @@ async def test_a_crash_anywhere_neither_loses_nor_doubles(world: World) -> None:
     place = 0
     while await names_in_chains(world) != names:
         place += 1
-        for crank in (world.take_in, world.hand_over_datasets):
+        for crank in (world.take_in, world.start_chains):
             world.fuse.at, world.fuse.passed = place, 0
             try:
                 await crank()
@@ -71,7 +71,7 @@ async def test_a_crash_anywhere_neither_loses_nor_doubles(world: World) -> None:
             finally:
                 world.fuse.at = None
     assert place > 4
-    await world.hand_over_datasets()
+    await world.start_chains()
     assert len((await world.chains.chains()).chains) == 4
 
 
@@ -94,7 +94,7 @@ async def test_two_intakes_with_a_template_changed_between_them_make_one_chain(
             world.fuse.at = None
     world.templates[:] = [template.model_copy(update={"version": 2})]
     await asyncio.gather(world.take_in(), world.take_in())
-    await asyncio.gather(world.hand_over_datasets(), world.hand_over_datasets())
+    await asyncio.gather(world.start_chains(), world.start_chains())
     (chain,) = (await world.chains.chains()).chains
     assert chain.template_version == 1
 
@@ -115,7 +115,7 @@ async def test_unmatched_data_sets_are_kept_with_the_reason_and_can_be_matched_a
     assert (await intake.rematch(dataset.uid)).template is None
     world.template(one_step(match={"name": Glob(pattern="a*")}), name="any")
     assert (await intake.rematch(dataset.uid)).template == "any"
-    await world.hand_over_datasets()
+    await world.start_chains()
     assert await names_in_chains(world) == ["a"]
     assert (await intake.unmatched()).datasets == []
     with pytest.raises(NotFound, match="not among the unmatched"):
@@ -151,7 +151,7 @@ async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgo
     assert all(
         unmatched.since == since.get(unmatched.dataset_uid, unmatched.since) for unmatched in left
     ), "still unmatched since the first time"
-    while await world.hand_over_datasets():
+    while await world.start_chains():
         pass
     assert await names_in_chains(world) == [name for number, name in enumerate(names) if number % 4]
 
@@ -193,7 +193,7 @@ async def test_templates_of_one_priority_are_told_until_one_changes(world: World
     (tie,) = (await intake.ties()).ties
     assert (tie.template_id, tie.rival_id, tie.priority) == (first.id, second.id, 3)
     assert (tie.template, tie.rival, tie.datasets, tie.dataset_name) == ("aa", "bb", 2, "d2")
-    await world.hand_over_datasets()
+    await world.start_chains()
     assert {chain.template for chain in (await world.chains.chains()).chains} == {"aa"}
     world.templates[1] = second.model_copy(
         update={"version": 2, "id": uuid4(), "plan": one_step(match=RAW, priority=4)}
@@ -210,7 +210,7 @@ async def test_what_the_chain_service_refuses_is_unmatched_with_findings(world: 
     await world.input("good", meta={"kind": "raw", "threshold": 3})
     await world.input("missing", meta={"kind": "raw"})
     await world.take_in()
-    await world.hand_over_datasets()
+    await world.start_chains()
     assert await names_in_chains(world) == ["good"]
     intake = IntakeClient(world.client("wfms.intake"))
     unmatched = {dataset.dataset_name: dataset for dataset in (await intake.unmatched()).datasets}
@@ -232,10 +232,10 @@ async def test_on_demand_is_left_alone_and_outages_move_no_cursor(world: World) 
         assert await world.rows("wfms.intake", "SELECT value FROM cursor") == [{"value": None}]
     await world.take_in()
     world.http["wfms.chains"].down = True
-    await world.hand_over_datasets()
+    await world.start_chains()
     (waiting,) = await world.rows("wfms.intake", "SELECT attempts, reason FROM handovers")
     assert waiting["attempts"] == 1
     assert "cannot be reached" in waiting["reason"]
     world.http["wfms.chains"].down = False
-    await world.hand_over_datasets()
+    await world.start_chains()
     assert await names_in_chains(world) == ["a"]

@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
+from sluice.contracts.append_only import Collect, GrowthTrigger, Trigger
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.chains import Chain
 from sluice.contracts.plan import Equals, Plan
-from sluice.contracts.standing import Collect, Due, Every
-from sluice.contracts.standing_list import Standing
 from tests.integration.wfms.growing import SetClock, carry, collect, collecting, scheduled, take
 from tests.integration.wfms.test_due_templates import clock, schedule
 from tests.integration.wfms.world import World
@@ -18,7 +18,9 @@ MOST = 4
 
 def grown(takes: Collect, gives: Collect | None) -> Plan:
     return collecting(
-        into=gives, match={"type": Equals(value=takes.type)}, due=Due(every=Every(files=1))
+        into=gives,
+        match={"type": Equals(value=takes.type)},
+        due=Trigger(every=GrowthTrigger(files=1)),
     )
 
 
@@ -34,7 +36,7 @@ async def go_round(world: World, times: int) -> list[str]:
     return names
 
 
-async def standing(world: World, name: str) -> Standing:
+async def standing(world: World, name: str) -> AppendOnlyDataset:
     found = await world.dms.standing(generations=True)
     return next(one for one in found if one.dataset.standing == name)
 

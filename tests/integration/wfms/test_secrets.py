@@ -88,12 +88,12 @@ async def test_a_data_set_whose_secret_is_missing_waits_until_it_is_set(world: W
     intake = IntakeClient(world.client("wfms.intake"))
     dataset = await world.input("a", meta={"kind": "raw"})
     await world.take_in()
-    await world.hand_over_datasets()
+    await world.start_chains()
     [unmatched] = (await intake.unmatched()).datasets
     assert "there is no secret 'places-api'" in unmatched.reason
     keep(world, 1)
     await intake.rematch(dataset.uid)
-    await world.hand_over_datasets()
+    await world.start_chains()
     [chain] = (await world.chains.chains()).chains
     assert chain.secrets == {"token": SecretRef(name="places-api", version=1)}
 

@@ -68,9 +68,9 @@ from wfms.chains.usecases.stop_tasks import stop_tasks
 from wfms.chains.usecases.watch_uploads import watch_uploads
 from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.usecases.context import IntakeContext
-from wfms.intake.usecases.hand_over_datasets import hand_over_datasets
+from wfms.intake.usecases.match_datasets import match_datasets
+from wfms.intake.usecases.start_chains import start_chains
 from wfms.intake.usecases.start_due import start_due
-from wfms.intake.usecases.take_in_datasets import take_in_datasets
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.usecases.context import FollowRules, WatcherContext
 from wfms.watcher.usecases.follow_watches import FollowWatches
@@ -261,10 +261,10 @@ class World:
         return await start_due(self.intake_context)
 
     async def take_in(self, page: int = 100) -> bool:
-        return await take_in_datasets(replace(self.intake_context, page=page))
+        return await match_datasets(replace(self.intake_context, page=page))
 
-    async def hand_over_datasets(self) -> bool:
-        return await hand_over_datasets(self.intake_context)
+    async def start_chains(self) -> bool:
+        return await start_chains(self.intake_context)
 
     async def deliver(self) -> None:
         """What the outboxes hold reaches its queue's consumer."""
@@ -367,7 +367,7 @@ class World:
         """Every loop once, and every message."""
         for crank in (
             self.take_in,
-            self.hand_over_datasets,
+            self.start_chains,
             self.start_steps,
             self.stop_tasks,
             self.watch_uploads,

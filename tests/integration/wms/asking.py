@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sluice.clients.dms import DmsClient
 from sluice.contracts.ask import Ask
-from sluice.contracts.asking import AnsweredJob, AskedJob
+from sluice.contracts.asking import AnsweredJob, HumanJob
 from sluice.contracts.naming import output_name
 from sluice.contracts.pilots import OutputFile
 from sluice.contracts.states import JobState, ReportAnswer
@@ -49,7 +49,7 @@ class Asking:
             ),
         )
 
-    async def jobs(self, task: Task) -> list[AskedJob]:
+    async def jobs(self, task: Task) -> list[HumanJob]:
         return (await list_asked_jobs(self.stage.context, task.uid, after=0, limit=1000)).jobs
 
     async def answer(
@@ -76,7 +76,7 @@ class Asking:
 
 
 def answered(
-    task: Task, job: AskedJob, *, url: str | None = None, data: bytes = b""
+    task: Task, job: HumanJob, *, url: str | None = None, data: bytes = b""
 ) -> AnsweredJob:
     name = output_name(job.seq, 1, "answer.json")
     output = OutputFile(

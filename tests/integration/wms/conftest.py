@@ -20,10 +20,10 @@ from tests.conftest import DatabaseFactory
 from tests.integration.wms.asking import Asking
 from tests.integration.wms.moves import hold_to_legal_moves
 from tests.integration.wms.stage import Stage
-from wms.usecases.context import Terms, WmsContext
+from wms.usecases.context import WmsContext, WmsRules
 
 #: Leases that no test outlasts: those that have to run out are put into the past by hand.
-TERMS = Terms(
+TERMS = WmsRules(
     heartbeat=1.0,
     lease=300.0,
     grace=0.0,

@@ -42,22 +42,22 @@ from sluice.contracts.states import (
 from sluice.contracts.tasks import Task, TaskStatus
 from sluice.fit import NOTHING
 from sluice.servicekit.database import Database
+from wms.db.duplicate_attempts import claim_second
 from wms.db.leases import ClaimedJob
-from wms.db.second_attempts import claim_second
 from wms.db.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
 from wms.db.status import task_status
 from wms.db.worker_times import WorkKind
 from wms.domain.grouping import JobDraft
 from wms.usecases.accept_task import accept_task
+from wms.usecases.attempt_end_buffer import AttemptEnd
 from wms.usecases.claimed_task import HOLD
 from wms.usecases.context import WmsContext
 from wms.usecases.expire_leases import expire_leases
 from wms.usecases.learn_times import learn_times
-from wms.usecases.lease_jobs import Leased, lease_jobs
+from wms.usecases.lease_jobs import LeaseResult, lease_jobs
 from wms.usecases.register_pilot import register_pilot
 from wms.usecases.renew_leases import renew_leases
 from wms.usecases.report_attempts import report_attempts
-from wms.usecases.seen_ends import WorkEnd
 
 CHECKSUM = "sha256:" + "0" * 64
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -192,7 +192,7 @@ class Stage:
 
     async def leased(
         self, pilot: UUID, jobs: int = 1, *, wait: float = 0.0, known: Sequence[UUID] = ()
-    ) -> Leased:
+    ) -> LeaseResult:
         return await lease_jobs(
             self.context, pilot, LeaseRequest(jobs=jobs, wait=wait, known_tasks=list(known))
         )
@@ -301,7 +301,7 @@ class Stage:
     async def learn(self, *ends: tuple[UUID, float | None], step: str = "decode") -> None:
         """How long jobs of that step took on pilots; None: they failed."""
         work = WorkKind("t", step)
-        self.context.ends.add(WorkEnd(work, pilot, seconds) for pilot, seconds in ends)
+        self.context.ends.add(AttemptEnd(work, pilot, seconds) for pilot, seconds in ends)
         await learn_times(self.context)
 
     async def age(self, *jobs: ClaimedJob, seconds: float) -> None:

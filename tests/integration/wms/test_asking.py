@@ -22,7 +22,7 @@ from sluice.contracts.states import (
     TaskMode,
     TaskState,
 )
-from sluice.contracts.tasks import Cancel, TakenOver, TaskInput
+from sluice.contracts.tasks import Cancel, ReusedTask, TaskInput
 from tests.integration.wms.asking import ASK, Asking, answered
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.line import Line
@@ -36,9 +36,9 @@ from wms.db.job_pages import ASKED, JobQuery
 from wms.db.quotas import WAITING
 from wms.db.tasks import lock_tasks
 from wms.usecases.cancel_task import cancel_task
+from wms.usecases.check_outputs import CheckOutputs
 from wms.usecases.explain import explain_job, explain_task
 from wms.usecases.list_asked import list_asked_jobs, list_asking_tasks
-from wms.usecases.look_at_outputs import LookAtOutputs
 from wms.usecases.read_tasks import read_job, read_jobs
 from wms.usecases.retry_jobs import retry_task
 from wms.usecases.take_answers import take_answers
@@ -204,7 +204,7 @@ async def test_a_file_elsewhere_is_refused_and_nothing_changes(asking: Asking, p
 
 async def test_the_file_has_to_be_there_as_it_was_named(asking: Asking) -> None:
     context = asking.stage.context
-    look = LookAtOutputs(asking.dms, content=True)
+    look = CheckOutputs(asking.dms, content=True)
     asking.stage = Stage(replace(context, look_at_outputs=look), asking.stage.tasks)
     task = await asking.task(files=1)
     [job] = await asking.jobs(task)
@@ -284,7 +284,7 @@ async def test_a_rerun_takes_over_what_was_answered(asking: Asking) -> None:
     await asking.answer(before, *(answered(before, job) for job in jobs[1:3]))
     await cancel_task(asking.stage.context, before.uid, Cancel(reason="enough"))
     await deliver(asking.stage, asking.dms)
-    over = TakenOver(
+    over = ReusedTask(
         task=before.uid, outputs={before.main_output.port: before.main_output.dat_out_uid}
     )
     task = await asking.task(files=4, page=3, dat_in_uid=uid, taken_over=over)

@@ -11,14 +11,14 @@ from sluice.contracts import pilots
 from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import LeaseRequest
-from sluice.contracts.resources import Amounts, BookedAmounts
+from sluice.contracts.resources import AllocatedAmounts, Amounts
 from sluice.contracts.states import DeviceType, ErrorClass
 from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from tests.unit.gpus import gpu
 from wms.db.pilot_pages import PilotQuery
 from wms.usecases.explain import explain_task
-from wms.usecases.lease_jobs import Leased, lease_jobs
+from wms.usecases.lease_jobs import LeaseResult, lease_jobs
 from wms.usecases.list_pilots import list_pilots
 
 BIG = Resources(cores=8)
@@ -31,14 +31,14 @@ def whole_gpus(number: int) -> list[FreeGpu]:
 
 async def ask(
     stage: Stage, pilot: UUID, jobs: int, *, cores: float, ram: int = 16_000, gpus: int = 0
-) -> Leased:
+) -> LeaseResult:
     free = Amounts(cores=cores, ram=ram, gpus=whole_gpus(gpus))
     return await lease_jobs(
         stage.context, pilot, LeaseRequest(jobs=jobs, room=pilots.Room(free=free, soon=free))
     )
 
 
-def of(leased: Leased) -> dict[UUID, int]:
+def of(leased: LeaseResult) -> dict[UUID, int]:
     found: dict[UUID, int] = {}
     for job in leased.jobs:
         found[job.task_uid] = found.get(job.task_uid, 0) + 1
@@ -73,7 +73,7 @@ async def test_gpus_are_counted(stage: Stage) -> None:
     assert of(await ask(stage, pilot, 8, cores=6)) == {}
 
 
-async def ask_with(stage: Stage, pilot: UUID, *free: FreeGpu, jobs: int = 8) -> Leased:
+async def ask_with(stage: Stage, pilot: UUID, *free: FreeGpu, jobs: int = 8) -> LeaseResult:
     """With so much left of its GPUs, and plenty else."""
     left = Amounts(cores=64, ram=64_000, gpus=list(free))
     return await lease_jobs(
@@ -198,7 +198,7 @@ async def test_a_pilot_of_the_release_before_is_told_what_it_understands(
     assert [job.task_uid for job in leased.jobs] == [task.uid]
 
 
-async def ask_for(stage: Stage, pilot: UUID, **free: Any) -> Leased:
+async def ask_for(stage: Stage, pilot: UUID, **free: Any) -> LeaseResult:
     left = Amounts(cores=8, ram=16_000, **free)
     return await lease_jobs(
         stage.context, pilot, LeaseRequest(jobs=8, room=pilots.Room(free=left, soon=left))
@@ -225,7 +225,7 @@ async def test_named_resources_labels_and_disk_travel_from_the_task_to_the_pilot
     [listed] = page.pilots
     assert (listed.busy, listed.booked) == (
         2,
-        BookedAmounts(cores=2, ram=512, disk=4000, named={"licence": 3}),
+        AllocatedAmounts(cores=2, ram=512, disk=4000, named={"licence": 3}),
     ), "the third waits at the pilot: it has no licence for it"
     assert listed.in_use() == {
         "cores": "2 of 8",

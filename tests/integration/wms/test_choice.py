@@ -9,10 +9,10 @@ from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.leases import ClaimedJob
 from wms.db.worker_times import WorkKind
-from wms.usecases.counted_lately import CountedLately
 from wms.usecases.drain_pilot import drain_pilot
 from wms.usecases.explain import explain_task
 from wms.usecases.lease_jobs import lease_jobs
+from wms.usecases.ttl_cache import TtlCache
 
 WORK = WorkKind("t", "decode")
 PLENTY = Amounts(cores=8, ram=16_000, disk=100_000)
@@ -20,7 +20,7 @@ PLENTY = Amounts(cores=8, ram=16_000, disk=100_000)
 
 def later(stage: Stage) -> None:
     """What was looked up a moment ago is looked up again."""
-    stage.context = replace(stage.context, rivals=CountedLately(), distrust=CountedLately())
+    stage.context = replace(stage.context, rivals=TtlCache(), distrust=TtlCache())
 
 
 async def lease(stage: Stage, pilot: UUID, jobs: int = 1) -> list[ClaimedJob]:

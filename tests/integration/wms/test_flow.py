@@ -19,8 +19,8 @@ from tests.integration.wms.test_splitting import Dying, Killed, accept
 from tests.waiting import eventually
 from wms.db.flows import begin_flow
 from wms.db.splitting import claim_task
-from wms.db.tasks import Reading, lock_tasks
-from wms.domain.task_completion import Ending
+from wms.db.tasks import UpstreamRead, lock_tasks
+from wms.domain.task_completion import TaskEnding
 from wms.usecases.cancel_task import cancel_task
 from wms.usecases.claimed_task import HOLD
 from wms.usecases.end_task import end_task
@@ -194,7 +194,7 @@ async def test_a_report_that_waits_while_it_comes_gives_it_its_job(
         claim = await claim_task(connection, uuid4(), before=None, hold=HOLD)
         assert claim is not None
         await lock_tasks(connection, [a.uid, b.uid])
-        reading = Reading(a.uid, a.main_output.dat_out_uid)
+        reading = UpstreamRead(a.uid, a.main_output.dat_out_uid)
         report = asyncio.create_task(line.stage.finish(pilot, job))
         await eventually(line.stage.waits_for_lock, what="the report waits")
         assert await begin_flow(connection, claim, reading, shared=(), due=False)
@@ -288,7 +288,7 @@ async def test_two_that_end_at_the_same_time_leave_nothing_behind(
         uid = line.steps[step].uid
         await lock_tasks(transaction.connection, [uid])
         known = (await at.context.tasks.get(transaction.connection, [uid]))[uid]
-        assert await end_task(transaction, known, Ending(TaskState.CANCELED, "by request"))
+        assert await end_task(transaction, known, TaskEnding(TaskState.CANCELED, "by request"))
 
     async with line.stage.database.transaction() as first:
         await end(line.stage, "a", first)

@@ -12,7 +12,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.plan import Boundary, MergeGroups
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ErrorClass, InputMode, JobState, TaskMode, TaskState
-from sluice.contracts.tasks import TakenOver
+from sluice.contracts.tasks import ReusedTask
 from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.line import Line
 from tests.integration.wms.stage import Stage
@@ -254,7 +254,7 @@ async def test_files_that_are_taken_over_are_in_the_groups(line: Line, tmp_path:
     jobs = await line.stage.lease(pilot, 9)
     await line.stage.finish(pilot, *jobs[:4])
     await line.stage.fail(pilot, jobs[4])
-    over = TakenOver(task=line.steps["before"].uid, outputs={a.main_output.port: given})
+    over = ReusedTask(task=line.steps["before"].uid, outputs={a.main_output.port: given})
     line.steps["a"] = a.model_copy(update={"taken_over": over})
     await line.send("a", "b", "c")
     assert await line.seqs("a") == [], "what is to be taken over is not in the catalogue yet"

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.needs import Warm
 from sluice.contracts.pilots import Heartbeat, LeaseRequest
 from sluice.contracts.tasks import Task
+from sluice.contracts.warm_workers import WarmWorkerState
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.worker_times import WorkKind
 from wms.domain.placement import Kind, Move, Place
-from wms.usecases.counted_lately import CountedLately
+from wms.usecases.attempt_end_buffer import AttemptEnd
 from wms.usecases.learn_times import learn_times
 from wms.usecases.lease_jobs import lease_jobs
 from wms.usecases.renew_leases import renew_leases
-from wms.usecases.seen_ends import WorkEnd
+from wms.usecases.ttl_cache import TtlCache
 
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -45,10 +45,11 @@ async def two_stages(stage: Stage, *, layout: int, read: int) -> tuple[Task, Tas
     await stage.add_task(second, jobs=read)
     worker = await stage.add_pilot(name="worker")
     times = [("layout", 2.0), ("read", 10.0)]
-    stage.context.ends.add(WorkEnd(WorkKind("t", step), worker, took) for step, took in times)
+    stage.context.ends.add(AttemptEnd(WorkKind("t", step), worker, took) for step, took in times)
     await learn_times(stage.context)
     tools = [
-        LoadedTool(kind=kind, step=kind, since=SINCE, loading=5.0) for kind in ("layout", "read")
+        WarmWorkerState(kind=kind, step=kind, since=SINCE, loading=5.0)
+        for kind in ("layout", "read")
     ]
     await renew_leases(stage.context, worker, Heartbeat(loaded=tools))
     return first, second
@@ -56,7 +57,7 @@ async def two_stages(stage: Stage, *, layout: int, read: int) -> tuple[Task, Tas
 
 async def leased_by(stage: Stage, *loaded: str) -> Sequence[str]:
     """Steps of the jobs that a new pilot gets, one by one."""
-    stage.context = replace(stage.context, kinds=CountedLately())
+    stage.context = replace(stage.context, kinds=TtlCache())
     pilot = await stage.add_pilot()
     request = LeaseRequest(jobs=1, loaded=list(loaded))
     jobs = (await lease_jobs(stage.context, pilot, request)).jobs
@@ -78,7 +79,7 @@ async def test_what_one_is_to_load_counts_for_those_who_ask_next(stage: Stage) -
     await two_stages(stage, layout=9, read=92)
     assert [await leased_by(stage, "layout") for _ in range(2)] == [["read"], ["read"]]
     policy = Wanting("read")
-    stage.context = replace(stage.context, policy=policy, kinds=CountedLately())
+    stage.context = replace(stage.context, policy=policy, kinds=TtlCache())
     pilot = await stage.add_pilot()
     for _ in range(3):
         await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, loaded=["layout"]))

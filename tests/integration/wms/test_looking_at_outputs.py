@@ -12,7 +12,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.pilots import OutputFile
 from sluice.contracts.states import ErrorClass, JobState, ReportAnswer
 from tests.integration.wms.stage import Stage, make_task
-from wms.usecases.look_at_outputs import LookAtOutputs
+from wms.usecases.check_outputs import CheckOutputs
 from wms.usecases.read_tasks import read_job
 
 DATA = b"a picture"
@@ -20,7 +20,7 @@ SUM = f"sha256:{sha256(DATA).hexdigest()}"
 
 
 def looking_at(stage: Stage, dms: DmsClient, *, content: bool) -> Stage:
-    look = LookAtOutputs(dms, content=content)
+    look = CheckOutputs(dms, content=content)
     return Stage(replace(stage.context, look_at_outputs=look), stage.tasks)
 
 

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sluice.contracts.loaded import LoadedTool, LoadTool
 from sluice.contracts.needs import Warm
 from sluice.contracts.pilot_list import PilotActivity
 from sluice.contracts.pilots import Heartbeat, LeaseRequest
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import AttemptOutcome, JobState, PilotState, ReportAnswer, TaskState
+from sluice.contracts.warm_workers import LoadTool, WarmWorkerState
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_pilot_moves import is_silent, registers, signs_off
 from tests.integration.wms.test_query_plans import nodes, plan, scans
@@ -160,7 +160,7 @@ async def test_what_a_pilot_did_last_is_read_along_an_index(stage: Stage) -> Non
 
 async def test_what_is_loaded_is_shown_as_the_last_heartbeat_said(stage: Stage) -> None:
     pilot = await stage.add_pilot()
-    ocr = LoadedTool(kind="a", step="ocr", since=datetime(2026, 1, 1, tzinfo=UTC), jobs=3)
+    ocr = WarmWorkerState(kind="a", step="ocr", since=datetime(2026, 1, 1, tzinfo=UTC), jobs=3)
     await renew_leases(stage.context, pilot, Heartbeat(loaded=[ocr]))
     [listed] = (await list_pilots(stage.context, PilotQuery(limit=10))).pilots
     assert (listed.loaded, str(ocr)) == ([ocr], "ocr (idle, 3 jobs)")

@@ -11,7 +11,7 @@ from sluice.contracts.states import JobState
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.attempts import CANCEL_IN_FLIGHT
 from wms.db.explanations import SELECT_PAUSED
-from wms.db.gathering import SELECT_COMPLETE_BELOW
+from wms.db.grouping_state import SELECT_COMPLETE_BELOW
 from wms.db.leases import CLAIM_JOBS, SELECT_EXPIRED
 from wms.db.tree_parts import SELECT_FIRST_OPEN
 

@@ -10,7 +10,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.messages import InputReaders
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import ErrorClass, JobState, TaskState
-from sluice.contracts.tasks import TakenOver, Task
+from sluice.contracts.tasks import ReusedTask, Task
 from sluice.servicekit.database import Database
 from tests.integration.wms.catalogue import deliver, deliver_releases, new_output, releases
 from tests.integration.wms.line import Line
@@ -263,7 +263,7 @@ async def once_more(line: Line, step: str, *, read: UUID) -> Task:
     before = line.steps[step]
     out = await new_output(line.dms)
     written = before.main_output.model_copy(update={"dat_out_uid": out})
-    taken = TakenOver(task=before.uid, outputs={written.port: before.main_output.dat_out_uid})
+    taken = ReusedTask(task=before.uid, outputs={written.port: before.main_output.dat_out_uid})
     again = before.model_copy(
         update={
             "uid": uuid4(),

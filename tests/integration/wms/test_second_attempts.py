@@ -18,9 +18,8 @@ from sluice.contracts.tasks import Task
 from tests.integration.wms.stage import NOW, Stage, make_task
 from wms.db.leases import ClaimedJob
 from wms.db.worker_times import WorkKind
-from wms.usecases import give_second_attempts
+from wms.usecases import start_duplicate_attempts
 from wms.usecases.cancel_task import cancel_task
-from wms.usecases.counted_lately import CountedLately
 from wms.usecases.expire_leases import expire_leases
 from wms.usecases.learn_times import learn_times
 from wms.usecases.lease_jobs import lease_jobs
@@ -30,6 +29,7 @@ from wms.usecases.read_pilot import read_pilot
 from wms.usecases.read_tasks import read_job
 from wms.usecases.read_timeline import read_timeline
 from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.usecases.ttl_cache import TtlCache
 
 WORK = WorkKind("t", "decode")
 PLENTY = Amounts(cores=8, ram=16_000, disk=100_000, named={"licence": 2.0})
@@ -229,7 +229,7 @@ async def test_the_time_line_shows_both(race: Race) -> None:
     await stage.execute("UPDATE tasks SET created_at = created_at - interval '3 s'")
 
     async def lanes() -> set[str]:
-        stage.context = replace(stage.context, timelines=CountedLately())
+        stage.context = replace(stage.context, timelines=TtlCache())
         found = await read_timeline(stage.context, race.task.chain_uid)
         return {lane.name for lane in found.lanes}
 
@@ -323,8 +323,8 @@ async def test_a_job_that_was_tried_often_enough_is_not_looked_at_again(
     async def claim(*_given: object, **_more: object) -> None:
         raise AssertionError("the task's row would be locked in vain")
 
-    monkeypatch.setattr(give_second_attempts, "claim_second", claim)
-    stage.context = replace(stage.context, stragglers=CountedLately())
+    monkeypatch.setattr(start_duplicate_attempts, "claim_second", claim)
+    stage.context = replace(stage.context, stragglers=TtlCache())
     assert await lease(stage, third) == []
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from sluice.contracts.groups import SetShare
-from sluice.contracts.owners import EVERYONE, sight
+from sluice.contracts.owners import EVERYONE, visibility
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_query_plans import plan, scans
 from wms.db.shares import IN_USE
@@ -61,7 +61,7 @@ async def test_shares_are_shown_to_who_is_in_the_group(stage: Stage) -> None:
         ("ocr", 1.0, 1),
         ("spd", 2.5, 0),
     ]
-    seen = (await list_shares(stage.context, sight(["spd"]))).shares
+    seen = (await list_shares(stage.context, visibility(["spd"]))).shares
     assert [each.group for each in seen] == [EVERYONE, "spd"]
 
 

@@ -11,12 +11,12 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.plan import Boundary
 from sluice.contracts.states import InputMode, JobState, TaskState
-from sluice.contracts.tasks import TakenOver, Task, TaskInput, TaskOutput
+from sluice.contracts.tasks import ReusedTask, Task, TaskInput, TaskOutput
 from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
+from wms.usecases.check_outputs import CheckOutputs
 from wms.usecases.explain import explain_job
-from wms.usecases.look_at_outputs import LookAtOutputs
 from wms.usecases.split_task import split_waiting_tasks
 
 
@@ -75,8 +75,8 @@ def twice(stage: Stage, dms: DmsClient, tmp_path: Path) -> Twice:
     return Twice(stage, dms, tmp_path)
 
 
-def over(task: Task) -> TakenOver:
-    return TakenOver(
+def over(task: Task) -> ReusedTask:
+    return ReusedTask(
         task=task.uid, outputs={output.port: output.dat_out_uid for output in task.outputs}
     )
 
@@ -93,7 +93,7 @@ async def test_jobs_whose_outputs_are_lost_run_again(twice: Twice) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"x" * kept.size)  # noqa: ASYNC240 - a temporary folder
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
-    looking = replace(twice.stage.context, look_at_outputs=LookAtOutputs(twice.dms, content=False))
+    looking = replace(twice.stage.context, look_at_outputs=CheckOutputs(twice.dms, content=False))
     await split_waiting_tasks(looking, twice.dms)
     status = await twice.stage.status(second)
     assert (status.finished, status.ready) == (1, 7), "one output is there, the others are lost"

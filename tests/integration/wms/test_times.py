@@ -13,9 +13,9 @@ from tests.integration.wms.test_query_plans import nodes, plan, scans
 from wms.db.timelines import SELECT_BUSY, SELECT_QUEUES
 from wms.db.times import SELECT_OF_PERIOD, SELECT_TIMES, SELECT_UNCOUNTED, TimesPeriod
 from wms.usecases.count_times import count_ended_tasks
-from wms.usecases.counted_lately import CountedLately
 from wms.usecases.read_timeline import read_timeline
 from wms.usecases.read_times import read_chain_times, read_period_times
+from wms.usecases.ttl_cache import TtlCache
 
 #: A chain of two steps: what its jobs waited and ran, in seconds. It began 100 s before they were
 #: ready.
@@ -171,7 +171,7 @@ async def test_a_time_line_goes_on_while_its_chain_does(stage: Stage) -> None:
 
 
 async def test_what_was_counted_a_moment_ago_is_good_for_as_long_as_it_took() -> None:
-    lately: CountedLately[int] = CountedLately(limit=2)
+    lately: TtlCache[int] = TtlCache(limit=2)
     counted: list[int] = []
 
     async def count() -> int:

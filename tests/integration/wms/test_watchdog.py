@@ -7,18 +7,18 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.loaded import LoadedTool, LoadState
 from sluice.contracts.pilots import Heartbeat, LeaseRequest
 from sluice.contracts.simulation import PolicyName
 from sluice.contracts.steps import RankStep
+from sluice.contracts.warm_workers import LoadState, WarmWorkerState
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_kinds import two_stages
 from wms.domain.policies import policy_of
-from wms.usecases.counted_lately import CountedLately
 from wms.usecases.lease_jobs import lease_jobs
 from wms.usecases.place_pilots import place_pilots
 from wms.usecases.prioritise_step import prioritise_step
 from wms.usecases.renew_leases import renew_leases
+from wms.usecases.ttl_cache import TtlCache
 
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 PERIOD = 10.0
@@ -35,14 +35,14 @@ async def with_tool(
 ) -> UUID:
     """Add a pilot that has told that it has loaded ``kind``."""
     pilot = await stage.add_pilot(name=f"has-{kind}")
-    tool = LoadedTool(kind=kind, step=kind, since=since, loading=5.0, state=state)
+    tool = WarmWorkerState(kind=kind, step=kind, since=since, loading=5.0, state=state)
     await renew_leases(stage.context, pilot, Heartbeat(loaded=[tool]))
     return pilot
 
 
 async def leases(stage: Stage, pilot: UUID, *loaded: str) -> Sequence[str]:
     """Return the step of the job that the pilot gets."""
-    stage.context = replace(stage.context, kinds=CountedLately())
+    stage.context = replace(stage.context, kinds=TtlCache())
     request = LeaseRequest(jobs=1, loaded=list(loaded))
     jobs = (await lease_jobs(stage.context, pilot, request)).jobs
     return [stage.tasks[job.task_uid].step for job in jobs]
@@ -123,7 +123,9 @@ async def test_order_is_forgotten_when_it_is_carried_out(watched: Stage) -> None
     await removed(watched)
     pilot = await with_tool(watched, "layout")
     assert await place_pilots(watched.context, period=PERIOD) == 1
-    tool = LoadedTool(kind="read", step="read", since=datetime.now(UTC), state=LoadState.WORKING)
+    tool = WarmWorkerState(
+        kind="read", step="read", since=datetime.now(UTC), state=LoadState.WORKING
+    )
     await renew_leases(watched.context, pilot, Heartbeat(loaded=[tool]))
     await watched.execute("UPDATE pilots SET placed_at = now() - interval '1 minute'")
     assert await place_pilots(watched.context, period=PERIOD) == 0

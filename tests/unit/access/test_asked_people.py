@@ -9,7 +9,7 @@ from cachetools import TTLCache
 from sluice.contracts.access import Role
 from sluice.contracts.people import TokenHolder, TokenQuestion
 from sluice.contracts.problems import NotAvailable
-from sluice.servicekit.access.people import REMEMBERED, WHOSE, AskedPeople
+from sluice.servicekit.access.people import REMEMBERED, WHOSE, RemoteAccounts
 from sluice.servicekit.access.principal import Person
 
 TOKEN = "sluice_of-anna"
@@ -36,13 +36,13 @@ def desk() -> Desk:
 
 
 @pytest.fixture
-def asked(desk: Desk) -> AskedPeople:
+def asked(desk: Desk) -> RemoteAccounts:
     transport = httpx.MockTransport(desk)
-    return AskedPeople(httpx.AsyncClient(transport=transport, base_url="http://operator"))
+    return RemoteAccounts(httpx.AsyncClient(transport=transport, base_url="http://operator"))
 
 
 @pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch, asked: AskedPeople) -> Callable[[float], None]:
+def later(monkeypatch: pytest.MonkeyPatch, asked: RemoteAccounts) -> Callable[[float], None]:
     now = [1000.0]
     monkeypatch.setattr(asked, "_known", TTLCache(4, REMEMBERED, timer=lambda: now[0]))
 
@@ -53,7 +53,7 @@ def later(monkeypatch: pytest.MonkeyPatch, asked: AskedPeople) -> Callable[[floa
 
 
 async def test_an_answer_is_remembered_for_a_while_and_no_longer(
-    desk: Desk, asked: AskedPeople, later: Callable[[float], None]
+    desk: Desk, asked: RemoteAccounts, later: Callable[[float], None]
 ) -> None:
     assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
     desk.holder = TokenHolder()
@@ -66,14 +66,14 @@ async def test_an_answer_is_remembered_for_a_while_and_no_longer(
 
 
 async def test_nobody_is_asked_about_what_is_no_token_of_a_person(
-    desk: Desk, asked: AskedPeople
+    desk: Desk, asked: RemoteAccounts
 ) -> None:
     assert await asked.principal("eyJhbGciOiJFZDI1NTE5In0.e30.x") is None
     assert desk.asked == []
 
 
 async def test_where_nobody_can_say_it_nobody_is_let_in_and_nobody_refused(
-    desk: Desk, asked: AskedPeople
+    desk: Desk, asked: RemoteAccounts
 ) -> None:
     desk.status = 503
     with pytest.raises(NotAvailable, match="does not say whose the token is"):
@@ -82,6 +82,6 @@ async def test_where_nobody_can_say_it_nobody_is_let_in_and_nobody_refused(
     assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
 
 
-async def test_a_long_token_is_no_question(asked: AskedPeople, desk: Desk) -> None:
+async def test_a_long_token_is_no_question(asked: RemoteAccounts, desk: Desk) -> None:
     assert await asked.principal("sluice_" + "x" * 5000) is None
     assert desk.asked == []

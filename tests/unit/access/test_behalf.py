@@ -13,9 +13,9 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.access import ON_BEHALF_HEADER, CallingService, Role
-from sluice.contracts.owners import ALL, EVERYONE, Sight
+from sluice.contracts.owners import ALL, EVERYONE, Visibility
 from sluice.servicekit.access.authentication import Authentication
-from sluice.servicekit.access.behalf import header_of, person_asking, sight_now
+from sluice.servicekit.access.delegation import current_visibility, header_of, person_asking
 from sluice.servicekit.access.principal import (
     ANYBODY,
     Person,
@@ -23,7 +23,7 @@ from sluice.servicekit.access.principal import (
     Principal,
     ServiceCaller,
     principal_of,
-    sight_of,
+    visibility_of,
 )
 from sluice.servicekit.audit.request import PersonRequest, answering
 from sluice.servicekit.service_clients import ProcessLinks
@@ -171,15 +171,15 @@ async def test_a_service_that_nobody_has_asked_asks_for_itself() -> None:
 
 
 def test_what_is_seen_is_what_the_groups_see() -> None:
-    assert sight_of(ANNA) == Sight(frozenset({EVERYONE, "ocr", "spd"}))
-    assert sight_of(ServiceCaller(OPERATOR, ANNA)) == sight_of(ANNA)
+    assert visibility_of(ANNA) == Visibility(frozenset({EVERYONE, "ocr", "spd"}))
+    assert visibility_of(ServiceCaller(OPERATOR, ANNA)) == visibility_of(ANNA)
     for sees_all in (ROOT, ServiceCaller(OPERATOR, ROOT), ServiceCaller(DMS), ANYBODY):
-        assert sight_of(sees_all) == ALL
+        assert visibility_of(sees_all) == ALL
     for nobody in (None, PilotCaller()):
-        assert not sight_of(nobody).sees(EVERYONE)
+        assert not visibility_of(nobody).sees(EVERYONE)
     with answering(PersonRequest(ANNA, REQUEST)):
-        assert sight_now() == sight_of(ANNA)
-    assert sight_now() == ALL
+        assert current_visibility() == visibility_of(ANNA)
+    assert current_visibility() == ALL
 
 
 def test_a_carried_person_is_plain_json() -> None:

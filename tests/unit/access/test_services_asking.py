@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from scripts.docs.services import SERVICES, app_of
-from sluice.servicekit.access.entrance import without_accounts
+from sluice.servicekit.access.authentication_setup import without_accounts
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
 from sluice.servicekit.access.tokens import PilotTokens

@@ -10,7 +10,7 @@ from itsdangerous.timed import TimestampSigner
 from sluice.contracts.access import Role
 from sluice.contracts.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person, PilotCaller
-from sluice.servicekit.access.tokens import PILOT_TOKEN, AnyOf, FixedTokens, PilotTokens
+from sluice.servicekit.access.tokens import PILOT_TOKEN, FirstOf, FixedTokens, PilotTokens
 
 ANNA = Person("anna", Role.ADMIN)
 PILOT = UUID(int=1)
@@ -77,7 +77,7 @@ async def test_keys_are_changed_without_a_stop() -> None:
 
 async def test_whoever_knows_a_token_says_whose_it_is() -> None:
     tokens = PilotTokens(["key"])
-    known = AnyOf([FixedTokens({"open-sesame": ANNA}), tokens])
+    known = FirstOf([FixedTokens({"open-sesame": ANNA}), tokens])
 
     assert await known.principal("open-sesame") == ANNA
     assert await known.principal(tokens.give(PILOT)) == PilotCaller(PILOT)

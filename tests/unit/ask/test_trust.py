@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from wfms.ask.domain.trust import LIMIT, KnownBy, is_gold, others_agree_on, right_of, score
+from wfms.ask.domain.trust import LIMIT, AnswerReference, is_gold, others_agree_on, right_of, score
 
 ANSWERS = ("yes", "no")
 Answerer = Callable[[str, Random], str]
@@ -41,7 +41,7 @@ def answers_until_found(
     answerer: Answerer, draw: Random, *, most: int, gold: bool, yes: float = 1 / 3
 ) -> int | None:
     """After how many it is excluded; None: after none. ``yes``: part of the items that are."""
-    kind = (KnownBy.GOLD if gold else KnownBy.PEERS).value
+    kind = (AnswerReference.GOLD if gold else AnswerReference.PEERS).value
     evidence: dict[str, dict[str, Counter[str]]] = {kind: {word: Counter() for word in ANSWERS}}
     for number in range(1, most + 1):
         right = "yes" if draw.random() < yes else "no"
@@ -102,8 +102,8 @@ def test_others_agree_on(answers: dict[str, int], own: str, others: str | None) 
 
 def test_right_of() -> None:
     evidence = {"gold": {"yes": {"yes": 3, "no": 1}, "no": {"no": 2}}}
-    assert right_of(evidence, KnownBy.GOLD) == (5, 6)
-    assert right_of(evidence, KnownBy.PEERS) == (0, 0)
+    assert right_of(evidence, AnswerReference.GOLD) == (5, 6)
+    assert right_of(evidence, AnswerReference.PEERS) == (0, 0)
 
 
 def test_one_in_so_many_is_an_item_with_a_known_answer() -> None:

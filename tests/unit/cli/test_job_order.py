@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cli.job_order import read_job_order
-from sluice.cli.parameters import given_params
+from sluice.cli.parameters import read_parameters
 from sluice.contracts.problems import Unprocessable
 
 YAML = """\
@@ -78,6 +78,6 @@ def test_what_is_none_is_refused_by_its_name(tmp_path: Path, text: str, said: st
 def test_what_is_typed_goes_before_the_job_order(tmp_path: Path) -> None:
     path = tmp_path / "order.yml"
     path.write_text("a: 1\nb: 2\n")
-    given = given_params(["b=3"], job=path)
+    given = read_parameters(["b=3"], job=path)
     assert given.values == {"a": 1, "b": 3}
     assert given.texts == {"b": "3"}

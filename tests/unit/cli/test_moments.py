@@ -10,7 +10,7 @@ from sluice.cli.moments import with_local_start
 LOG = """step s, job 3, attempt 1, place 0 in the data set
 pilot p
 started {started}
-command sleep 1
+command work 1
 outcome finished
 
 --- stdout ---

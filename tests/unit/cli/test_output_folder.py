@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.cli.transfer.output_folder import FilesInTheWay, require_folder
+from sluice.cli.transfer.output_folder import FilesExist, require_folder
 from sluice.contracts.problems import Unprocessable
 
 
@@ -37,6 +37,6 @@ def test_a_folder_with_files_is_no_empty_one(tmp_path: Path) -> None:
     for number in range(7):
         (tmp_path / f"{number}.txt").touch()
     with pytest.raises(
-        FilesInTheWay, match=r"it has 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt and 2 more already"
+        FilesExist, match=r"it has 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt and 2 more already"
     ):
         require_folder(tmp_path, empty=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from sluice.cli.parameters import Given, given_params, key_values
+from sluice.cli.parameters import ParameterInput, key_values, read_parameters
 from sluice.contracts.chain_requirements import NO_DATASET, DatasetFacts
 from sluice.contracts.plan import Parameter
 from sluice.contracts.problems import Unprocessable
@@ -29,7 +29,7 @@ FILES = {"ref": [Path("ref.txt")]}
 
 
 def fitting(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:
-    return given_params(texts).fitting(
+    return read_parameters(texts).fitting(
         WORKFLOW, DatasetFacts(facts or {"number": 7}, files=1, bytes=1), files=FILES
     )
 
@@ -50,11 +50,11 @@ def test_null_is_never_text() -> None:
             "title": Parameter(type="string", required=True),
         },
     )
-    fit = partial(Given.fitting, plan=named, subject=NO_DATASET, files=())
-    assert fit(given_params(["name=null", "title=x"])) == {"name": None, "title": "x"}
-    assert fit(given_params(['title="null"'])) == {"title": "null"}
+    fit = partial(ParameterInput.fitting, plan=named, subject=NO_DATASET, files=())
+    assert fit(read_parameters(["name=null", "title=x"])) == {"name": None, "title": "x"}
+    assert fit(read_parameters(['title="null"'])) == {"title": "null"}
     with pytest.raises(Unprocessable) as refusal:
-        fit(given_params(["title=null"]))
+        fit(read_parameters(["title=null"]))
     assert "'title' (string) is required and has no value" in refusal.value.findings[0].message
 
 
@@ -66,18 +66,18 @@ def test_input_with_the_name_of_a_runner_key_is_kept(name: str, tmp_path: Path) 
     without = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
     parameters[name] = Parameter(type="string", default="nobody")
     with_it = plan(step("only"), outputs=[("only", "out")], parameters=parameters)
-    given = given_params([], job=order)
+    given = read_parameters([], job=order)
     assert given.fitting(with_it, NO_DATASET, files=()) == {name: "sample-7", "x": 2}
     assert given.fitting(without, NO_DATASET, files=()) == {"x": 2}
     with pytest.raises(Unprocessable):  # typed, it is meant as an input
-        given_params([f"{name}=a"]).fitting(without, NO_DATASET, files=())
+        read_parameters([f"{name}=a"]).fitting(without, NO_DATASET, files=())
 
 
 def test_requirements_in_a_job_order_are_refused(tmp_path: Path) -> None:
     order = tmp_path / "order.yml"
     order.write_text("cwl:requirements: [{class: EnvVarRequirement, envDef: {A: b}}]\n")
     with pytest.raises(Unprocessable, match="cwl-runner"):
-        given_params([], job=order).fitting(WORKFLOW, NO_DATASET, files=())
+        read_parameters([], job=order).fitting(WORKFLOW, NO_DATASET, files=())
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_a_number_that_json_does_not_know_is_refused(text: str) -> None:
 @pytest.mark.parametrize("texts", [["gain"], ["=1"], ["gain=1", "gain=2"]])
 def test_what_is_no_pair_is_refused(texts: list[str]) -> None:
     with pytest.raises(typer.BadParameter):
-        given_params(texts)
+        read_parameters(texts)

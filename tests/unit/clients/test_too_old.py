@@ -11,7 +11,7 @@ import pytest
 
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.problems import NotFound
-from sluice.cwl_runner.rest import Refused, Rest
+from sluice.cwl_runner.rest import RequestRefusedError, Rest
 
 PROBLEM = "application/problem+json"
 #: As release 0.1.0 answers at an address that it does not serve.
@@ -59,7 +59,7 @@ async def test_command_says_that_the_system_is_too_old_and_what_it_needs() -> No
 
 
 def test_runner_says_that_the_system_is_too_old_and_what_it_needs(url: str) -> None:
-    with closing(Rest(url)) as rest, pytest.raises(Refused) as refused:
+    with closing(Rest(url)) as rest, pytest.raises(RequestRefusedError) as refused:
         rest.post("/run-templates", {})
     assert str(refused.value).startswith(
         f"the system at {url} is too old for this command: it does not know POST"

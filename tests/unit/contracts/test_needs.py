@@ -14,7 +14,7 @@ from sluice.contracts.pilots import PilotTask
 from sluice.contracts.plan import Plan, PlanStep
 from sluice.contracts.states import DeviceType
 from sluice.contracts.tasks import Task
-from sluice.contracts.wire import Flat
+from sluice.contracts.wire import FlattenedField
 from sluice.cwl.compiler import compile_template
 from sluice.cwl.properties import extension_fields, needs
 from tests.unit.wfms.chains.plans import DATA, plan, step
@@ -58,7 +58,7 @@ class NotedNeeds(Needs):
 
 
 class NotedStep(PlanStep):
-    needs: Annotated[NotedNeeds, Flat()] = NotedNeeds()
+    needs: Annotated[NotedNeeds, FlattenedField()] = NotedNeeds()
 
 
 class NotedPlan(Plan):
@@ -66,11 +66,11 @@ class NotedPlan(Plan):
 
 
 class NotedTask(Task):
-    needs: Annotated[NotedNeeds, Flat()] = NotedNeeds()
+    needs: Annotated[NotedNeeds, FlattenedField()] = NotedNeeds()
 
 
 class NotedPilotTask(PilotTask):
-    needs: Annotated[NotedNeeds, Flat()] = NotedNeeds()
+    needs: Annotated[NotedNeeds, FlattenedField()] = NotedNeeds()
 
 
 def stored_plan(**said: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from sluice.contracts.access import Role
 from sluice.contracts.datasets import NewDataset
-from sluice.contracts.owners import ALL, EVERYONE, Share, group_of_chain, may_take, sight
+from sluice.contracts.owners import ALL, EVERYONE, Share, group_of_chain, may_take, visibility
 from sluice.contracts.problems import Forbidden
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.access.principal import Person
@@ -20,8 +20,8 @@ def test_members_see_what_is_theirs_and_what_is_shared_with_them(
     own: list[str], group: str, shared: list[str]
 ) -> None:
     mine = {EVERYONE, *own}
-    assert sight(own).is_member(group) == (group in mine)
-    assert sight(own).sees(group, shared) == bool({group, *shared} & mine)
+    assert visibility(own).is_member(group) == (group in mine)
+    assert visibility(own).sees(group, shared) == bool({group, *shared} & mine)
     assert ALL.sees(group, shared)
     assert ALL.is_member(group)
 
@@ -33,7 +33,7 @@ def test_whoever_sees_a_chain_that_begins_by_itself_may_see_its_data(
     """And its template: nobody comes to see data by a rule of his."""
     if not may_take(template, dataset, shared):
         return
-    of_chain = sight([group_of_chain(template, dataset)])
+    of_chain = visibility([group_of_chain(template, dataset)])
     assert of_chain.sees(dataset, shared)
     assert of_chain.is_member(template)
 

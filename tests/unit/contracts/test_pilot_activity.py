@@ -5,16 +5,16 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.loaded import LoadedTool, LoadState
 from sluice.contracts.pilot_list import Pilot, PilotActivity
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.states import PilotState
+from sluice.contracts.warm_workers import LoadState, WarmWorkerState
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
 
 def pilot(busy: int, *tools: LoadState, state: PilotState = PilotState.ACTIVE) -> Pilot:
-    loaded = [LoadedTool(kind="k", step="text", since=NOW, state=tool) for tool in tools]
+    loaded = [WarmWorkerState(kind="k", step="text", since=NOW, state=tool) for tool in tools]
     return Pilot(
         uid=UUID(int=1),
         name="p",

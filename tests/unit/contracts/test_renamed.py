@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from sluice.contracts.chains import ChainPage, ChainTask
 from sluice.contracts.datasets import DatasetPage, FilePage
-from sluice.contracts.renamed import Renamed, old_names_written
+from sluice.contracts.renamed import ContractWithOldNames, old_names_written
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import JobPage
 from sluice.servicekit.http import Health, create_app
@@ -43,9 +43,9 @@ def test_answers_of_the_release_before_are_read() -> None:
         (ChainPage(chains=[], after="1"), "next"),
         (JobPage(jobs=[], after="1"), "next"),
     ],
-    ids=lambda given: type(given).__name__ if isinstance(given, Renamed) else given,
+    ids=lambda given: type(given).__name__ if isinstance(given, ContractWithOldNames) else given,
 )
-def test_pages_of_the_release_before_are_read(page: Renamed, old: str) -> None:
+def test_pages_of_the_release_before_are_read(page: ContractWithOldNames, old: str) -> None:
     with old_names_written():
         written = page.model_dump_json()
     assert f'"{old}":' in written

@@ -5,19 +5,21 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.owners import ALL, EVERYONE, sight
+from sluice.contracts.append_only import Collect, GrowthTrigger, SliceConsumer, Trigger
+from sluice.contracts.append_only_list import AppendOnlyDataset
+from sluice.contracts.owners import ALL, EVERYONE, visibility
 from sluice.contracts.plan import Equals
-from sluice.contracts.rings import ring_of, ring_text, why_held
-from sluice.contracts.standing import Collect, Due, Every, StandingReader
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.templates import Template
+from sluice.contracts.trigger_cycles import cycle_of, cycle_text, why_cycle
 from tests.unit.wfms.chains.plans import plan, step
 from tests.unit.wfms.intake.test_due import START, corpus
 
-GROWN = Due(every=Every(files=1))
+GROWN = Trigger(every=GrowthTrigger(files=1))
 
 
-def template(name: str, takes: str, *gives: str, due: Due | None = GROWN, **more: Any) -> Template:
+def template(
+    name: str, takes: str, *gives: str, due: Trigger | None = GROWN, **more: Any
+) -> Template:
     made = plan(
         *(step(f"s{number}") for number in range(len(gives) or 1)),
         outputs=[(f"s{number}", "out") for number in range(len(gives))],
@@ -38,12 +40,12 @@ def template(name: str, takes: str, *gives: str, due: Due | None = GROWN, **more
     )
 
 
-def standing(generation: int, *, reader: int | None = None, used: int = 3) -> Standing:
+def standing(generation: int, *, reader: int | None = None, used: int = 3) -> AppendOnlyDataset:
     """Of the files after the ``used`` ones, ``reader`` is the generation."""
     one = corpus().model_copy(update={"generation": generation})
     if reader is None:
         return one
-    given = StandingReader(
+    given = SliceConsumer(
         name="la", used=used, slices=1, last_at=START, last=UUID(int=2), generation=reader
     )
     return one.model_copy(update={"readers": [given]})
@@ -54,7 +56,7 @@ LINE = template("line", "a", "c")
 
 
 def told(ring: list[Template]) -> str:
-    return ring_text(ring)
+    return cycle_text(ring)
 
 
 @pytest.mark.parametrize(
@@ -71,21 +73,21 @@ def told(ring: list[Template]) -> str:
     ids=["two", "alone", "line", "itself", "not due", "three", "before a ring"],
 )
 def test_a_ring_is_a_way_back_to_itself(templates: list[Template], ring: str) -> None:
-    assert told(ring_of(templates[0], templates)) == ring
+    assert told(cycle_of(templates[0], templates)) == ring
 
 
 def test_a_condition_that_no_collecting_fulfils_closes_no_ring() -> None:
     narrow = LB.plan.model_copy(update={"match": {**LB.plan.match, "run": Equals(value=1)}})
-    assert ring_of(LA, [LA, LB.model_copy(update={"plan": narrow})]) == []
+    assert cycle_of(LA, [LA, LB.model_copy(update={"plan": narrow})]) == []
     by_name = LB.plan.model_copy(update={"match": {"name": Equals(value="the-b")}})
-    assert len(ring_of(LA, [LA, LB.model_copy(update={"plan": by_name})])) == 3
+    assert len(cycle_of(LA, [LA, LB.model_copy(update={"plan": by_name})])) == 3
 
 
 def test_templates_that_are_not_seen_are_not_named() -> None:
     other = LB.model_copy(update={"group": "spd"})
-    ring = ring_of(LA, [LA, other])
-    assert ring_text(ring, ALL) == "la → lb → la"
-    assert ring_text(ring, sight([EVERYONE])) == "la → a template of another group → la"
+    ring = cycle_of(LA, [LA, other])
+    assert cycle_text(ring, ALL) == "la → lb → la"
+    assert cycle_text(ring, visibility([EVERYONE])) == "la → a template of another group → la"
 
 
 @pytest.mark.parametrize(
@@ -99,23 +101,25 @@ def test_templates_that_are_not_seen_are_not_named() -> None:
     ],
     ids=["below", "reached", "used up", "what is new", "nothing new"],
 )
-def test_a_ring_begins_so_many_chains_one_after_the_other(one: Standing, *, held: bool) -> None:
-    assert (why_held(LA, one, [LA, LB], most=5) is not None) is held
+def test_a_ring_begins_so_many_chains_one_after_the_other(
+    one: AppendOnlyDataset, *, held: bool
+) -> None:
+    assert (why_cycle(LA, one, [LA, LB], most=5) is not None) is held
 
 
 def test_what_is_given_all_again_is_as_high_as_all() -> None:
-    whole = template("la", "a", "b", due=Due(every=Every(files=1, all=True)))
+    whole = template("la", "a", "b", due=Trigger(every=GrowthTrigger(files=1, all=True)))
     one = standing(9, reader=0)
-    assert why_held(whole, one, [whole, LB], most=5) is not None
-    assert why_held(LA, one, [LA, LB], most=5) is None
+    assert why_cycle(whole, one, [whole, LB], most=5) is not None
+    assert why_cycle(LA, one, [LA, LB], most=5) is None
 
 
 def test_a_line_however_long_is_never_held() -> None:
-    assert why_held(LA, standing(1000), [LA, LINE], most=5) is None
+    assert why_cycle(LA, standing(1000), [LA, LINE], most=5) is None
 
 
 def test_it_is_said_why_and_what_to_do() -> None:
-    said = why_held(LA, standing(5), [LA, LB], most=5)
+    said = why_cycle(LA, standing(5), [LA, LB], most=5)
     assert said is not None
     for part in (
         "5 chains have begun so",

@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field, ValidationError
 
 from sluice.contracts.base import Contract, absent
-from sluice.contracts.wire import Flat, FlatContract
+from sluice.contracts.wire import FlatContract, FlattenedField
 
 
 class Part(Contract):
@@ -30,13 +30,13 @@ class Outer(FlatContract):
     parts: Annotated[
         list[Part],
         Field(min_length=1),
-        Flat(
+        FlattenedField(
             called={"port": "first_port", "mode": "first_mode"},
             further="side_parts",
             implied={"mode": _mode},
         ),
     ]
-    inner: Annotated[Inner, Flat()] = Inner()
+    inner: Annotated[Inner, FlattenedField()] = Inner()
 
 
 ONE = Part(port="a", mode="each")

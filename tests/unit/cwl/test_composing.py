@@ -10,8 +10,8 @@ from sluice.contracts.asset_refs import AssetRef
 from sluice.contracts.plan import Plan
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.cwl import compile_template
-from sluice.cwl.composing import Joined, LibraryTool, join_tools, read_tool, workflow_text
-from sluice.cwl.composing.joining import fitting
+from sluice.cwl.composing import ComposedWorkflow, LibraryTool, join_tools, read_tool, workflow_text
+from sluice.cwl.composing.compose import fitting
 
 HEAD = {
     "cwlVersion": "v1.2",
@@ -36,7 +36,7 @@ READ = tool({"page": "File", "regions": "File"}, {"text": "File"})
 JOIN = tool({"texts": "File[]"}, {"volume": "File"})
 
 
-def join(*tools: LibraryTool) -> Joined:
+def join(*tools: LibraryTool) -> ComposedWorkflow:
     return join_tools([(f"t{number}", each) for number, each in enumerate(tools)])
 
 

@@ -3,8 +3,8 @@ place."""
 
 import pytest
 
+from sluice.contracts.append_only import Collect, GrowthTrigger, Trigger
 from sluice.contracts.plan import Equals, Plan, Retention
-from sluice.contracts.standing import Collect, Due, Every
 from sluice.contracts.states import EntryKind
 from sluice.cwl import compile_template
 
@@ -72,16 +72,16 @@ def errors_of(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("written", "read"),
     [
-        ("every: {files: 10, hours: 24}", Due(every=Every(files=10, hours=24))),
-        ("every: {hours: 0.5, all: true}", Due(every=Every(hours=0.5, all=True))),
-        ("schedule: '0  3 * * *'", Due(schedule="0 3 * * *")),
+        ("every: {files: 10, hours: 24}", Trigger(every=GrowthTrigger(files=10, hours=24))),
+        ("every: {hours: 0.5, all: true}", Trigger(every=GrowthTrigger(hours=0.5, all=True))),
+        ("schedule: '0  3 * * *'", Trigger(schedule="0 3 * * *")),
         (
             "schedule: 0 3 * * *, zone: Europe/Warsaw",
-            Due(schedule="0 3 * * *", zone="Europe/Warsaw"),
+            Trigger(schedule="0 3 * * *", zone="Europe/Warsaw"),
         ),
     ],
 )
-def test_when_a_template_is_due_is_no_condition(written: str, read: Due) -> None:
+def test_when_a_template_is_due_is_no_condition(written: str, read: Trigger) -> None:
     plan = plan_of(data(f"{{{PAGES}, {written}}}"))
     assert (plan.match, plan.due) == ({"type": Equals(value="corpus")}, read)
 
@@ -118,7 +118,7 @@ def test_a_list_that_one_job_gives_is_collected_item_by_item(output: str, spread
 
 def test_a_template_of_values_may_have_a_schedule() -> None:
     plan = plan_of(values("{schedule: 0 3 * * *}"))
-    assert (plan.match, plan.due) == ({}, Due(schedule="0 3 * * *"))
+    assert (plan.match, plan.due) == ({}, Trigger(schedule="0 3 * * *"))
     assert plan.retention == Retention(input="keep")
 
 

@@ -20,7 +20,7 @@ from sluice.servicekit.audit.request import PersonRequest, answering
 from tests.unit.cwl.samples import LINEAR, edited
 from tests.unit.cwl.test_hostile_text import forty_steps
 from tests.waiting import wait_until
-from wfms.operator.usecases.compile_files import Checked, Compiler
+from wfms.operator.usecases.compile_files import CompilationResult, Compiler
 
 _DEEP = "{type: record, name: r, fields: [{name: x, type: " * 10 + "int" + "}]}" * 10
 #: Types as deep as they may be, and so many that the libraries take minutes.
@@ -133,7 +133,7 @@ def test_stop_ends_a_check_that_runs() -> None:
         assert check.result().compiled.plan is None
 
 
-def _check(compiler: Compiler, person: str, text: str) -> "asyncio.Task[Checked]":
+def _check(compiler: Compiler, person: str, text: str) -> "asyncio.Task[CompilationResult]":
     """As the person's request does it."""
     request = PersonRequest(Person(person, Role.SUBMITTER), uuid4())
     with answering(request):

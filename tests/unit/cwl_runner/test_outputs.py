@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sluice.cwl_runner.outputs import OutputInTheWay, put_out
+from sluice.cwl_runner.outputs import OutputPathOccupied, put_out
 
 
 def file(path: Path, text: str) -> dict[str, Any]:
@@ -104,13 +104,14 @@ def test_what_stands_in_the_way_is_told_before_anything_is_moved(tmp_path: Path)
     file(out / "deep" / "inner", "a file")
     free = file(tmp_path / "1" / "free", "1")
     with pytest.raises(
-        OutputInTheWay, match="out/name is a directory, and the output of that name is a file"
+        OutputPathOccupied, match="out/name is a directory, and the output of that name is a file"
     ):
         put_out([free, file(tmp_path / "1" / "name", "x")], out)
     made = folder(tmp_path / "1" / "deep")
     folder(tmp_path / "1" / "deep" / "inner", new="n")
     with pytest.raises(
-        OutputInTheWay, match="out/deep/inner is a file, and the output of that name is a directory"
+        OutputPathOccupied,
+        match="out/deep/inner is a file, and the output of that name is a directory",
     ):
         put_out([free, made], out)
     found = {
@@ -123,6 +124,6 @@ def test_what_stands_in_the_way_is_told_before_anything_is_moved(tmp_path: Path)
 def test_a_name_leads_nowhere_else(tmp_path: Path, name: str) -> None:
     literal = {"class": "File", "basename": name, "contents": "boo"}
     for value in (literal, {"class": "Directory", "basename": "d", "listing": [literal]}):
-        with pytest.raises(OutputInTheWay, match="no name of a file"):
+        with pytest.raises(OutputPathOccupied, match="no name of a file"):
             put_out(value, tmp_path / "out" / "deep")
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from sluice.contracts.gpus import GpuNeeds
 from sluice.cwl import compile_template
-from sluice.cwl_runner.single_tool import NotSimple, read_simple
+from sluice.cwl_runner.single_tool import NeedsFullReader, read_simple
 from sluice.cwl_runner.template import InvocationNeeds
 
 TOOL: dict[str, Any] = {
@@ -134,7 +134,7 @@ def test_the_template_of_invocations_is_right(needs: InvocationNeeds) -> None:
 def test_the_rest_is_left_to_the_full_reader(
     tool: dict[str, Any], order: Any, tmp_path: Path
 ) -> None:
-    with pytest.raises(NotSimple):
+    with pytest.raises(NeedsFullReader):
         read(tmp_path, TOOL | tool, order)
 
 
@@ -158,7 +158,7 @@ def test_inputs_that_are_there_are_enough(inputs: Any, order: Any, tmp_path: Pat
 def test_values_as_options_are_left_to_the_full_reader(tmp_path: Path) -> None:
     read(tmp_path, TOOL)
     for behind in (["--n", "3"], ["-"], ["order.yml", "--n=3"]):
-        with pytest.raises(NotSimple):
+        with pytest.raises(NeedsFullReader):
             read_simple(tmp_path / "tool.cwl", behind)
 
 
@@ -175,7 +175,7 @@ def test_plain_values_are_read_in_one_way(
     text = f"n: {written}\n"
     try:
         ours = read(folder, TOOL, text)[0]["order"]
-    except NotSimple:  # numbers without digits, for instance, on which the full reader fails
+    except NeedsFullReader:  # numbers without digits, for instance, on which the full reader fails
         return
     theirs = YAML(typ="safe", pure=True).load(text)
     assert (ours, type(ours["n"])) == (theirs, type(theirs["n"]))

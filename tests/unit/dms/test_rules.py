@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from dms.domain.completeness import NumbersUsed, missing_files_text
+from dms.domain.completeness import UsedNumbers, missing_files_text
 from dms.domain.cursor import (
     Order,
     read_place,
@@ -13,10 +13,10 @@ from dms.domain.cursor import (
     write_position,
 )
 from dms.domain.differences import (
+    ContradictoryFiles,
     FileDiffers,
     KnownFile,
-    SentFile,
-    SentTwice,
+    SubmittedFile,
     new_files,
     require_same_request,
 )
@@ -43,8 +43,8 @@ def test_a_cursor_of_another_list_is_refused(cursor: str) -> None:
 
 def _sent(
     name: str = "a", *, seq: int = 1, size: int = 10, checksum: bytes = b"x", path: str = "d/a"
-) -> SentFile:
-    return SentFile(
+) -> SubmittedFile:
+    return SubmittedFile(
         name=name,
         seq=seq,
         size=size,
@@ -76,18 +76,18 @@ def test_only_files_that_are_not_known_are_new() -> None:
         (_sent(path="d/b"), "another url than file:///s/d/b"),
     ],
 )
-def test_a_difference_to_a_known_file_is_named(sent: SentFile, difference: str) -> None:
+def test_a_difference_to_a_known_file_is_named(sent: SubmittedFile, difference: str) -> None:
     with pytest.raises(FileDiffers, match=rf"file 'a' is registered already, with .*{difference}"):
         new_files([sent], _known({(STORAGE, "d/a")}))
 
 
 def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
-    with pytest.raises(SentTwice, match="same name"):
+    with pytest.raises(ContradictoryFiles, match="same name"):
         new_files([_sent(), _sent(size=11)], {})
-    with pytest.raises(SentTwice, match="same url"):
+    with pytest.raises(ContradictoryFiles, match="same url"):
         new_files([_sent(), _sent("b")], {})
     same_number = [_sent(), _sent("b", path="d/b")]
-    with pytest.raises(SentTwice, match="'a' and 'b' of the request have the same seq 1"):
+    with pytest.raises(ContradictoryFiles, match="'a' and 'b' of the request have the same seq 1"):
         new_files(same_number, {})
     assert new_files(same_number, {}, numbered=False) == same_number
     assert new_files([_sent(), _sent()], {}) == [_sent()], "the same file twice is one"
@@ -96,17 +96,17 @@ def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
 @pytest.mark.parametrize(
     ("count", "wanted", "used", "text"),
     [
-        (0, 1, NumbersUsed(), "1 more file: 0 of 1 are registered"),
+        (0, 1, UsedNumbers(), "1 more file: 0 of 1 are registered"),
         (
             2,
             4,
-            NumbersUsed((0, 1)),
+            UsedNumbers((0, 1)),
             "2 more files: 2 of 4 are registered, with numbers from 0 to 1",
         ),
         (
             3,
             9,
-            NumbersUsed((2, 9), [(3, 3), (5, 8)]),
+            UsedNumbers((2, 9), [(3, 3), (5, 8)]),
             (
                 "6 more files: 3 of 9 are registered, with numbers from 2 to 9, of which no file"
                 " has 3, 5 to 8"
@@ -115,7 +115,7 @@ def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
     ],
 )
 def test_what_is_missing_is_told_with_numbers(
-    count: int, wanted: int, used: NumbersUsed, text: str
+    count: int, wanted: int, used: UsedNumbers, text: str
 ) -> None:
     assert missing_files_text(count, wanted=wanted, used=used) == text
 

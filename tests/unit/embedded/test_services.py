@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dms.usecases.watch_storages import StorageWatch
+from dms.usecases.watch_storages import StorageMonitor
 from sluice.embedded.home import Home
 from sluice.embedded.services import build_service, kept
 from sluice.embedded.system import EmbeddedSystem, SystemOptions
@@ -28,7 +28,7 @@ def test_storages_may_lie_in_the_home_folder_and_where_somebody_says_so(
         home=home,
         storage_roots=["/mnt/my data"],
     )
-    [watch] = [part for part in dms.components if isinstance(part, StorageWatch)]
+    [watch] = [part for part in dms.components if isinstance(part, StorageMonitor)]
     assert watch.roots == (f"file://{home.storages}", "file:///mnt/my data", "s3://bucket")
     assert {"file:///srv/others", "file:///usr"} <= {*watch.exclusions}, "tools see them"
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from sluice.contracts.append_only import GrowthTrigger, Trigger
 from sluice.contracts.plan import Plan
-from sluice.contracts.standing import Due, Every
 from sluice.contracts.states import EntryKind, TaskMode
 from sluice.cwl import compile_file
 
@@ -38,7 +38,7 @@ def test_what_is_crawled_is_collected_item_by_item_and_goes_on_after_a_kill() ->
 
 def test_people_are_asked_as_items_grow_and_the_model_learns_as_answers_do() -> None:
     annotate, train = plan_of("annotate"), plan_of("train")
-    assert annotate.due == Due(every=Every(files=100, hours=24))
+    assert annotate.due == Trigger(every=GrowthTrigger(files=100, hours=24))
     ask = annotate.step("ask").needs.ask
     assert ask is not None
     assert (ask.link, ask.agree, ask.gold) == (30, 2, "gold")
@@ -47,7 +47,7 @@ def test_people_are_asked_as_items_grow_and_the_model_learns_as_answers_do() -> 
     assert (ask.language, ask.labels) == ("pl", {"yes": "Tak", "no": "Nie"})
     [into] = [output.collect.name for output in annotate.outputs if output.collect is not None]
     assert into == "mt-answers"
-    assert train.due == Due(every=Every(files=1000, all=True))
+    assert train.due == Trigger(every=GrowthTrigger(files=1000, all=True))
     assert train.data_input == "answers"
     assert {step.name: step.mode for step in train.steps} == {
         "answers": TaskMode.MERGE,

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from sluice.contracts.access import Role
 from wfms.operator.domain.people_errors import ProviderRefused
-from wfms.operator.domain.provider_claims import KnownByProvider, known_by
+from wfms.operator.domain.provider_claims import ProviderClaims, known_by
 
 ROLES = {"crew": Role.SHIFT, "guests": Role.VIEWER}
 
 
 def known(
     claims: dict[str, Any], roles: dict[str, Role] = ROLES, here: dict[str, str] | None = None
-) -> KnownByProvider:
+) -> ProviderClaims:
     return known_by(
         claims, roles, here or {}, name_claim="preferred_username", groups_claim="groups"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pilot.reports.leftovers import Leftovers
+from pilot.reports.file_remover import FileRemover
 from sluice.contracts.job_inputs import InputFile, JobInput
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import JobToken, LeasedJob, PilotTask, StorageUrls
@@ -82,10 +82,10 @@ async def no_secrets(job: JobToken) -> SecretValues:
     raise AssertionError(f"job {job.id} has no secrets")
 
 
-def leftovers(*storages: Path) -> Leftovers:
+def leftovers(*storages: Path) -> FileRemover:
     """Of a system with these storages."""
 
     async def ask() -> StorageUrls:
         return StorageUrls(urls=[f"file://{path}" for path in storages])
 
-    return Leftovers(ask)
+    return FileRemover(ask)

@@ -93,7 +93,7 @@ class Runner:
         )
 
     def renew(self, job: LeasedJob, deadline: float) -> None:
-        """``deadline``: see ``pilot.ticks``."""
+        """``deadline``: see ``pilot.boot_clock``."""
         self.connection.sendall(
             frame_bytes(RenewFrame(id=job.id, attempt=job.attempt, deadline=deadline))
         )

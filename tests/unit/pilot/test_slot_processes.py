@@ -9,7 +9,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from pilot.agent import Agent, now
 from pilot.domain.core import PilotCore
 from pilot.domain.model import HeartbeatAnswered, LeaseGranted, PilotStarted
 from pilot.domain.prefetch import PrefetchPolicy
@@ -17,11 +16,12 @@ from pilot.folders.run_folder import RunFolder
 from pilot.loops.deadlines import watch_deadlines
 from pilot.reports.outbox import Outbox
 from pilot.runner.protocol import RunnerSettings
+from pilot.runtime import PilotRuntime, now
 from pilot.slot_processes import SlotProcesses
 from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease
 from sluice.contracts.states import AttemptOutcome, AttemptPhase
-from sluice.fit import Offer
+from sluice.fit import NodeCapacity
 from tests.unit.pilot.builders import SHA, input_file, job, leftovers, no_secrets, task, tool
 from tests.unit.pilot.conftest import gone
 from tests.waiting import Gate, eventually
@@ -45,7 +45,7 @@ async def test_a_slot_that_cannot_be_started_is_tried_again(tmp_path: Path) -> N
     run = RunFolder(tmp_path)
     run.make()
     slot_processes = BrokenSlots()
-    agent = Agent(
+    agent = PilotRuntime(
         PilotCore(1),
         slot_processes,
         Outbox(run.journals, leftovers()),
@@ -71,13 +71,13 @@ def outbox(run: RunFolder) -> Outbox:
 
 
 @pytest.fixture
-async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[Agent]:
+async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[PilotRuntime]:
     """Of real slots, of which one stays, and with which it has little patience."""
     settings = RunnerSettings(pilot="tester", run_folder=str(run.path), grace=0.2)
     slot_processes = SlotProcesses(settings, environment=[], inherit=[], reap=False)
     policy = PrefetchPolicy(grace=0.2, patience=0.5, return_after=600.0, keep_idle=0.3)
-    core = PilotCore(2, policy, Offer.of(1.0, 8000))
-    agent = Agent(core, slot_processes, outbox, run, ask_for_secrets=no_secrets)
+    core = PilotCore(2, policy, NodeCapacity.of(1.0, 8000))
+    agent = PilotRuntime(core, slot_processes, outbox, run, ask_for_secrets=no_secrets)
     await agent.start()
     watching = asyncio.create_task(watch_deadlines(agent))
     yield agent
@@ -91,19 +91,19 @@ async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[Agent]:
 
 @pytest.mark.in_the_open("its tool waits at a gate that no sandbox shows")
 async def test_a_slot_that_does_not_stop_its_job_is_replaced_and_runs_the_next(
-    agent: Agent, outbox: Outbox, run: RunFolder, root: Path
+    agent: PilotRuntime, outbox: Outbox, run: RunFolder, root: Path
 ) -> None:
     gate = Gate(run.path / "go")
     stuck, after = task(root, tool(["cat", str(gate)])), task(root, SHA)
     file = input_file(root / "in" / "a.dat")
     jobs = [job(stuck, [file], job_id=1), job(after, [file], job_id=2)]
-    agent.tell(LeaseGranted(now().tick, Lease(seconds=600.0, jobs=jobs, tasks=[stuck, after])))
+    agent.tell(LeaseGranted(now().boot_time, Lease(seconds=600.0, jobs=jobs, tasks=[stuck, after])))
     await eventually(lambda: phase(agent) is AttemptPhase.RUN)
     (slot,) = slots_in(run)
     slot.suspend()
     cancel = Command(kind="cancel", job=JobToken(id=1, attempt=1))
     answer = HeartbeatAnswer(lease=600.0, commands=[cancel])
-    agent.tell(HeartbeatAnswered(now().tick, agent.heartbeat(), answer))
+    agent.tell(HeartbeatAnswered(now().boot_time, agent.heartbeat(), answer))
     await eventually(lambda: gone(slot.pid), what="the slot that does not obey is still there")
     await eventually(lambda: agent.core.idle)
     await eventually(lambda: len(outbox.next_batch()) == 2)
@@ -114,7 +114,7 @@ async def test_a_slot_that_does_not_stop_its_job_is_replaced_and_runs_the_next(
 
 
 async def test_slots_come_with_the_work_and_leave_without_a_trace(
-    agent: Agent, outbox: Outbox, run: RunFolder, root: Path
+    agent: PilotRuntime, outbox: Outbox, run: RunFolder, root: Path
 ) -> None:
     half = Needs(resources=Resources(cores=0.5))
     small = task(root, SHA).model_copy(update={"needs": half})
@@ -122,7 +122,7 @@ async def test_slots_come_with_the_work_and_leave_without_a_trace(
     jobs = [job(small, [file], job_id=number) for number in (1, 2)]
     await eventually(lambda: len(slots_in(run)) == 1)
     for reported in (2, 4):  # the number of a slot that has left is given again
-        agent.tell(LeaseGranted(now().tick, Lease(seconds=600.0, jobs=jobs, tasks=[small])))
+        agent.tell(LeaseGranted(now().boot_time, Lease(seconds=600.0, jobs=jobs, tasks=[small])))
         assert len(agent.core.slots) == 2
         await eventually(partial(has_reported, outbox, reported))
         await eventually(lambda: len(slots_in(run)) == 1)
@@ -138,7 +138,7 @@ def has_reported(outbox: Outbox, number: int) -> bool:
     return len(outbox.next_batch()) == number
 
 
-def phase(agent: Agent) -> AttemptPhase | None:
+def phase(agent: PilotRuntime) -> AttemptPhase | None:
     """Of the job that runs."""
     return next((running.phase for running in agent.heartbeat().running), None)
 

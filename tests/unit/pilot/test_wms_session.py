@@ -11,11 +11,10 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from pilot.understood import TRY_AGAIN, Understood
+from pilot.version_fallback import TRY_AGAIN, VersionFallback
 from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access import PILOT_TOKEN_HEADER
-from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import (
     Heartbeat,
     Lease,
@@ -30,6 +29,7 @@ from sluice.contracts.pilots import (
 from sluice.contracts.problems import Unauthenticated, Unprocessable
 from sluice.contracts.resources import Amounts
 from sluice.contracts.states import AttemptPhase, ContainerEngine, SandboxKind
+from sluice.contracts.warm_workers import WarmWorkerState
 from sluice.pilot_access.auth import PilotAuth
 
 
@@ -147,7 +147,7 @@ async def test_a_wms_that_does_not_know_of_rooms_is_asked_without() -> None:
 
 
 FREE = Amounts(cores=1, ram=1024)
-TOOL = LoadedTool(kind="a", step="ocr", since=datetime.now(UTC))
+TOOL = WarmWorkerState(kind="a", step="ocr", since=datetime.now(UTC))
 STARTED = StartedJob(id=1, attempt=1, started_at=datetime.now(UTC), phase=AttemptPhase.RUN)
 
 
@@ -206,7 +206,7 @@ async def test_work_is_asked_for_of_a_wms_that_does_not_know_of_loaded_tools(
 
 async def test_a_wms_is_told_again_after_a_while_and_once_it_is_another_one() -> None:
     now = 0.0
-    wms, understood = Older("loaded"), Understood(lambda: now)
+    wms, understood = Older("loaded"), VersionFallback(lambda: now)
     async with sessions(wms) as session:
         call = partial(session.client.heartbeat, session.pilot.uid)
         forms = [Heartbeat(loaded=[TOOL]), Heartbeat()]

@@ -7,7 +7,7 @@ from uuid import UUID
 from pilot.domain.core import PilotCore
 from sluice.contracts.needs import Needs
 from sluice.contracts.pilots import LeasedJob, NodeResources
-from sluice.fit import Booked, Offer
+from sluice.fit import Allocation, NodeCapacity
 from wms.domain.limits import Limit
 from wms.domain.matching import Demand
 
@@ -56,12 +56,12 @@ class Node:
     uid: UUID
     resources: NodeResources
     core: PilotCore
-    offer: Offer
+    offer: NodeCapacity
     alive: bool = True
-    queues: dict[int, list[tuple[LeasedJob, Booked]]] = field(default_factory=dict)
+    queues: dict[int, list[tuple[LeasedJob, Allocation]]] = field(default_factory=dict)
 
-    def running(self) -> Booked:
-        total = Booked()
+    def running(self) -> Allocation:
+        total = Allocation()
         for queue in self.queues.values():
             if queue:
                 total = total.plus(queue[0][1])

@@ -13,12 +13,12 @@ from uuid import UUID
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
+    CurrentTime,
     HeartbeatAnswered,
     Instruction,
     LeaseGranted,
-    LetSlotGo,
-    Now,
     PilotStarted,
+    ReleaseSlot,
     RunJob,
     SendReport,
     SlotLeft,
@@ -38,7 +38,7 @@ from sluice.contracts.pilots import (
     NodeResources,
 )
 from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState
-from sluice.fit import Offer
+from sluice.fit import NodeCapacity
 from tests.unit.pilot.domain.cores import task
 from tests.unit.resources.things import EPOCH, Node, Started, Work
 from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
@@ -79,7 +79,7 @@ class World:
     def node(self, name: str, *, slots: int = 64, **resources: Any) -> Node:
         plain = {"cores": 8, "ram": 16_000, "disk": 100_000}
         has = NodeResources.model_validate(plain | resources)
-        offer = Offer.of(has.cores, has.ram, has.devices, disk=has.disk, named=has.named)
+        offer = NodeCapacity.of(has.cores, has.ram, has.devices, disk=has.disk, named=has.named)
         policy = PrefetchPolicy(return_after=5.0)
         uid = UUID(int=1000 + next(self._numbers))
         node = Node(name, uid, has, PilotCore(slots, policy, offer, few=2), offer)
@@ -116,8 +116,8 @@ class World:
     # --- time ---
 
     @property
-    def now(self) -> Now:
-        return Now(self.tick, EPOCH + timedelta(seconds=self.tick))
+    def now(self) -> CurrentTime:
+        return CurrentTime(self.tick, EPOCH + timedelta(seconds=self.tick))
 
     def run(self, seconds: float) -> None:
         """Lets so much time pass."""
@@ -174,7 +174,7 @@ class World:
                 case StartSlot(slot=slot):
                     node.queues[slot] = []
                     self._obey(node, node.core.handle(SlotReady(slot), self.now))
-                case LetSlotGo(slot=slot):
+                case ReleaseSlot(slot=slot):
                     assert not node.queues.pop(slot)
                     self._obey(node, node.core.handle(SlotLeft(slot), self.now))
                 case RunJob():

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from sluice.clients.base import ServiceClient
 from sluice.contracts.base import Contract
-from sluice.servicekit.database import not_now
+from sluice.servicekit.database import to_not_available
 from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.lifecycle import running
 from sluice.servicekit.loop import Loop
@@ -52,12 +52,15 @@ async def test_a_request_is_answered_as_not_now_and_repeated_by_the_client() -> 
         with capture_logs() as logs:
             assert (await ServiceClient(http).call("POST", "/change", answer=Answer)).times == 3
     assert [(line["event"], line["log_level"], "exc_info" in line) for line in logs] == [
-        ("http.not_now", "warning", False)
+        ("http.to_not_available", "warning", False)
     ] * 2
 
 
 def test_full_file_system_of_the_database_is_named() -> None:
-    assert "has no room left" in not_now(asyncpg.DiskFullError("could not extend file")).detail
+    assert (
+        "has no room left"
+        in to_not_available(asyncpg.DiskFullError("could not extend file")).detail
+    )
 
 
 async def test_a_loop_tries_again() -> None:
@@ -87,6 +90,6 @@ async def test_a_loop_tries_again() -> None:
     ids=["file", "disk", "refused", "no socket", "addresses"],
 )
 def test_only_errors_of_connections_are_called_the_database_s(error: OSError, cause: str) -> None:
-    detail = not_now(error).detail
+    detail = to_not_available(error).detail
     assert cause in detail
     assert "/srv" not in detail

@@ -11,10 +11,10 @@ from sluice.contracts.recorded_run import RecordedRun
 from sluice.contracts.states import PilotState
 from tests.unit.simulation.recorded import BEGAN, FOUR_PAGES, Jobs, pilot, run
 from wms.simulation.recorded import replay, scenario_of
-from wms.simulation.recorded_nodes import WantedNodes
+from wms.simulation.recorded_nodes import ReplayNodes
 from wms.simulation.recorded_workers import find_workers
 
-AS_IT_WAS = WantedNodes()
+AS_IT_WAS = ReplayNodes()
 
 
 def joined(inputs: Sequence[int], join: str) -> RecordedRun:
@@ -81,7 +81,7 @@ def test_other_nodes_are_of_the_sort_of_which_there_were_most() -> None:
     jobs: Jobs = {"a": [("big", 0, 10), ("one", 0, 10), ("two", 0, 10)]}
     big = pilot("big", resources=NodeResources(cores=4, ram=32_000, disk=0))
     given = scenario_of([run(jobs, took=10, pilots=[big, pilot("one"), pilot("two")])])
-    _, other = replay(given, wanted=WantedNodes(nodes=3))
+    _, other = replay(given, wanted=ReplayNodes(nodes=3))
     assert [(node.count, node.cores) for node in other.scenario.nodes] == [(3, 1)]
 
 

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.pilots import NodeResources
 from sluice.contracts.recorded_run import RecordedRun
 from sluice.contracts.simulation import PolicyName
 from sluice.contracts.states import PilotState
+from sluice.contracts.warm_workers import WarmWorkerState
 from tests.unit.simulation.recorded import BEGAN, FOUR_PAGES, Jobs, pilot, run
 from wms.simulation.entry import read_scenario, simulate
 from wms.simulation.errors import WrongScenario
 from wms.simulation.recorded import replay, scenario_of
-from wms.simulation.recorded_nodes import WantedNodes
+from wms.simulation.recorded_nodes import ReplayNodes
 from wms.simulation.scenario import NodeGroup
 
-AS_IT_WAS = WantedNodes()
+AS_IT_WAS = ReplayNodes()
 
 
 def nodes_of(recorded: RecordedRun) -> dict[str, NodeGroup]:
@@ -36,13 +36,13 @@ def test_on_the_same_nodes_it_takes_as_long() -> None:
 @pytest.mark.parametrize(
     ("wanted", "end"),
     [
-        (WantedNodes(nodes=4), 15 + 7),
-        (WantedNodes(nodes=1), 60 + 7),
-        (WantedNodes(nodes=1, speed=2), (60 + 7) / 2),
-        (WantedNodes(speed=0.5), 2 * 37),
+        (ReplayNodes(nodes=4), 15 + 7),
+        (ReplayNodes(nodes=1), 60 + 7),
+        (ReplayNodes(nodes=1, speed=2), (60 + 7) / 2),
+        (ReplayNodes(speed=0.5), 2 * 37),
     ],
 )
-def test_on_other_nodes(wanted: WantedNodes, end: float) -> None:
+def test_on_other_nodes(wanted: ReplayNodes, end: float) -> None:
     told, _ = replay(scenario_of([run(FOUR_PAGES, took=40)]), wanted=wanted)
     assert told.asked is not None
     assert told.same.end == 37
@@ -63,7 +63,7 @@ def test_by_another_policy() -> None:
 def test_what_is_written_is_what_was_simulated(tmp_path: Path) -> None:
     file = tmp_path / "four.yaml"
     told, other = replay(
-        scenario_of([run(FOUR_PAGES, took=40)], stem=file.stem), wanted=WantedNodes(nodes=3)
+        scenario_of([run(FOUR_PAGES, took=40)], stem=file.stem), wanted=ReplayNodes(nodes=3)
     )
     other.write(file)
     assert "chain 00000000-0000-0000-0000-000000000001 (pages)" in file.read_text()
@@ -80,7 +80,7 @@ def test_what_a_job_loaded_is_no_part_of_its_time() -> None:
     assert [row.times for row in given.tables["run.1.csv"]] == [(3,)] * 4
     told, _ = replay(given, wanted=AS_IT_WAS)
     assert (told.same.end, told.same.kinds[0].loads) == (22, 1)
-    has_it = LoadedTool(kind="k", step="a", since=BEGAN, loading=8)
+    has_it = WarmWorkerState(kind="k", step="a", since=BEGAN, loading=8)
     said = replace(warm, pilots=[pilot("one", loaded=[has_it])])
     assert scenario_of([said]).scenario.kinds[0].loading == 8
     assert scenario_of([run(jobs, took=22)]).scenario.kinds[0].loading == 0
@@ -115,7 +115,7 @@ def test_nodes_come_and_go_as_they_did() -> None:
         "one": 0, "one+2": 190, "late": 200
     }  # fmt: skip
     assert lives == {"one": 30, "one+2": None, "late": None}
-    told, _ = replay(scenario_of([run(jobs, took=210, pilots=pilots)]), wanted=WantedNodes(nodes=1))
+    told, _ = replay(scenario_of([run(jobs, took=210, pilots=pilots)]), wanted=ReplayNodes(nodes=1))
     assert told.same.finished == 3
     assert told.asked is not None
     assert told.asked.end == 30
@@ -134,7 +134,7 @@ def test_a_node_has_as_many_jobs_at_once_as_fit() -> None:
 def test_nodes_that_cannot_run_a_step_are_told() -> None:
     small = pilot("one", resources=NodeResources(cores=1, ram=100, disk=0))
     with pytest.raises(WrongScenario, match=r"kinds\.0 \(a\): no node can run it: one: needs"):
-        replay(scenario_of([run(FOUR_PAGES, took=40, pilots=[small])]), wanted=WantedNodes(nodes=1))
+        replay(scenario_of([run(FOUR_PAGES, took=40, pilots=[small])]), wanted=ReplayNodes(nodes=1))
 
 
 def test_batches_go_with_the_last_of_their_pages() -> None:

@@ -13,7 +13,7 @@ from wms.simulation import entry
 from wms.simulation.entry import simulate
 from wms.simulation.errors import WrongScenario
 from wms.simulation.picture import Record
-from wms.simulation.world import Seat
+from wms.simulation.world import SimulatedSlot
 
 TEN = {"fixed": 10}
 TABLE = [{"pipeline": "p", "table": "run.csv"}]
@@ -137,7 +137,9 @@ class _Watched(Record):
         super().__init__()
         self.seen.clear()
 
-    def spent(self, seat: Seat, kind: int, began: float, ended: float, *, loading: bool) -> None:
+    def spent(
+        self, seat: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
+    ) -> None:
         super().spent(seat, kind, began, ended, loading=loading)
         if not loading and ended > began:
             self.seen.append((id(seat.node), kind, began, ended))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sluice.contracts.states import AttemptPhase
-from wms.domain.deadlines import IMAGES, STAGING, Allowance, HoldTime, too_long
+from wms.domain.deadlines import IMAGES, STAGING, Allowance, AttemptDuration, too_long
 
 HOUR = Allowance(time_limit=3600.0, entries=1, in_container=False, grace=300.0)
 
@@ -23,23 +23,25 @@ HOUR = Allowance(time_limit=3600.0, entries=1, in_container=False, grace=300.0)
 def test_time_limit_staging_and_grace_together(
     allowed: Allowance, size: int, seconds: float
 ) -> None:
-    assert too_long(HoldTime(True, seconds, size), allowed) is None
-    assert too_long(HoldTime(True, seconds + 1, size), allowed) is not None
+    assert too_long(AttemptDuration(True, seconds, size), allowed) is None
+    assert too_long(AttemptDuration(True, seconds + 1, size), allowed) is not None
 
 
 def test_without_a_time_limit_there_is_no_deadline_once_it_runs() -> None:
     endless = replace(HOUR, time_limit=0.0)
-    assert too_long(HoldTime(True, 1e9), endless) is None
-    assert too_long(HoldTime(False, 301.0), endless) == "kept it for 301 s without starting it"
+    assert too_long(AttemptDuration(True, 1e9), endless) is None
+    assert (
+        too_long(AttemptDuration(False, 301.0), endless) == "kept it for 301 s without starting it"
+    )
 
 
 def test_the_sentence_has_the_numbers_and_what_the_pilot_said_last() -> None:
-    sentence = too_long(HoldTime(True, 5000.0, 12_000_000, AttemptPhase.STAGE_OUT), HOUR)
+    sentence = too_long(AttemptDuration(True, 5000.0, 12_000_000, AttemptPhase.STAGE_OUT), HOUR)
     assert (
         sentence
         == "kept it for 5000 s, beyond its time limit of 3600 s, 72 s for its files and 300 s of"
         " grace; it was storing its outputs"
     )
-    batch = too_long(HoldTime(True, 50_000.0), replace(HOUR, entries=10))
+    batch = too_long(AttemptDuration(True, 50_000.0), replace(HOUR, entries=10))
     assert batch is not None
     assert "its time limit of 3600 s for each of 10 entries" in batch

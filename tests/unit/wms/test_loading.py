@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from sluice.contracts.needs import Needs, Warm
-from wms.db.loaded_kinds import LiveStep, Loaded
+from wms.db.loaded_kinds import ActiveStep, KindUsage
 from wms.db.worker_times import Worker, WorkKind
 from wms.domain.loading import KindFacts, preferred_kinds, waiting_kinds
 from wms.domain.matching import SWITCH, Demand
@@ -98,11 +98,11 @@ def test_the_policy_is_told_of_all_tasks_of_a_kind_together() -> None:
 def test_what_is_known_of_a_kind_comes_from_all_its_steps_and_those_after() -> None:
     works = {step: WorkKind("t", step) for step in ("layout", "read", "export")}
     steps = [
-        LiveStep(works["layout"], "a", 0),
-        LiveStep(works["read"], "b", 1),
-        LiveStep(works["read"], "b with another model", 1),
-        LiveStep(works["export"], None, 2),
-        LiveStep(WorkKind("other", "export"), None, 2),
+        ActiveStep(works["layout"], "a", 0),
+        ActiveStep(works["read"], "b", 1),
+        ActiveStep(works["read"], "b with another model", 1),
+        ActiveStep(works["export"], None, 2),
+        ActiveStep(WorkKind("other", "export"), None, 2),
     ]
     worker = Worker("p", "h")
     times = {
@@ -110,7 +110,7 @@ def test_what_is_known_of_a_kind_comes_from_all_its_steps_and_those_after() -> N
         for work, seconds in zip(works.values(), (2.0, 10.0, 1.0), strict=True)
     }
     times[WorkKind("other", "export")] = {worker: WorkerTimes().finished(99.0)}
-    facts = facts_of(steps, times, {"a": Loaded(3, 4.0), "gone": Loaded(1, 0.0)})
+    facts = facts_of(steps, times, {"a": KindUsage(3, 4.0), "gone": KindUsage(1, 0.0)})
     assert {kind: (round(f.mean, 6), round(f.after, 6)) for kind, f in facts.items()} == {
         "a": (2.0, 11.0),
         "b": (10.0, 1.0),

@@ -10,7 +10,7 @@ from sluice.contracts.plan import MergeGroups
 from sluice.contracts.states import InputMode, TaskMode
 from sluice.contracts.tasks import Task, TaskInput
 from tests.integration.wms.stage import input_file, make_task
-from wms.domain.releasing import DoneWith, done_with
+from wms.domain.releasing import ReleasableFiles, releasable_files
 from wms.domain.tree_merge import SPAN
 
 FIRST, SECOND, SHARED, PARTS = (UUID(int=number) for number in range(1, 5))
@@ -31,14 +31,14 @@ def inputs(*seqs: int, ports: tuple[str, ...] = ("",)) -> list[dict[str, Any]]:
 
 def test_files_of_two_data_sets_are_told_apart_by_port() -> None:
     readers = {str(uid): number for number, uid in enumerate((FIRST, SECOND, SHARED), 1)}
-    found = done_with(joined(), [(5, inputs(5, ports=("", "y")))], readers=readers)
-    assert found == [DoneWith(FIRST, 1, [5]), DoneWith(SECOND, 2, [5])]
+    found = releasable_files(joined(), [(5, inputs(5, ports=("", "y")))], readers=readers)
+    assert found == [ReleasableFiles(FIRST, 1, [5]), ReleasableFiles(SECOND, 2, [5])]
 
 
 def test_of_data_sets_that_stay_together_nothing_is_told() -> None:
-    found = done_with(joined(), [(5, inputs(5, ports=("", "y")))], readers={str(SECOND): 3})
-    assert found == [DoneWith(SECOND, 3, [5])]
-    assert done_with(joined(), [(5, inputs(5))], readers={}) == []
+    found = releasable_files(joined(), [(5, inputs(5, ports=("", "y")))], readers={str(SECOND): 3})
+    assert found == [ReleasableFiles(SECOND, 3, [5])]
+    assert releasable_files(joined(), [(5, inputs(5))], readers={}) == []
 
 
 def test_what_a_higher_level_of_a_tree_reads_are_parts() -> None:
@@ -49,11 +49,11 @@ def test_what_a_higher_level_of_a_tree_reads_are_parts() -> None:
         parts_uid=PARTS,
     )
     jobs = [(0, inputs(0, 1)), (SPAN, inputs(0, 1)), (2 * SPAN, inputs(SPAN, SPAN + 1))]
-    assert done_with(tree, jobs, readers={str(FIRST): 1}) == [
-        DoneWith(FIRST, 1, [0, 1]),
-        DoneWith(PARTS, 1, [0, 1, SPAN, SPAN + 1]),
+    assert releasable_files(tree, jobs, readers={str(FIRST): 1}) == [
+        ReleasableFiles(FIRST, 1, [0, 1]),
+        ReleasableFiles(PARTS, 1, [0, 1, SPAN, SPAN + 1]),
     ]
-    assert done_with(tree, jobs[1:2], readers={}) == [DoneWith(PARTS, 1, [0, 1])]
+    assert releasable_files(tree, jobs[1:2], readers={}) == [ReleasableFiles(PARTS, 1, [0, 1])]
 
 
 @given(st.lists(st.lists(st.integers(0, 10**8), min_size=1, max_size=5, unique=True), max_size=8))
@@ -61,5 +61,7 @@ def test_each_file_of_all_jobs_is_told_once_in_order(jobs: list[list[int]]) -> N
     """Of batches and groups, too."""
     task = make_task(dat_in_uid=FIRST, uid=uuid4(), batch=5)
     drafts = [(seqs[0], inputs(*seqs)) for seqs in jobs]
-    told = [seq for one in done_with(task, drafts, readers={str(FIRST): 1}) for seq in one.seqs]
+    told = [
+        seq for one in releasable_files(task, drafts, readers={str(FIRST): 1}) for seq in one.seqs
+    ]
     assert told == sorted({seq for seqs in jobs for seq in seqs})

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.bench.stragglers import best_seconds
-from wms.domain.second_attempts import gain, seconds_left
-from wms.domain.worker_times import Trust, WorkerTimes, of_all, trust
+from wms.domain.duplicate_attempts import gain, seconds_left
+from wms.domain.worker_times import WorkerLimit, WorkerTimes, of_all, trust
 
 seconds = st.floats(0.01, 10_000)
 
@@ -88,14 +88,14 @@ def test_a_second_attempt_has_to_be_worth_it(
 
 def test_trust_goes_where_attempts_fail_that_succeed_elsewhere() -> None:
     good, bad = after(*[1.0] * 5), after(*[None] * 5)
-    assert trust(bad, good) is Trust.NONE
-    assert trust(after(*[None] * 3, *[1.0] * 5), good) is Trust.SUSPECT
-    assert trust(good, bad) is Trust.FULL
-    assert trust(None, good) is Trust.FULL
-    assert trust(after(None, None), good) is Trust.FULL, "too few to say"
-    assert trust(bad, None) is Trust.FULL, "nobody else has tried"
-    assert trust(bad, after(1.0, *[None] * 5)) is Trust.FULL, "it is the work"
-    assert trust(after(*[None] * 5, *[1.0] * 20), good) is Trust.FULL, "it works again"
+    assert trust(bad, good) is WorkerLimit.NONE
+    assert trust(after(*[None] * 3, *[1.0] * 5), good) is WorkerLimit.SUSPECT
+    assert trust(good, bad) is WorkerLimit.FULL
+    assert trust(None, good) is WorkerLimit.FULL
+    assert trust(after(None, None), good) is WorkerLimit.FULL, "too few to say"
+    assert trust(bad, None) is WorkerLimit.FULL, "nobody else has tried"
+    assert trust(bad, after(1.0, *[None] * 5)) is WorkerLimit.FULL, "it is the work"
+    assert trust(after(*[None] * 5, *[1.0] * 20), good) is WorkerLimit.FULL, "it works again"
 
 
 def test_the_least_time_of_unequal_pilots() -> None:

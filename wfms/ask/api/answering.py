@@ -14,15 +14,15 @@ from fastapi import APIRouter, Depends, Header, Path, Request, Response, status
 from fastapi.responses import FileResponse, RedirectResponse
 
 from sluice.contracts.ask import MOST_LINK_DAYS
-from sluice.contracts.asking import AskNext, AskPage, NextItems, ShownItem, UndoAnswer
+from sluice.contracts.asking import AnnotatorItem, AskNext, AskPage, NextItems, UndoAnswer
 from sluice.contracts.problems import Forbidden, NotFound, ServiceError, Unauthenticated
-from sluice.servicekit.access.behalf import address_of
+from sluice.servicekit.access.delegation import address_of
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.http import api_router, errors
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
+from wfms.ask.usecases.admit_browser import BrowserOrigin, LinkEnded, enter, known_visitor
 from wfms.ask.usecases.answer_and_ask import Visitor, answer_and_ask
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.let_in import BrowserOrigin, LinkEnded, enter, known_visitor
 from wfms.ask.usecases.read_image import read_image
 from wfms.ask.usecases.read_page import read_page
 from wfms.ask.usecases.undo_answer import undo_answer
@@ -116,7 +116,7 @@ def answering_router(context: AskContext, rate: BrowserRate) -> APIRouter:
 
     @router.post(f"{_STEP}/undo", responses=errors(NotFound, LinkEnded, TooFast))
     @allow(Other.LINK)
-    async def undo(back: UndoAnswer, own: OwnPage = None, visitor: Visitor = who) -> ShownItem:
+    async def undo(back: UndoAnswer, own: OwnPage = None, visitor: Visitor = who) -> AnnotatorItem:
         """Take an answer back and return its item, which is shown again."""
         _require_own(own)
         return await undo_answer(context, visitor, back.item)

@@ -44,10 +44,10 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
         responses=errors(NotFound, Conflict),
     )
     @allow(Role.SUBMITTER, CallingService.OPERATOR)
-    async def end(uid: UUID, sight: Seen) -> None:
+    async def end(uid: UUID, visibility: Seen) -> None:
         """End a link. Browsers that came by it are not let in any more."""
         where = await place_of(context, link=uid)
-        if where is None or not sight.is_member(where.group):
+        if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no link {uid}")
         await close_link(context, uid)
 

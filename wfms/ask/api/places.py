@@ -15,13 +15,13 @@ STEP = "/steps/{group}/{template}/{step}"
 _NOBODY = "somebody"
 
 
-def _place(group: _Named, template: _Named, step: _Named, sight: Seen) -> AskingPlace:
+def _place(group: _Named, template: _Named, step: _Named, visibility: Seen) -> AskingPlace:
     """Return the step in the address.
 
     Raises:
         NotFound: The caller is not in the group.
     """
-    if not sight.is_member(group):
+    if not visibility.is_member(group):
         raise NotFound(f"no step {step} of template {template} asks people of {group}")
     return AskingPlace(template, step, group)
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.asking_watch import AskDevice, AskDevices, AskingSteps, SetStanding
+from sluice.contracts.asking_watch import AskDevice, AskDevices, HumanStepList, SetDeviceState
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
@@ -20,7 +20,7 @@ from wfms.ask.usecases.read_progress import (
     read_steps,
     require_step,
 )
-from wfms.ask.usecases.set_standing import set_standing_by_hand
+from wfms.ask.usecases.set_device_state import set_standing_by_hand
 
 _LINES = {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
 
@@ -31,9 +31,9 @@ def watching_router(context: AskContext) -> APIRouter:
 
     @router.get("/steps")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def steps(sight: Seen) -> AskingSteps:
+    async def steps(visibility: Seen) -> HumanStepList:
         """List the steps that ask people now, or did within 30 days, with their progress."""
-        return AskingSteps(steps=await read_steps(context, sight))
+        return HumanStepList(steps=await read_steps(context, visibility))
 
     @router.get(f"{STEP}/devices", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
@@ -44,10 +44,10 @@ def watching_router(context: AskContext) -> APIRouter:
 
     @router.put("/devices/{uid}/standing", responses=errors(NotFound, Conflict))
     @allow(Role.SHIFT, CallingService.OPERATOR)
-    async def standing(uid: UUID, new: SetStanding, sight: Seen, by: AskedBy) -> AskDevice:
+    async def standing(uid: UUID, new: SetDeviceState, visibility: Seen, by: AskedBy) -> AskDevice:
         """Exclude a browser and revoke all its answers, or let them count again."""
         where = await place_of(context, device=uid)
-        if where is None or not sight.is_member(where.group):
+        if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no device {uid}")
         await set_standing_by_hand(context, uid, new.standing, reason=new.reason, by=by)
         [device] = await read_devices(context, where, device=uid)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sluice.contracts.states import DeviceStanding
+from sluice.contracts.states import DeviceState
 from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
@@ -198,7 +198,7 @@ class KnownDevice:
     owner_group: str
     shown: int
     given: int
-    standing: DeviceStanding
+    standing: DeviceState
     welcome: bool
 
 
@@ -208,7 +208,7 @@ class DeviceEvidence:
 
     uid: UUID
     evidence: dict[str, Any]
-    standing: DeviceStanding
+    standing: DeviceState
     by_hand: bool
     answers: int
 
@@ -270,7 +270,7 @@ async def device_by_digest(connection: Connection, digest: bytes) -> KnownDevice
     row = await connection.fetchrow(DEVICE_BY_DIGEST, digest)
     if row is None:
         return None
-    return KnownDevice(**{**row, "standing": DeviceStanding(row["standing"])})
+    return KnownDevice(**{**row, "standing": DeviceState(row["standing"])})
 
 
 async def browser_alone(connection: Connection, device: KnownDevice) -> KnownDevice:
@@ -280,7 +280,7 @@ async def browser_alone(connection: Connection, device: KnownDevice) -> KnownDev
     """
     await connection.execute(BROWSER_ALONE, device.uid)
     [row] = await connection.fetch(DEVICE_NOW, device.uid)
-    standing = DeviceStanding(row["standing"])
+    standing = DeviceState(row["standing"])
     return replace(device, shown=row["shown"], given=row["given"], standing=standing)
 
 
@@ -347,7 +347,7 @@ async def evidence_of(connection: Connection, devices: Sequence[UUID]) -> list[D
         DeviceEvidence(
             row["uid"],
             row["evidence"],
-            DeviceStanding(row["standing"]),
+            DeviceState(row["standing"]),
             row["set_by"] is not None,
             len(row["ask"]["answers"]),
         )
@@ -370,7 +370,7 @@ async def store_evidence(
 async def set_standing(
     connection: Connection,
     device: UUID,
-    standing: DeviceStanding,
+    standing: DeviceState,
     *,
     reason: str,
     set_by: str | None,
@@ -383,7 +383,7 @@ async def set_standing(
     items = [row["uid"] for row in await connection.fetch(LOCK_ITEMS_OF, device)]
     if await connection.fetchval(SET_STANDING, device, standing, reason, set_by) is None:
         return None
-    await connection.execute(COUNTS, device, standing is DeviceStanding.COUNTED)
+    await connection.execute(COUNTS, device, standing is DeviceState.COUNTED)
     return items
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.ask import Ask
-from sluice.contracts.asking import AskedTask
+from sluice.contracts.asking import HumanTask
 from sluice.contracts.job_inputs import InputFile
 from sluice.contracts.states import AskItemState
 from sluice.contracts.tasks import TaskOutput
@@ -99,7 +99,7 @@ class NewItem:
     line: tuple[int, int] | None = None
 
 
-async def insert_question(connection: Connection, task: AskedTask) -> None:
+async def insert_question(connection: Connection, task: HumanTask) -> None:
     """Store the question of a task, unless it is stored."""
     await connection.execute(
         INSERT,

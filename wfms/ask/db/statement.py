@@ -1,6 +1,6 @@
 """Names of states in statements, taken from their enums."""
 
-from sluice.contracts.states import AskItemState, DeviceStanding
+from sluice.contracts.states import AskItemState, DeviceState
 
 
 def statement(text: str) -> str:
@@ -9,4 +9,4 @@ def statement(text: str) -> str:
     Args:
         text: States are written as ``{item.OPEN}``; other braces are doubled.
     """
-    return text.format(item=AskItemState, standing=DeviceStanding)
+    return text.format(item=AskItemState, standing=DeviceState)

@@ -4,7 +4,7 @@ The documentation and the all-pairs test are generated from these tables.
 """
 
 from sluice.contracts.life_cycles import Moves
-from sluice.contracts.states import AskItemState, DeviceStanding
+from sluice.contracts.states import AskItemState, DeviceState
 
 ITEM_MOVES: Moves[AskItemState] = {
     AskItemState.OPEN: frozenset({AskItemState.DECIDED, AskItemState.WITHDRAWN}),
@@ -16,7 +16,7 @@ ITEM_MOVES: Moves[AskItemState] = {
     AskItemState.WITHDRAWN: frozenset(),
 }
 
-STANDING_MOVES: Moves[DeviceStanding] = {
-    DeviceStanding.COUNTED: frozenset({DeviceStanding.EXCLUDED}),
-    DeviceStanding.EXCLUDED: frozenset({DeviceStanding.COUNTED}),
+STANDING_MOVES: Moves[DeviceState] = {
+    DeviceState.COUNTED: frozenset({DeviceState.EXCLUDED}),
+    DeviceState.EXCLUDED: frozenset({DeviceState.COUNTED}),
 }

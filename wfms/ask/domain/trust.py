@@ -19,7 +19,7 @@ from enum import StrEnum
 LIMIT = math.log(1000)
 
 
-class KnownBy(StrEnum):
+class AnswerReference(StrEnum):
     """The reference that an answer is compared with."""
 
     GOLD = "gold"  #: the known answer
@@ -27,7 +27,7 @@ class KnownBy(StrEnum):
 
 
 #: Highest error rate of a careful annotator, by reference.
-ERRORS: Mapping[KnownBy, float] = {KnownBy.GOLD: 0.12, KnownBy.PEERS: 0.22}
+ERRORS: Mapping[AnswerReference, float] = {AnswerReference.GOLD: 0.12, AnswerReference.PEERS: 0.22}
 
 #: Kind of reference → right answer → given answer → number.
 Evidence = Mapping[str, Mapping[str, Mapping[str, int]]]
@@ -42,7 +42,7 @@ def score(evidence: Evidence, answers: int) -> float:
     total = sum(given.values())
     found = 0.0
     for reference, rows in evidence.items():
-        error = _error(KnownBy(reference), evidence)
+        error = _error(AnswerReference(reference), evidence)
         for right, row in rows.items():
             for answer, number in row.items():
                 # Add half an answer of each kind (Jeffreys), so that none is impossible.
@@ -52,7 +52,7 @@ def score(evidence: Evidence, answers: int) -> float:
     return found
 
 
-def _error(reference: KnownBy, evidence: Evidence) -> float:
+def _error(reference: AnswerReference, evidence: Evidence) -> float:
     """Return the error rate of a careful annotator.
 
     As for ``blind``, half an error and half a right answer are added.
@@ -74,7 +74,7 @@ def others_agree_on(answers: Mapping[str, int], own: str) -> str | None:
     return first[0] if first[1] > rest[0][1] else None
 
 
-def right_of(evidence: Evidence, reference: KnownBy) -> tuple[int, int]:
+def right_of(evidence: Evidence, reference: AnswerReference) -> tuple[int, int]:
     """Return how many answers equal the reference, and how many there are."""
     rows = evidence.get(reference.value, {})
     right = sum(row.get(answer, 0) for answer, row in rows.items())

@@ -9,22 +9,21 @@ from uuid import UUID
 from sluice.contracts.ask import Ask, Show
 from sluice.contracts.asking import (
     MOST_AT_ONCE,
+    AnnotatorAnswer,
+    AnnotatorItem,
     AnswerFate,
+    AnswerResult,
     AskNext,
-    FateOfAnswer,
-    GivenAnswer,
     NextItems,
-    ShownItem,
 )
 from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import AskItemState, DeviceStanding
+from sluice.contracts.states import AskItemState, DeviceState
 from sluice.servicekit.database import Connection
 from sluice.visible_text import quoted
-from wfms.ask.db.devices import KnownDevice, browser_alone, count
-from wfms.ask.db.lending import (
-    Desk,
-    LentItem,
-    Shown,
+from wfms.ask.db.assignments import (
+    AssignedAnswer,
+    AssignedItem,
+    AssignmentContext,
     is_anything_open,
     lend,
     lock_items,
@@ -34,6 +33,7 @@ from wfms.ask.db.lending import (
     shown_to,
     store_answers,
 )
+from wfms.ask.db.devices import KnownDevice, browser_alone, count
 from wfms.ask.domain.trust import is_gold
 from wfms.ask.usecases.context import AskContext
 
@@ -54,9 +54,9 @@ class Visitor:
         """Return a digest of the question, which changes when the question changes."""
         return hashlib.sha256(self.ask.model_dump_json().encode()).hexdigest()[:16]
 
-    def desk(self, context: AskContext) -> Desk:
+    def desk(self, context: AskContext) -> AssignmentContext:
         """Return where this browser answers."""
-        return Desk(
+        return AssignmentContext(
             self.device.template,
             self.device.step,
             self.device.owner_group,
@@ -99,8 +99,8 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) 
 
 
 async def _take(
-    connection: Connection, visitor: Visitor, answers: Sequence[GivenAnswer]
-) -> list[FateOfAnswer]:
+    connection: Connection, visitor: Visitor, answers: Sequence[AnnotatorAnswer]
+) -> list[AnswerResult]:
     if not answers:
         return []
     device = visitor.device
@@ -117,15 +117,15 @@ async def _take(
     fates = {item: _fate(item, states, shown) for item in first}
     new = [first[item] for item, fate in fates.items() if fate is AnswerFate.TAKEN]
     if new:
-        counts = device.standing is DeviceStanding.COUNTED
+        counts = device.standing is DeviceState.COUNTED
         rows = [(given.item, given.answer, given.seconds) for given in new]
         await store_answers(connection, device.uid, rows, counts=counts)
         await settle(connection, [given.item for given in new])
-    return [FateOfAnswer(item=given.item, fate=fates[given.item]) for given in first.values()]
+    return [AnswerResult(item=given.item, fate=fates[given.item]) for given in first.values()]
 
 
 def _fate(
-    item: UUID, states: Mapping[UUID, AskItemState], shown: Mapping[UUID, Shown]
+    item: UUID, states: Mapping[UUID, AskItemState], shown: Mapping[UUID, AssignedAnswer]
 ) -> AnswerFate:
     if item not in shown:
         return AnswerFate.UNKNOWN
@@ -135,8 +135,8 @@ def _fate(
 
 
 async def _lend(
-    connection: Connection, desk: Desk, visitor: Visitor, asked: AskNext
-) -> list[LentItem]:
+    connection: Connection, desk: AssignmentContext, visitor: Visitor, asked: AskNext
+) -> list[AssignedItem]:
     """Assign items to a browser.
 
     Lost items come first. An excluded browser gets gold items only.
@@ -149,7 +149,7 @@ async def _lend(
     again = await lost(connection, desk, device.uid, asked.has)
     if again:
         return again[:MOST_AT_ONCE]
-    if device.standing is DeviceStanding.EXCLUDED:
+    if device.standing is DeviceState.EXCLUDED:
         return await lend(connection, desk, device.uid, number=asked.wanted, gold=True)
     golden = 0
     # Stop when only gold items are left: their answers are known.
@@ -161,17 +161,17 @@ async def _lend(
     return _mixed(found, known, device.uid.int)
 
 
-def _mixed(items: list[LentItem], known: list[LentItem], device: int) -> list[LentItem]:
+def _mixed(items: list[AssignedItem], known: list[AssignedItem], device: int) -> list[AssignedItem]:
     mixed = list(items)
     for item in known:
         mixed.insert((item.uid.int ^ device) % (len(mixed) + 1), item)
     return mixed
 
 
-def shown_item(uid: UUID, content: Mapping[str, Any], desk: Desk) -> ShownItem:
+def shown_item(uid: UUID, content: Mapping[str, Any], desk: AssignmentContext) -> AnnotatorItem:
     """Return an item as the page shows it."""
     image = None
     if desk.show is Show.IMAGE:
         image = f"items/{uid}/image"
     fields = {name: content.get(name) for name in ("text", "mark", "html", "box")}
-    return ShownItem(id=uid, title=content.get("title", ""), image=image, **fields)
+    return AnnotatorItem(id=uid, title=content.get("title", ""), image=image, **fields)

@@ -9,7 +9,7 @@ from uuid import UUID
 import orjson
 from pydantic import ValidationError
 
-from sluice.contracts.asking import AnsweredJob, AnswerFile, AnswerInFile, TakenAnswer
+from sluice.contracts.asking import AcceptedAnswer, AnsweredJob, AnswerFile, AnswerInFile
 from sluice.contracts.naming import output_name_that_fits, own_name
 from sluice.contracts.pilots import OutputFile
 from sluice.contracts.problems import NotFound, Unprocessable
@@ -19,9 +19,9 @@ from sluice.contracts.wording import first_fault
 from sluice.storage.checksums import stream
 from sluice.storage.errors import StorageError, StorageFull, StorageUnavailable
 from sluice.storage.operations import put_bytes
-from wfms.ask.db.giving import (
-    GivingItem,
-    GivingTask,
+from wfms.ask.db.decided_items import (
+    DecidedItem,
+    TaskWithDecidedItems,
     answers_to,
     freeze,
     given,
@@ -29,7 +29,7 @@ from wfms.ask.db.giving import (
     tasks_giving,
 )
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.one_by_one import HeldUp, one_by_one
+from wfms.ask.usecases.one_by_one import TaskBlocked, one_by_one
 
 #: Items in one round; files written at the same time.
 PAGE, WRITERS = 200, 8
@@ -56,15 +56,15 @@ async def give_answers(context: AskContext) -> bool:
     return await one_by_one(tasks, lambda task: _give(context, task))
 
 
-async def _give(context: AskContext, task: GivingTask) -> bool:
+async def _give(context: AskContext, task: TaskWithDecidedItems) -> bool:
     async with context.database.connection() as connection:
         items = await giving_items(connection, task.uid, most=PAGE)
         answers = await answers_to(connection, [item.uid for item in items])
-    held: list[HeldUp] = []
+    held: list[TaskBlocked] = []
     try:
         taken = await _taken(context, task.uid, await _written(items, answers, task, held), held)
     except NotFound:  # the task is deleted: nobody wants its answers any more
-        taken = [TakenAnswer(id=item.job, answer=ReportAnswer.STALE) for item in items]
+        taken = [AcceptedAnswer(id=item.job, answer=ReportAnswer.STALE) for item in items]
     fates = {one.id: one.answer is ReportAnswer.STALE for one in taken}
     async with context.database.transaction() as transaction:
         await given(transaction.connection, task.uid, fates)
@@ -75,10 +75,10 @@ async def _give(context: AskContext, task: GivingTask) -> bool:
 
 
 async def _written(
-    items: Sequence[GivingItem],
+    items: Sequence[DecidedItem],
     answers: dict[UUID, list[AnswerInFile]],
-    task: GivingTask,
-    held: list[HeldUp],
+    task: TaskWithDecidedItems,
+    held: list[TaskBlocked],
 ) -> list[AnsweredJob]:
     """Write the files of items and return the jobs whose file was written.
 
@@ -88,7 +88,7 @@ async def _written(
     writing = asyncio.Semaphore(WRITERS)
     written = away = 0
 
-    async def write(item: GivingItem) -> AnsweredJob | None:
+    async def write(item: DecidedItem) -> AnsweredJob | None:
         nonlocal written, away
         async with writing:
             if not written and away >= WRITERS:
@@ -97,7 +97,7 @@ async def _written(
                 job = await _answered(item, answers.get(item.uid, []), task)
             except (StorageError, ValidationError) as error:
                 why = first_fault(error) if isinstance(error, ValidationError) else str(error)
-                held.append(HeldUp(f"answers cannot be written: {why}"))
+                held.append(TaskBlocked(f"answers cannot be written: {why}"))
                 away += isinstance(error, StorageFull | StorageUnavailable)
                 return None
             written += 1
@@ -107,7 +107,7 @@ async def _written(
 
 
 async def _answered(
-    item: GivingItem, answers: Sequence[AnswerInFile], task: GivingTask
+    item: DecidedItem, answers: Sequence[AnswerInFile], task: TaskWithDecidedItems
 ) -> AnsweredJob:
     """Return the job of an item, after its file is written unless the task has ended.
 
@@ -115,7 +115,7 @@ async def _answered(
         StorageError: The file cannot be written.
         ValidationError: The URL is too long.
     """
-    file = AnswerGiven.of(item, answers, task.output)
+    file = AnswerFileRef.of(item, answers, task.output)
     if task.over:  # written before the WMS was told, if at all, and perhaps deleted since
         stored = stream(BytesIO(file.data).read, None)
     else:
@@ -135,8 +135,8 @@ async def _answered(
 
 
 async def _taken(
-    context: AskContext, task: UUID, jobs: Sequence[AnsweredJob], held: list[HeldUp]
-) -> list[TakenAnswer]:
+    context: AskContext, task: UUID, jobs: Sequence[AnsweredJob], held: list[TaskBlocked]
+) -> list[AcceptedAnswer]:
     """Report jobs to the WMS, and return what it says of them.
 
     Jobs whose file the WMS does not accept are added to ``held``.
@@ -149,14 +149,14 @@ async def _taken(
     try:
         return (await context.wms.answered(task, jobs)).jobs
     except Unprocessable as refusal:
-        held.append(HeldUp(f"the WMS does not find what was written: {refusal.detail}"))
+        held.append(TaskBlocked(f"the WMS does not find what was written: {refusal.detail}"))
         refused = str(refusal.fields.get("jobs", "")).split(",")
     others = [job for job in jobs if str(job.id) not in refused]
     return await _taken(context, task, others, held) if len(others) < len(jobs) else []
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerGiven:
+class AnswerFileRef:
     """The file with the answers to one item."""
 
     name: str
@@ -165,8 +165,8 @@ class AnswerGiven:
 
     @classmethod
     def of(
-        cls, item: GivingItem, answers: Sequence[AnswerInFile], output: TaskOutput
-    ) -> "AnswerGiven":
+        cls, item: DecidedItem, answers: Sequence[AnswerInFile], output: TaskOutput
+    ) -> "AnswerFileRef":
         """Return the file of an item with its name, URL and content."""
         own = own_name(item.file.name)
         name = output_name_that_fits(item.seq, _ATTEMPT, own.rsplit(".", 1)[0], ".json")

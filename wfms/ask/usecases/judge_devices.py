@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.states import DeviceStanding
+from sluice.contracts.states import DeviceState
 from sluice.servicekit.database import Connection
 from wfms.ask.db.devices import (
     alone,
@@ -20,16 +20,16 @@ from wfms.ask.db.devices import (
     store_evidence,
     votes_on,
 )
-from wfms.ask.domain.trust import LIMIT, KnownBy, others_agree_on, score
+from wfms.ask.domain.trust import LIMIT, AnswerReference, others_agree_on, score
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.set_standing import apply_standing
+from wfms.ask.usecases.set_device_state import apply_standing
 
 log = structlog.get_logger(__name__)
 
 PAGE = 1000
 
 #: Browser, kind of reference, right answer, answer of the browser.
-_Seen = tuple[UUID, KnownBy, str, str]
+_Seen = tuple[UUID, AnswerReference, str, str]
 
 
 async def judge_devices(context: AskContext) -> bool:
@@ -50,7 +50,7 @@ async def judge_devices(context: AskContext) -> bool:
         found = await _weighed(connection, seen)
     for device, reason in found.items():
         done = await apply_standing(
-            context, device, DeviceStanding.EXCLUDED, reason=reason, set_by=None
+            context, device, DeviceState.EXCLUDED, reason=reason, set_by=None
         )
         if done:
             log.info("ask.device_excluded", device=str(device), reason=reason)
@@ -63,7 +63,7 @@ async def _new_evidence(connection: Connection, older: timedelta) -> tuple[list[
     items = await decided_items(connection, older=older, most=PAGE)
     votes = await votes_on(connection, items)
     await items_judged(connection, items)
-    seen = [(device, KnownBy.GOLD, known, answer) for _, device, answer, known in gold]
+    seen = [(device, AnswerReference.GOLD, known, answer) for _, device, answer, known in gold]
     seen += [one for of_item in votes.values() for one in _beside_others(of_item)]
     return seen, PAGE in (len(gold), len(items))
 
@@ -73,7 +73,7 @@ def _beside_others(votes: Iterable[tuple[UUID, str]]) -> Iterable[_Seen]:
     numbers = Counter(answer for _, answer in votes)
     for device, answer in votes:
         if (right := others_agree_on(numbers, answer)) is not None:
-            yield device, KnownBy.PEERS, right, answer
+            yield device, AnswerReference.PEERS, right, answer
 
 
 async def _weighed(connection: Connection, seen: list[_Seen]) -> dict[UUID, str]:
@@ -89,7 +89,7 @@ async def _weighed(connection: Connection, seen: list[_Seen]) -> dict[UUID, str]
         evidence = _with(device.evidence, new[device.uid])
         value = score(evidence, device.answers)
         stored[device.uid] = evidence, value
-        if value > LIMIT and device.standing is DeviceStanding.COUNTED and not device.by_hand:
+        if value > LIMIT and device.standing is DeviceState.COUNTED and not device.by_hand:
             found[device.uid] = _reason(value)
     await store_evidence(connection, stored)
     return found

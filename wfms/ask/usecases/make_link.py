@@ -7,8 +7,8 @@ from sluice.contracts.asking_watch import AskLink, NewLink
 from sluice.contracts.problems import Conflict, NotFound
 from wfms.ask.db.devices import AskingPlace, StoredLink, end_link, insert_link, links_of_step
 from wfms.ask.db.progress import ask_of
+from wfms.ask.usecases.admit_browser import digest_of, new_token
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.let_in import digest_of, new_token
 
 #: Maximum days of a link for oneself: it may outlive the person's right to sign in.
 _OWN_DAYS = 1

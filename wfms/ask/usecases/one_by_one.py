@@ -8,7 +8,7 @@ from sluice.contracts.problems import NotAvailable
 Task = TypeVar("Task")
 
 
-class HeldUp(Exception):
+class TaskBlocked(Exception):
     """The work on one task cannot go on for now. The message is for operators."""
 
 
@@ -31,7 +31,7 @@ async def one_by_one(tasks: Iterable[Task], do: Callable[[Task], Awaitable[bool]
     match first:
         case None:
             return more
-        case HeldUp():
+        case TaskBlocked():
             raise NotAvailable(str(first)) from first
         case _:
             raise first

@@ -9,7 +9,7 @@ from sluice.contracts.ask import Show
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.storage.errors import StorageError
 from sluice.storage.reader import open_reader
-from wfms.ask.db.lending import FoundItem, shown_item
+from wfms.ask.db.assignments import FoundItem, shown_item
 from wfms.ask.domain.contents import LARGEST_IMAGE, Unreadable, image_of
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext

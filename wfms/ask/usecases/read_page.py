@@ -1,7 +1,7 @@
 """Read the question that the page shows, and how the page asks it."""
 
 from sluice.contracts.asking import AskPage
-from wfms.ask.db.lending import is_anything_open
+from wfms.ask.db.assignments import is_anything_open
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext
 

@@ -6,29 +6,29 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.ask import Ask
-from sluice.contracts.asking_watch import AskDevice, AskingStep, ExportedAnswer
-from sluice.contracts.owners import Sight
+from sluice.contracts.asking_watch import AskDevice, ExportedAnswer, HumanStep
+from sluice.contracts.owners import Visibility
 from sluice.contracts.problems import NotFound
-from sluice.contracts.states import DeviceStanding
+from sluice.contracts.states import DeviceState
 from wfms.ask.db.devices import AskingPlace, devices_of_step, place_of_link
 from wfms.ask.db.progress import all_answers, ask_of, asking_steps, items_by_state, place_of_device
-from wfms.ask.domain.trust import LIMIT, KnownBy, right_of
+from wfms.ask.domain.trust import LIMIT, AnswerReference, right_of
 from wfms.ask.usecases.context import AskContext
 
 MOST_DEVICES = 1000
 
 
-async def read_steps(context: AskContext, sight: Sight) -> list[AskingStep]:
+async def read_steps(context: AskContext, visibility: Visibility) -> list[HumanStep]:
     """Return the progress of the steps whose groups the caller sees."""
     async with context.database.connection() as connection:
-        rows = await asking_steps(connection, sight.groups)
+        rows = await asking_steps(connection, visibility.groups)
         items = await items_by_state(connection, sorted({row["template"] for row in rows}))
     found = []
     for row in rows:
         ask = Ask.model_validate(row["ask"])
         place = AskingPlace(row["template"], row["step"], row["owner_group"])
         found.append(
-            AskingStep(
+            HumanStep(
                 template=place.template,
                 step=place.step,
                 group=place.group,
@@ -79,12 +79,12 @@ def _device(row: Mapping[str, Any]) -> AskDevice:
         first_at=row["first_at"],
         last_at=row["last_at"],
         given=row["given"],
-        gold=right_of(evidence, KnownBy.GOLD),
-        peers=right_of(evidence, KnownBy.PEERS),
+        gold=right_of(evidence, AnswerReference.GOLD),
+        peers=right_of(evidence, AnswerReference.PEERS),
         score=round(row["score"], 2),
         limit=round(LIMIT, 2),
         seconds=row["seconds"],
-        standing=DeviceStanding(row["standing"]),
+        standing=DeviceState(row["standing"]),
         reason=row["reason"],
         set_by=row["set_by"],
         alike=row["alike"],

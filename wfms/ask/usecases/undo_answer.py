@@ -2,11 +2,11 @@
 
 from uuid import UUID
 
-from sluice.contracts.asking import ShownItem
+from sluice.contracts.asking import AnnotatorItem
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import AskItemState
+from wfms.ask.db.assignments import lock_items, settle, shown_item, take_back
 from wfms.ask.db.devices import browser_alone, count
-from wfms.ask.db.lending import lock_items, settle, shown_item, take_back
 from wfms.ask.usecases import answer_and_ask
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext
@@ -14,7 +14,7 @@ from wfms.ask.usecases.context import AskContext
 _BACK = frozenset({AskItemState.OPEN, AskItemState.DECIDED})
 
 
-async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> ShownItem:
+async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> AnnotatorItem:
     """Take an answer back and assign its item to the browser again.
 
     Raises:

@@ -22,12 +22,12 @@ def attention_router(database: Database) -> APIRouter:
 
     @router.get("/counts")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def counts(sight: Seen) -> ChainCounts:
+    async def counts(visibility: Seen) -> ChainCounts:
         """Count the chains that have not ended, and those that need a person.
 
         The latter are listed by `/chains?attention=true`.
         """
-        return await count_chains(database, sight)
+        return await count_chains(database, visibility)
 
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)

@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Query, Response, status
 
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.chains import Chain, ChainPage, ListedState, NewChain
+from sluice.contracts.chains import Chain, ChainListState, ChainPage, NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.key_values import MAX_FILTERED_KEYS, metadata_filter
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -40,14 +40,14 @@ MetaFilter = Annotated[
 
 def _filters(
     *,
-    state: ListedState | None = None,
+    state: ChainListState | None = None,
     dataset_uid: UUID | None = None,
     uses: UUID | None = None,
     template: str | None = None,
     owner: str | None = None,
     meta: MetaFilter = None,
 ) -> ChainQuery:
-    incomplete = state is ListedState.INCOMPLETE
+    incomplete = state is ChainListState.INCOMPLETE
     stored = ChainState.FINISHED if incomplete else None if state is None else ChainState(state)
     return ChainQuery(
         state=stored,
@@ -123,7 +123,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
     @allow(CallingService.OPERATOR)
     async def delete(
         uid: UUID,
-        sight: Seen,
+        visibility: Seen,
         force: Annotated[
             bool, Query(description="Cancel chains that need it; delete an output too.")
         ] = False,
@@ -139,7 +139,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
         that version is taken back. Repeating it is fine.
         """
         dataset = await delete_dataset(
-            context, uid, force=force, taken_back=taken_back, sight=sight
+            context, uid, force=force, taken_back=taken_back, visibility=visibility
         )
         wake()
         return dataset
@@ -150,7 +150,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_chains(
         query: Annotated[ChainQuery, Depends(_query)],
-        sight: Seen,
+        visibility: Seen,
         after: str | None = None,
     ) -> ChainPage:
         """List chains, newest first.
@@ -162,7 +162,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         again, and those with a step that cannot go on; `ended`: instead, those that have ended, the
         last to end first, on one page; `failures`: with the numbers of failed jobs.
         """
-        return await read_chains(database, replace(query, sight=sight), after=after)
+        return await read_chains(database, replace(query, visibility=visibility), after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)

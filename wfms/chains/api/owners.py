@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Visibility
 from sluice.servicekit.database import Database
 from wfms.chains.db.owners import group_of_chain, group_of_task
 from wfms.chains.usecases.cancel_chain import UnknownChain
@@ -19,7 +19,7 @@ class ChainOwners:
         self._database = database
 
     async def require(
-        self, sight: Sight, address: str, path: Mapping[str, str], *, changes: bool
+        self, visibility: Visibility, address: str, path: Mapping[str, str], *, changes: bool
     ) -> None:
         """Require that the principal sees the chain or task of the request.
 
@@ -36,5 +36,5 @@ class ChainOwners:
         of_chain = address.startswith(_OF_CHAIN)
         async with self._database.connection() as connection:
             group = await (group_of_chain if of_chain else group_of_task)(connection, uid)
-        if group is None or not sight.is_member(group):
+        if group is None or not visibility.is_member(group):
             raise UnknownChain(uid) if of_chain else NoSuchTask(uid)

@@ -38,7 +38,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     @router.get("", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def list_tasks(
-        sight: Seen,
+        visibility: Seen,
         *,
         chain: Annotated[UUID | None, Depends(_chain_filter)],
         state: StepState | None = None,
@@ -60,7 +60,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
                 limit=limit,
                 paged=paged,
                 full=full,
-                sight=sight,
+                visibility=visibility,
             ),
         )
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.attention import Acknowledgement, ChainCounts
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Visibility
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 
@@ -47,9 +47,9 @@ RETURNING uid
 SEEN = "SELECT state, acknowledged_by, acknowledged_at FROM chains WHERE uid = $1"
 
 
-async def counts(connection: Connection, sight: Sight) -> ChainCounts:
+async def counts(connection: Connection, visibility: Visibility) -> ChainCounts:
     """Count the visible chains by state, and those that need a person."""
-    groups = sight.names()
+    groups = visibility.names()
     found = {row["state"]: row["chains"] for row in await connection.fetch(UNDER_WAY, groups)}
     return ChainCounts(
         in_progress=found.get(ChainState.IN_PROGRESS, 0),

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from sluice.contracts.append_only import Collect, Collected
 from sluice.contracts.chains import ChainCollection
-from sluice.contracts.standing import Collect, Collected
 from sluice.servicekit.database import Connection
-from wfms.chains.domain.collecting import ToCollect
+from wfms.chains.domain.collecting import CollectableOutput
 
 ASK = """
 INSERT INTO collections (chain_uid, dataset_uid, output, standing, standing_type, asked_at)
@@ -51,7 +51,7 @@ class WaitingCollection:
 
 
 async def ask_to_collect(
-    connection: Connection, chain: UUID, outputs: Sequence[ToCollect], *, now: datetime
+    connection: Connection, chain: UUID, outputs: Sequence[CollectableOutput], *, now: datetime
 ) -> None:
     """Queue outputs of a locked chain. Repeating it changes nothing."""
     await connection.execute(

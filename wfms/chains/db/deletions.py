@@ -62,7 +62,7 @@ KEEP_INPUT = "UPDATE inputs SET released_at = NULL WHERE dataset_uid = $1"
 
 
 @dataclass(frozen=True, slots=True)
-class Needing:
+class DependentChain:
     """A chain that needs a data set; ``ending`` if it is being stopped."""
 
     uid: UUID
@@ -72,11 +72,11 @@ class Needing:
     dataset: str
 
 
-async def needed_by(connection: Connection, uid: UUID) -> list[Needing]:
+async def needed_by(connection: Connection, uid: UUID) -> list[DependentChain]:
     """Return the chains that have not ended and have not released the data set."""
     rows = await connection.fetch(NEEDED_BY, uid)
     return [
-        Needing(
+        DependentChain(
             row["uid"],
             ChainState(row["state"]),
             row["ending"] is not None,

@@ -1,13 +1,13 @@
 """The quotas of chains that groups and people may have at the same time."""
 
 from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.contracts.quotas import Quantity, Reached, holders_of
+from sluice.contracts.quotas import Quantity, ReachedQuota, holders_of
 from sluice.contracts.states import ChainState
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
-from sluice.servicekit.quotas.counted import Counted
+from sluice.servicekit.quotas.counted_quantities import CountedQuantities
 
-CHAINS = Counted(
+CHAINS = CountedQuantities(
     rows=f"FROM chains WHERE state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')",
     sums={Quantity.CHAINS: "count(*)"},
 )
@@ -16,7 +16,7 @@ CHAINS = Counted(
 class TooManyChains(Conflict):
     """The quota leaves no room for the chain that a person asked for."""
 
-    def __init__(self, reached: Reached) -> None:
+    def __init__(self, reached: ReachedQuota) -> None:
         super().__init__(
             f"{reached}: wait for the end of one, or cancel it",
             holder=str(reached.holder),
@@ -24,10 +24,10 @@ class TooManyChains(Conflict):
         )
 
 
-class TooManyChainsNow(NotAvailable):
+class TooManyTriggeredChains(NotAvailable):
     """The quota leaves no room for a chain that starts by itself, so it waits."""
 
-    def __init__(self, reached: Reached) -> None:
+    def __init__(self, reached: ReachedQuota) -> None:
         super().__init__(
             f"{reached}: it begins when one has ended",
             holder=str(reached.holder),
@@ -40,9 +40,9 @@ async def require_quota(connection: Connection, whose: Ownership, *, by_person: 
 
     Raises:
         TooManyChains: They do not, and a person asked.
-        TooManyChainsNow: They do not, and the chain starts by itself.
+        TooManyTriggeredChains: They do not, and the chain starts by itself.
     """
     holders = holders_of(group=whose.group, owner=whose.owner)
     reached = await CHAINS.reached(connection, holders, {Quantity.CHAINS: 1})
     if reached is not None:
-        raise TooManyChains(reached) if by_person else TooManyChainsNow(reached)
+        raise TooManyChains(reached) if by_person else TooManyTriggeredChains(reached)

@@ -16,7 +16,7 @@ from sluice.contracts.chains import (
     ChainTask,
 )
 from sluice.contracts.numbers import counted
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 from wfms.chains.db.attention import WANTED
@@ -134,7 +134,7 @@ class ChainQuery:
         ended: Only those that have ended, the last to end first, on one page.
         failures: Return the numbers of failed jobs, too.
         limit: Length of a page.
-        sight: What the caller may see.
+        visibility: What the caller may see.
     """
 
     uids: Sequence[UUID] | None = None
@@ -149,7 +149,7 @@ class ChainQuery:
     ended: bool = False
     failures: bool = False
     limit: int = 1
-    sight: Sight = ALL
+    visibility: Visibility = ALL
 
     @property
     def further(self) -> dict[str, Any]:
@@ -187,7 +187,7 @@ async def chains_page(
         before,
         query.limit,
         query.dataset,
-        query.sight.names(),
+        query.visibility.names(),
         *query.further.values(),
     )
     uids = [row["uid"] for row in rows]
@@ -260,7 +260,7 @@ async def tasks_page(
     state: StepState | None = None,
     after: tuple[int, int] | None = None,
     limit: int = 1,
-    sight: Sight = ALL,
+    visibility: Visibility = ALL,
 ) -> tuple[list[ChainTask], tuple[int, int] | None]:
     """Return a page of tasks without the WMS's counts, and the place of the last one.
 
@@ -268,7 +268,7 @@ async def tasks_page(
     full.
     """
     rows = await connection.fetch(
-        TASKS, task, chain, state, limit, *(after or (None, None)), sight.names()
+        TASKS, task, chain, state, limit, *(after or (None, None)), visibility.names()
     )
     last = (int(rows[-1]["position"]), int(rows[-1]["ordinal"])) if len(rows) == limit else None
     tasks = [

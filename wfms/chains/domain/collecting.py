@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from sluice.contracts.standing import Collect
+from sluice.contracts.append_only import Collect
 from sluice.contracts.states import ChainState
 from wfms.chains.domain.chain import ChainView
 
 
 @dataclass(frozen=True, slots=True)
-class ToCollect:
+class CollectableOutput:
     """The workflow output ``name``, which data set it is, and where it is collected."""
 
     name: str
@@ -17,7 +17,7 @@ class ToCollect:
     into: Collect
 
 
-def to_collect(chain: ChainView, state: ChainState) -> list[ToCollect]:
+def to_collect(chain: ChainView, state: ChainState) -> list[CollectableOutput]:
     """Return the outputs to collect when the chain moves to ``state``.
 
     A chain that fails, is canceled or was discarded before contributes nothing.
@@ -28,5 +28,5 @@ def to_collect(chain: ChainView, state: ChainState) -> list[ToCollect]:
     for output in chain.plan.outputs:
         dataset = chain.dataset(output.step, output.port)
         if output.collect is not None and dataset is not None:
-            found.append(ToCollect(output.name, dataset.uid, output.collect))
+            found.append(CollectableOutput(output.name, dataset.uid, output.collect))
     return found

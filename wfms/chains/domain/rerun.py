@@ -64,7 +64,7 @@ Place = tuple[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class RerunRequest:
     """What a rerun was asked for.
 
     Attributes:
@@ -103,7 +103,7 @@ class Rerun:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _RerunData:
     """Data sets that can be read.
 
     ``safe`` ones are on the output storage. Some files of ``released`` ones are deleted.
@@ -115,7 +115,11 @@ class _Found:
 
 
 def plan_rerun(
-    chain: ChainView, wish: Wish, *, there: Collection[UUID], released: Collection[UUID] = ()
+    chain: ChainView,
+    wish: RerunRequest,
+    *,
+    there: Collection[UUID],
+    released: Collection[UUID] = (),
 ) -> Rerun:
     """Return what a rerun of the chain does.
 
@@ -139,7 +143,7 @@ def plan_rerun(
         if dataset.step is not None and dataset.port is not None
     }
     here = frozenset(place for place, dataset in written.items() if dataset.uid in there)
-    found = _Found(
+    found = _RerunData(
         here,
         safe=frozenset(place for place in here if written[place].uploaded),
         released=frozenset(place for place in here if written[place].uid in released),
@@ -167,7 +171,7 @@ NOT_UPLOADED = "what it wrote is not on the output storage"
 
 
 @dataclass(frozen=True, slots=True)
-class _ByJobs:
+class _PartialSteps:
     """Steps that take over finished jobs.
 
     ``sure`` ones take over all jobs that finished, so they do not need the files that these read.
@@ -179,12 +183,12 @@ class _ByJobs:
 
 def _by_jobs(
     chain: ChainView,
-    wish: Wish,
+    wish: RerunRequest,
     runs: Mapping[str, str],
     *,
     changed: Collection[str],
-    found: _Found,
-) -> _ByJobs:
+    found: _RerunData,
+) -> _PartialSteps:
     plan = chain.plan
     able = {
         step.name
@@ -209,10 +213,10 @@ def _by_jobs(
         for name in able
         if all((name, output.port) not in found.released for output in plan.step(name).outputs)
     }
-    return _ByJobs(frozenset(sure | whole), frozenset(sure))
+    return _PartialSteps(frozenset(sure | whole), frozenset(sure))
 
 
-def _lacks_files(chain: ChainView, step: PlanStep, found: _Found) -> bool:
+def _lacks_files(chain: ChainView, step: PlanStep, found: _RerunData) -> bool:
     """Return whether the step did not finish and lacks files that it would read as a whole."""
     return chain.steps[step.name].state is not StepState.FINISHED and any(
         source.step is not None and (source.step, source.port) in found.released
@@ -221,7 +225,7 @@ def _lacks_files(chain: ChainView, step: PlanStep, found: _Found) -> bool:
 
 
 def _is_sure(
-    plan: Plan, name: str, runs: Collection[str], *, sure: Collection[str], found: _Found
+    plan: Plan, name: str, runs: Collection[str], *, sure: Collection[str], found: _RerunData
 ) -> bool:
     """Return whether the step's finished jobs find their inputs unchanged.
 
@@ -241,7 +245,7 @@ def _is_sure(
     )
 
 
-def _changed(plan: Plan, wish: Wish) -> set[str]:
+def _changed(plan: Plan, wish: RerunRequest) -> set[str]:
     """Return the steps whose own arguments, or files given as parameters, have changed."""
     files = {
         Source(step=None, port=name)
@@ -256,7 +260,7 @@ def _changed(plan: Plan, wish: Wish) -> set[str]:
     }
 
 
-def _wanted(chain: ChainView, wish: Wish, *, changed: set[str]) -> dict[str, str]:
+def _wanted(chain: ChainView, wish: RerunRequest, *, changed: set[str]) -> dict[str, str]:
     unfinished = {
         name: f"it {_ENDED[step.state]}"
         for name, step in chain.steps.items()
@@ -313,8 +317,8 @@ def _again(
     plan: Plan,
     runs: Mapping[str, str],
     *,
-    by_jobs: _ByJobs,
-    found: _Found,
+    by_jobs: _PartialSteps,
+    found: _RerunData,
 ) -> dict[str, str]:
     """Return the steps that must run because their output is needed and cannot be taken over."""
     wanted: dict[str, str] = {}
@@ -350,7 +354,7 @@ def _has_jobs(chain: ChainView, step: PlanStep) -> bool:
 
 
 def _missing(
-    plan: Plan, wish: Wish, runs: Collection[str], *, there: Collection[UUID]
+    plan: Plan, wish: RerunRequest, runs: Collection[str], *, there: Collection[UUID]
 ) -> list[str]:
     sentences = []
     for port, uid in from_outside(plan, wish).items():
@@ -370,7 +374,7 @@ def _missing(
     return sentences
 
 
-def from_outside(plan: Plan, wish: Wish) -> dict[str, UUID]:
+def from_outside(plan: Plan, wish: RerunRequest) -> dict[str, UUID]:
     """Return the first input and the files given as parameters, by their source names."""
     files = given_files(plan, wish.params)
     return {plan.data_input: wish.input, **{name: file.dataset for name, file in files.items()}}

@@ -6,11 +6,11 @@ from sluice.contracts.chains import RerunStep
 from sluice.contracts.plan import PlanStep
 from sluice.contracts.states import TaskState
 from sluice.contracts.tasks import TaskStatus
-from wfms.chains.domain.rerun import Rerun, Wish
+from wfms.chains.domain.rerun import Rerun, RerunRequest
 
 
 def step_of_rerun(
-    rerun: Rerun, wish: Wish, step: PlanStep, counts: Mapping[str, TaskStatus]
+    rerun: Rerun, wish: RerunRequest, step: PlanStep, counts: Mapping[str, TaskStatus]
 ) -> RerunStep:
     """Return what a rerun does with a step.
 
@@ -38,7 +38,7 @@ def step_of_rerun(
     )
 
 
-def _same(wish: Wish) -> bool:
+def _same(wish: RerunRequest) -> bool:
     return wish.params == wish.before
 
 

@@ -18,7 +18,7 @@ from sluice.contracts.owners import EVERYONE
 from sluice.contracts.plan import NextSource, Plan, PlanStep, Source, StepInput
 from sluice.contracts.problems import Finding, Unprocessable
 from sluice.contracts.states import DatasetType
-from sluice.contracts.tasks import NextInput, TakenOver, Task, TaskInput, TaskOutput
+from sluice.contracts.tasks import NextInput, ReusedTask, Task, TaskInput, TaskOutput
 from sluice.visible_text import quoted
 from wfms.chains.domain.graph import output_ports
 from wfms.chains.domain.identity import dataset_name, task_uid
@@ -176,7 +176,7 @@ class StepDatasets:
     sources: Mapping[Source, UUID]
     outputs: Mapping[str, DatasetFolder]
     logs: DatasetFolder
-    before: TakenOver | None = None
+    before: ReusedTask | None = None
 
 
 def make_task(

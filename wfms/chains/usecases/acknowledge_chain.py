@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.contracts.attention import Acknowledge, AlreadySeen
+from sluice.contracts.attention import Acknowledge, AlreadyAcknowledged
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import ChainState
 from sluice.servicekit.database import Database
@@ -30,7 +30,7 @@ async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -
     Raises:
         UnknownChain: There is no such chain.
         NothingToAcknowledge: It needs nobody's decision.
-        AlreadySeen: Somebody else has acknowledged it.
+        AlreadyAcknowledged: Somebody else has acknowledged it.
     """
     now = database.clock.now()
     async with database.transaction() as transaction:
@@ -46,4 +46,4 @@ async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -
     if first is None:
         raise NothingToAcknowledge(uid, state)
     if first.by != asked.by:
-        raise AlreadySeen(f"chain {uid}", first.by, first.at)
+        raise AlreadyAcknowledged(f"chain {uid}", first.by, first.at)

@@ -7,8 +7,8 @@ repeating the request after a crash has no effect.
 
 import structlog
 
+from sluice.contracts.append_only import Collected, CollectFiles
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.standing import Collected, CollectFiles
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains
 from wfms.chains.db.collections import WaitingCollection, end_collection, waiting_collections

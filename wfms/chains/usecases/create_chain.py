@@ -12,7 +12,7 @@ from sluice.contracts.asset_refs import MARK, SCHEME, is_asset
 from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Sight, sight
+from sluice.contracts.owners import Visibility, visibility
 from sluice.contracts.parameters import findings
 from sluice.contracts.problems import Conflict, Finding
 from sluice.contracts.states import DatasetState, DatasetType
@@ -29,7 +29,7 @@ from wfms.chains.domain.tasks import name_findings
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_bound_assets, find_given_assets
-from wfms.chains.usecases.find_files import DatasetGone, UnfitChain, find_files, unknown_dataset
+from wfms.chains.usecases.find_files import ChainRefused, DatasetGone, find_files, unknown_dataset
 from wfms.chains.usecases.find_secrets import find_secrets
 
 log = structlog.get_logger(__name__)
@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 TRIES = 5
 
 
-class AssetsMoved(Conflict):
+class AssetsChanged(Conflict):
     """Versions of assets were taken back during each of several attempts to find them."""
 
     def __init__(self, new: NewChain) -> None:
@@ -65,16 +65,16 @@ async def create_chain(
         The chain's uid, and whether it is new.
 
     Raises:
-        UnfitChain: The data set or the parameters do not fit the template.
+        ChainRefused: The data set or the parameters do not fit the template.
         DatasetGone: A data set is deleted or about to be.
         Forbidden: The person is not in the group.
         NotFound: The person does not see a data set.
-        AssetsMoved: The versions of assets are being taken back.
+        AssetsChanged: The versions of assets are being taken back.
         TooManyChains: A quota leaves no room, and a person asks.
-        TooManyChainsNow: A quota leaves no room, and the chain starts by itself.
+        TooManyTriggeredChains: A quota leaves no room, and the chain starts by itself.
         NotAvailable: The DMS or the operator service does not answer.
     """
-    seen_by = sight([new.group]) if by is None else by.sight
+    seen_by = visibility([new.group]) if by is None else by.visibility
     whose = ownership(by, owner=new.owner, group=new.group)
     await _require_seen(context, new, seen_by, by=by)
     if any(map(is_asset, new.params.values())):
@@ -89,18 +89,18 @@ async def create_chain(
         bound = await find_bound_assets(context.operator, new)
         try:
             return await _create(
-                context, new, bound, _For(whose, seen_by, by_person=by is not None)
+                context, new, bound, _ChainOwner(whose, seen_by, by_person=by is not None)
             )
-        except (DatasetGone, UnfitChain):
+        except (DatasetGone, ChainRefused):
             # A version may have been taken back meanwhile. Then the next attempt finds another
             # version, or a reason.
             if await find_bound_assets(context.operator, new) == bound:
                 raise
-    raise AssetsMoved(new)
+    raise AssetsChanged(new)
 
 
 async def _require_seen(
-    context: ChainsContext, new: NewChain, seen_by: Sight, *, by: Person | None
+    context: ChainsContext, new: NewChain, seen_by: Visibility, *, by: Person | None
 ) -> None:
     """Require that the data set is visible: since it was matched, its sharing may have ended."""
     dataset = new.dataset
@@ -109,7 +109,7 @@ async def _require_seen(
     if seen_by.sees(dataset.group, dataset.shared_with):
         return
     if by is None:
-        raise UnfitChain(
+        raise ChainRefused(
             f"data set {dataset.name} is not shared with the group {new.group} any more"
         )
     raise unknown_dataset(dataset.uid)
@@ -120,11 +120,11 @@ def _with(new: NewChain, bound: Mapping[str, Any]) -> NewChain:
 
 
 @dataclass(frozen=True, slots=True)
-class _For:
+class _ChainOwner:
     """Who owns the chain, and who must see what it reads."""
 
     whose: Ownership
-    seen_by: Sight
+    seen_by: Visibility
     by_person: bool
 
 
@@ -144,7 +144,7 @@ async def _key(connection: Connection, new: NewChain) -> tuple[ChainKey, bool]:
 
 
 async def _create(
-    context: ChainsContext, asked: NewChain, bound: Mapping[str, Any], made_for: _For
+    context: ChainsContext, asked: NewChain, bound: Mapping[str, Any], made_for: _ChainOwner
 ) -> tuple[UUID, bool]:
     """Create the chain as ``create_chain`` does; ``bound`` has the template's bound parameters."""
     database, new = context.database, _with(asked, bound)
@@ -195,38 +195,38 @@ async def _is_copy(context: ChainsContext, new: NewChain) -> bool:
 
 def _require_fitting(new: NewChain) -> None:
     if wrong := findings(new.plan, new.params):
-        raise UnfitChain.of(new, wrong)
+        raise ChainRefused.of(new, wrong)
 
 
 def _check(uid: UUID, new: NewChain) -> None:
     dataset = new.dataset
     if MARK in dataset.meta:
-        raise UnfitChain(
+        raise ChainRefused(
             f"data set {dataset.name} holds the asset {dataset.meta[MARK]}, which a chain is given"
             f" as a parameter ({SCHEME}{dataset.meta[MARK]}), and does not carry through a template"
         )
     if dataset.standing is not None:
-        raise UnfitChain(
+        raise ChainRefused(
             f"data set {dataset.name} is standing: it grows, and is no chain's input; templates"
             " that say sluice:match with every take slices of it"
         )
     if dataset.type in {DatasetType.INTERMEDIATE, DatasetType.LOGS}:
-        raise UnfitChain(
+        raise ChainRefused(
             f"data set {dataset.name} is of type {dataset.type}: such data lives only inside its"
             " own chain"
         )
     if dataset.count_files and not new.plan.takes_dataset:
-        raise UnfitChain(
+        raise ChainRefused(
             f"template {new.template} takes no data set, all its inputs are parameters, and"
             f" {dataset.name} has files: start it without a data set"
         )
     if broken_links := link_findings(new.plan):
-        raise UnfitChain.of(new, broken_links)
+        raise ChainRefused.of(new, broken_links)
     wrong = [*findings(new.plan, new.params), *name_findings(uid, new.plan)]
     broken = unmet(new.plan, DatasetFacts.of(dataset), new.params)
     wrong += [Finding(message=requires_text([condition])) for condition in broken]
     if wrong:
-        raise UnfitChain.of(new, wrong)
+        raise ChainRefused.of(new, wrong)
     if dataset.state in {DatasetState.DELETING, DatasetState.DELETED}:
         raise DatasetGone(dataset, f"is {dataset.state}")
 

@@ -16,13 +16,13 @@ import structlog
 from sluice.contracts.asset_refs import MARK
 from sluice.contracts.assets import AssetKept
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotAvailable, NotFound
 from sluice.contracts.states import ChainState, DatasetType
 from sluice.servicekit.database import PASSING
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, deletions
-from wfms.chains.db.deletions import Needing
+from wfms.chains.db.deletions import DependentChain
 from wfms.chains.usecases.cancel_chain import TooLate, cancel_chain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_files import require_owned
@@ -39,7 +39,7 @@ MOST_NAMED = 20
 class DatasetNeeded(NeedsForce):
     """Chains that have not ended need the data set; the findings name them."""
 
-    def __init__(self, dataset: Dataset, needing: list[Needing]) -> None:
+    def __init__(self, dataset: Dataset, needing: list[DependentChain]) -> None:
         count = (
             f"{len(needing)} chains that have"
             if len(needing) != 1
@@ -68,7 +68,7 @@ async def delete_dataset(
     *,
     force: bool,
     taken_back: bool = False,
-    sight: Sight = ALL,
+    visibility: Visibility = ALL,
 ) -> Dataset:
     """Have the DMS delete a data set. Repeating it is fine.
 
@@ -82,7 +82,7 @@ async def delete_dataset(
         force: Cancel chains that need it, and delete it even if it is an output.
         taken_back: No chain gets it as an asset any more. Otherwise even ``force`` does not delete
             an asset.
-        sight: What the caller may see.
+        visibility: What the caller may see.
 
     Raises:
         NotFound: The data set does not exist or is not visible.
@@ -94,7 +94,7 @@ async def delete_dataset(
     """
     database = context.database
     dataset = await context.dms.dataset(uid)
-    require_owned(dataset, sight)
+    require_owned(dataset, visibility)
     if MARK in dataset.meta and not taken_back:
         raise AssetKept(uid, dataset.name, dataset.meta[MARK])
     last = dataset.type is DatasetType.OUTPUT or dataset.standing is not None

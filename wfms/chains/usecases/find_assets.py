@@ -15,7 +15,7 @@ from sluice.contracts.numbers import counted
 from sluice.contracts.problems import Finding, NotFound
 from sluice.visible_text import quoted
 from wfms.chains.domain.assets import asset_value, trouble_with, wanted_assets
-from wfms.chains.usecases.find_files import UnfitChain
+from wfms.chains.usecases.find_files import ChainRefused
 
 
 async def find_given_assets(operator: OperatorClient, new: NewChain) -> NewChain:
@@ -24,7 +24,7 @@ async def find_given_assets(operator: OperatorClient, new: NewChain) -> NewChain
     The parameters must have no findings.
 
     Raises:
-        UnfitChain: An asset does not exist or does not fit its parameter.
+        ChainRefused: An asset does not exist or does not fit its parameter.
         NotAvailable: The operator service does not answer.
     """
     given = {
@@ -40,7 +40,7 @@ async def find_bound_assets(operator: OperatorClient, new: NewChain) -> dict[str
     """Return the values of assets that the plan binds and nobody gave, by parameter.
 
     Raises:
-        UnfitChain: An asset does not exist or does not fit its parameter.
+        ChainRefused: An asset does not exist or does not fit its parameter.
         NotAvailable: The operator service does not answer.
     """
     return await _found(operator, new, wanted_assets(new.plan, new.params))
@@ -67,7 +67,7 @@ async def _found(
         else:
             values[parameter] = asset_value(answer, new.plan.parameters[parameter].type)
     if wrong:
-        raise UnfitChain.of(new, wrong)
+        raise ChainRefused.of(new, wrong)
     return values
 
 

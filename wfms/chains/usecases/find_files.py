@@ -6,7 +6,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.asset_refs import MARK
 from sluice.contracts.chains import FileValue, NewChain
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Sight, may_take_away
+from sluice.contracts.owners import Visibility, may_take_away
 from sluice.contracts.problems import Conflict, Finding, Forbidden, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.visible_text import quoted
@@ -24,11 +24,11 @@ class DatasetGone(Conflict):
         )
 
 
-class UnfitChain(Unprocessable):
+class ChainRefused(Unprocessable):
     """The data set, its parameters or names do not fit the plan; ``findings`` say why."""
 
     @classmethod
-    def of(cls, new: NewChain, wrong: list[Finding]) -> "UnfitChain":
+    def of(cls, new: NewChain, wrong: list[Finding]) -> "ChainRefused":
         """Create the error from all findings."""
         listed = "; ".join(finding.message for finding in wrong)
         return cls(
@@ -37,14 +37,14 @@ class UnfitChain(Unprocessable):
         )
 
 
-async def find_files(dms: DmsClient, new: NewChain, *, seen_by: Sight) -> dict[str, Dataset]:
+async def find_files(dms: DmsClient, new: NewChain, *, seen_by: Visibility) -> dict[str, Dataset]:
     """Return the data set that is the value of each parameter with a value.
 
     The value of a ``File`` or ``Directory`` parameter is a data set of one file, unless it is an
     asset. The parameters must have no findings.
 
     Raises:
-        UnfitChain: A data set does not exist, is not visible to ``seen_by``, or does not fit.
+        ChainRefused: A data set does not exist, is not visible to ``seen_by``, or does not fit.
         NotAvailable: The DMS does not answer.
     """
     found: dict[str, Dataset] = {}
@@ -56,12 +56,12 @@ async def find_files(dms: DmsClient, new: NewChain, *, seen_by: Sight) -> dict[s
         else:
             found[name] = answer
     if wrong:
-        raise UnfitChain.of(new, wrong)
+        raise ChainRefused.of(new, wrong)
     return found
 
 
 async def _find(
-    dms: DmsClient, new: NewChain, name: str, value: FileValue, *, seen_by: Sight
+    dms: DmsClient, new: NewChain, name: str, value: FileValue, *, seen_by: Visibility
 ) -> Dataset | str:
     """Return the data set, or why it cannot be the value of parameter ``name``."""
     whole = name in new.plan.dataset_parameters
@@ -87,16 +87,16 @@ def unknown_dataset(uid: UUID) -> NotFound:
     return NotFound(f"no data set has the uid {uid}", service="dms", dataset=str(uid))
 
 
-def require_owned(dataset: Dataset, sight: Sight) -> None:
+def require_owned(dataset: Dataset, visibility: Visibility) -> None:
     """Require that the data set belongs to a group of the caller.
 
     Raises:
         NotFound: It is not visible.
         Forbidden: It belongs to another group.
     """
-    if not sight.sees(dataset.group, dataset.shared_with):
+    if not visibility.sees(dataset.group, dataset.shared_with):
         raise unknown_dataset(dataset.uid)
-    if not sight.is_member(dataset.group):
+    if not visibility.is_member(dataset.group):
         raise Forbidden(
             f"data set {quoted(dataset.name)} is the group {dataset.group}'s, which shares it for"
             " reading",

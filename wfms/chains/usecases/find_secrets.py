@@ -11,7 +11,7 @@ from sluice.contracts.problems import Finding, NotFound
 from sluice.contracts.secrets import SecretRef
 from sluice.visible_text import quoted
 from wfms.chains.domain.secrets import with_versions
-from wfms.chains.usecases.find_files import UnfitChain
+from wfms.chains.usecases.find_files import ChainRefused
 
 
 async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
@@ -20,7 +20,7 @@ async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
     The chain's jobs get these versions, even if newer ones are set later.
 
     Raises:
-        UnfitChain: A secret does not exist, or the template may not use it.
+        ChainRefused: A secret does not exist, or the template may not use it.
         NotAvailable: The operator service does not answer.
     """
     refs = {ref.name: (parameter, ref) for parameter, ref in new.plan.secrets.items()}
@@ -31,7 +31,7 @@ async def find_secrets(operator: OperatorClient, new: NewChain) -> Plan:
         if isinstance(answer, str)
     ]
     if wrong:
-        raise UnfitChain.of(new, wrong)
+        raise ChainRefused.of(new, wrong)
     versions = {
         name: answer
         for name, answer in zip(refs, answers, strict=True)

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.contracts.attention import ChainCounts
 from sluice.contracts.chains import Chain, ChainPage
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.problems import WrongCursor
 from sluice.servicekit.database import Database
 from wfms.chains.db.attention import counts
@@ -25,10 +25,10 @@ async def read_chain(database: Database, uid: UUID, *, failures: bool = False) -
     return chains[0]
 
 
-async def count_chains(database: Database, sight: Sight = ALL) -> ChainCounts:
+async def count_chains(database: Database, visibility: Visibility = ALL) -> ChainCounts:
     """Count the chains that have not ended, and those that need a person."""
     async with database.connection() as connection:
-        return await counts(connection, sight)
+        return await counts(connection, visibility)
 
 
 async def read_chains(database: Database, query: ChainQuery, *, after: str | None) -> ChainPage:

@@ -8,7 +8,7 @@ import structlog
 
 from sluice.clients.wms import WmsClient
 from sluice.contracts.chains import ChainTask, ChainTaskList
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.problems import NotFound, ServiceError, WrongCursor
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import TaskStatus
@@ -47,7 +47,7 @@ class TaskQuery:
     limit: int = 200
     paged: bool = False
     full: bool = False
-    sight: Sight = ALL
+    visibility: Visibility = ALL
 
 
 async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
@@ -66,7 +66,7 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
             state=query.state,
             after=after,
             limit=query.limit,
-            sight=query.sight,
+            visibility=query.visibility,
         )
     next_place = last if query.paged else None
     counted = await _with_counts(context.wms, tasks, full=query.full)

@@ -19,7 +19,7 @@ from sluice.contracts.asset_refs import MARK, is_asset
 from sluice.contracts.chain_requirements import requires_text, unmet_parameters
 from sluice.contracts.chains import NewChain, RerunChain, RerunPlan
 from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Sight, sight
+from sluice.contracts.owners import Visibility, visibility
 from sluice.contracts.parameters import findings
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict, Finding, ServiceError
@@ -33,14 +33,14 @@ from wfms.chains.db.chains import NewChainRow, StoredChain
 from wfms.chains.db.quotas import require_quota
 from wfms.chains.domain.identity import rerun_uid, task_uid
 from wfms.chains.domain.parameters import complete
-from wfms.chains.domain.rerun import Rerun, Wish, from_outside, plan_rerun
+from wfms.chains.domain.rerun import Rerun, RerunRequest, from_outside, plan_rerun
 from wfms.chains.domain.rerun_counts import step_of_rerun
 from wfms.chains.domain.tasks import before_port
 from wfms.chains.usecases.advance_chain import advance_chain
 from wfms.chains.usecases.cancel_chain import UnknownChain
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.find_assets import find_given_assets
-from wfms.chains.usecases.find_files import UnfitChain, find_files, unknown_dataset
+from wfms.chains.usecases.find_files import ChainRefused, find_files, unknown_dataset
 from wfms.chains.usecases.find_secrets import find_secrets
 from wfms.chains.usecases.settle_failures import settle_failures
 
@@ -70,7 +70,7 @@ class CannotRerun(Conflict):
         )
 
 
-class Moved(Conflict):
+class ChainChanged(Conflict):
     """The chain released data sets during each of several attempts."""
 
     def __init__(self, uid: UUID) -> None:
@@ -88,7 +88,7 @@ class _Draft:
 
     before: StoredChain
     plan: Plan
-    wish: Wish
+    wish: RerunRequest
     rerun: Rerun
     there: Mapping[UUID, Dataset]
     whose: Ownership
@@ -111,7 +111,7 @@ async def plan_of_rerun(
 ) -> RerunPlan:
     """Return what ``rerun_chain`` would do; missing data is part of the answer.
 
-    It raises the same errors as ``rerun_chain`` except ``CannotRerun`` and ``Moved``.
+    It raises the same errors as ``rerun_chain`` except ``CannotRerun`` and ``ChainChanged``.
     """
     draft = await _draft(context, uid, asked, by=by)
     counts = await _counts(context.wms, draft)
@@ -137,12 +137,12 @@ async def rerun_chain(
     Raises:
         UnknownChain: There is no such chain.
         NotOver: The chain has not ended.
-        UnfitChain: The parameters do not fit.
+        ChainRefused: The parameters do not fit.
         NoSuchStep: The chain does not have the step to begin at.
         TwoBeginnings: Both a step and failed jobs were asked for.
         NothingFailed: Only failed jobs were asked for, and none failed.
         CannotRerun: Data that it needs does not exist any more.
-        Moved: The chain releases data sets at this moment.
+        ChainChanged: The chain releases data sets at this moment.
         TooManyChains: A quota leaves no room.
         NotAvailable: Another service does not answer.
     """
@@ -155,7 +155,7 @@ async def rerun_chain(
         draft = await _draft(context, uid, asked, by=by)
         if draft.rerun.missing:
             raise CannotRerun(uid, draft.rerun.missing)
-        with suppress(Moved):
+        with suppress(ChainChanged):
             async with database.transaction() as transaction:
                 stored = await _store(
                     transaction,
@@ -169,7 +169,7 @@ async def rerun_chain(
                     "chain.rerun", chain=str(new), rerun_of=str(uid), steps=list(draft.rerun.runs)
                 )
             return new, stored
-    raise Moved(uid)
+    raise ChainChanged(uid)
 
 
 async def _draft(
@@ -184,7 +184,7 @@ async def _draft(
     plan = before.view.plan
     asked = await _with_assets(context, before, asked)
     params = complete(plan, {**before.params, **asked.params})
-    wish = Wish(
+    wish = RerunRequest(
         chain=uid,
         input=before.input_uid,
         before=before.params,
@@ -192,7 +192,7 @@ async def _draft(
         from_step=asked.from_step,
         failed_only=asked.failed_only,
     )
-    seen_by = sight([before.origin.group]) if by is None else by.sight
+    seen_by = visibility([before.origin.group]) if by is None else by.visibility
     renewed = await _checked(context, _as_new(before, asked), wish, seen_by=seen_by)
     kept = [
         dataset.uid
@@ -214,7 +214,7 @@ async def _draft(
     return _Draft(before, renewed, wish, rerun, there, whose)
 
 
-def _require_seen(found: Iterable[Dataset], outside: Collection[UUID], seen_by: Sight) -> None:
+def _require_seen(found: Iterable[Dataset], outside: Collection[UUID], seen_by: Visibility) -> None:
     """Require that all data from outside is still visible. Everybody sees assets.
 
     Raises:
@@ -239,7 +239,9 @@ async def _released(context: ChainsContext, datasets: Iterable[Dataset]) -> set[
     return {dataset.uid for dataset in known if dataset.released}
 
 
-async def _checked(context: ChainsContext, new: NewChain, wish: Wish, *, seen_by: Sight) -> Plan:
+async def _checked(
+    context: ChainsContext, new: NewChain, wish: RerunRequest, *, seen_by: Visibility
+) -> Plan:
     """Return the plan of the new chain.
 
     Only newly given parameters and secrets are checked. The others were checked when the chain was
@@ -252,7 +254,7 @@ async def _checked(context: ChainsContext, new: NewChain, wish: Wish, *, seen_by
         for condition in unmet_parameters(plan, wish.params)
     ]
     if wrong:
-        raise UnfitChain.of(new, wrong)
+        raise ChainRefused.of(new, wrong)
     await find_files(context.dms, new, seen_by=seen_by)
     return await find_secrets(context.operator, new)
 
@@ -265,7 +267,7 @@ async def _with_assets(
     The chain's own assets stay the same, because the data that is taken over was made with them.
 
     Raises:
-        UnfitChain: An asset does not exist or does not fit its parameter.
+        ChainRefused: An asset does not exist or does not fit its parameter.
         NotAvailable: The operator service does not answer.
     """
     plan = before.view.plan
@@ -273,7 +275,7 @@ async def _with_assets(
         return asked
     new = _as_new(before, asked)
     if wrong := findings(plan, {**before.params, **asked.params}):
-        raise UnfitChain.of(new, wrong)
+        raise ChainRefused.of(new, wrong)
     given = await find_given_assets(context.operator, new)
     return asked.model_copy(update={"params": given.params})
 
@@ -296,7 +298,7 @@ async def _store(
     """Store the new chain; return False if somebody else has stored the same rerun.
 
     Raises:
-        Moved: The chain has released a needed data set meanwhile.
+        ChainChanged: The chain has released a needed data set meanwhile.
     """
     connection, before = transaction.connection, draft.before
     held = await chains.hold_chain(connection, before.uid)
@@ -308,7 +310,7 @@ async def _store(
         if uid in draft.there
     }
     if await chains.lock_inputs(connection, [*outside.values(), *draft.takes]):
-        raise Moved(before.uid)
+        raise ChainChanged(before.uid)
     await require_quota(connection, draft.whose, by_person=True)
     row = NewChainRow(
         uid=new,
@@ -334,7 +336,7 @@ async def _store(
     if not await datasets.take_datasets(
         connection, new, before=before.uid, ports=draft.takes, now=now
     ):
-        raise Moved(before.uid)
+        raise ChainChanged(before.uid)
     await advance_chain(transaction, new, now=now)
     if before.view.unsettled:
         await settle_failures(transaction, before.uid, now=now)

@@ -19,8 +19,8 @@ from sluice.contracts.messages import WMS_READERS, WMS_TASKS, InputReaders
 from sluice.contracts.plan import Source
 from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
 from sluice.contracts.states import ChainState, DatasetState, StepState, StorageType, WatchKind
-from sluice.contracts.tasks import TakenOver, Task
-from sluice.servicekit.database import PASSING, Transaction, not_now
+from sluice.contracts.tasks import ReusedTask, Task
+from sluice.servicekit.database import PASSING, Transaction, to_not_available
 from sluice.servicekit.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.chains import LockedChain, StoredChain
@@ -47,7 +47,7 @@ log = structlog.get_logger(__name__)
 _UNEXPECTED = "an unexpected error, which the log of the chain service has; it is tried again"
 
 #: The data sets registered so far, and the URLs of their storages, by port (None: the logs).
-Made = dict[str | None, Dataset]
+NewJobs = dict[str | None, Dataset]
 Folders = Mapping[str | None, str]
 
 
@@ -106,7 +106,7 @@ class StartSteps:
     async def _start(self, claim: StepClaim) -> bool:
         """Start a step, and return whether it has started."""
         with log_ids(chain=claim.chain, task=claim.task):
-            made: Made = {}
+            made: NewJobs = {}
             try:
                 chain = await self._load(claim)
                 start = None if chain.view.ending else await self._process(claim, chain, made)
@@ -118,7 +118,7 @@ class StartSteps:
             except ServiceError as error:
                 await self._postpone(claim, error.detail)
             except PASSING as error:
-                await self._postpone(claim, not_now(error).detail)
+                await self._postpone(claim, to_not_available(error).detail)
             except Exception:
                 # Process boundary: one step must not keep the others from starting.
                 log.exception("step.start_failed", step=claim.step)
@@ -131,7 +131,7 @@ class StartSteps:
         assert chain is not None  # noqa: S101 - steps refer to their chain in the schema
         return chain
 
-    async def _process(self, claim: StepClaim, chain: StoredChain, made: Made) -> _Start:
+    async def _process(self, claim: StepClaim, chain: StoredChain, made: NewJobs) -> _Start:
         """Choose storages, register the data sets (into ``made``) and inform the watcher."""
         plan = chain.view.plan
         step = plan.step(claim.step)
@@ -165,7 +165,7 @@ class StartSteps:
         return _Start(task, passing_inputs(chain.view, step, step_datasets.sources))
 
     async def _register(
-        self, claim: StepClaim, chain: StoredChain, urls: Folders, made: Made
+        self, claim: StepClaim, chain: StoredChain, urls: Folders, made: NewJobs
     ) -> None:
         async def register(port: str | None, url: str) -> None:
             new = new_dataset(
@@ -194,14 +194,14 @@ class StartSteps:
             raise NameTaken(name, known)
         return known
 
-    async def _find_leftovers(self, claim: StepClaim, chain: StoredChain, made: Made) -> None:
+    async def _find_leftovers(self, claim: StepClaim, chain: StoredChain, made: NewJobs) -> None:
         """Find empty data sets of an interrupted start in the DMS, so that they are released."""
         for port in ports(chain.view.plan, claim.step):
             known = await self._dms.dataset_named(dataset_name(claim.chain, claim.step, port))
             if known is not None:
                 made[port] = known
 
-    async def _apply(self, claim: StepClaim, made: Made, start: _Start | None) -> bool:
+    async def _apply(self, claim: StepClaim, made: NewJobs, start: _Start | None) -> bool:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
             current = await self._ours(transaction, claim, made)
@@ -220,7 +220,7 @@ class StartSteps:
         log.info("step.started" if started else "step.discarded", step=claim.step)
         return started
 
-    async def _refuse(self, claim: StepClaim, made: Made, refusal: ServiceError) -> None:
+    async def _refuse(self, claim: StepClaim, made: NewJobs, refusal: ServiceError) -> None:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
             if await self._ours(transaction, claim, made) is None:
@@ -248,7 +248,7 @@ class StartSteps:
         log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
 
     async def _ours(
-        self, transaction: Transaction, claim: StepClaim, made: Made
+        self, transaction: Transaction, claim: StepClaim, made: NewJobs
     ) -> LockedChain | None:
         """Lock the chain, store its new data sets, and return it if the claim still holds.
 
@@ -283,7 +283,7 @@ def _send(transaction: Transaction, start: _Start, *, rank: float) -> None:
         transaction.send(WMS_READERS, readers, subject=task.uid, **ids)
 
 
-def _before(chain: StoredChain, step: str) -> TakenOver | None:
+def _before(chain: StoredChain, step: str) -> ReusedTask | None:
     earlier = chain.view.steps[step].jobs_from
     if earlier is None:
         return None
@@ -291,7 +291,7 @@ def _before(chain: StoredChain, step: str) -> TakenOver | None:
         output.port: chain.view.dataset(step, before_port(output.port))
         for output in chain.view.plan.step(step).outputs
     }
-    return TakenOver(
+    return ReusedTask(
         task=task_uid(earlier, step),
         outputs={port: dataset.uid for port, dataset in ports.items() if dataset is not None},
     )

@@ -3,8 +3,8 @@
 from fastapi import APIRouter
 
 from sluice.contracts.access import CallingService
+from sluice.contracts.append_only import ScheduleList, TriggerDepth
 from sluice.contracts.problems import NotAvailable
-from sluice.contracts.standing import Generations, ScheduleList
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.http import api_router, errors
 from wfms.intake.usecases.context import IntakeContext
@@ -23,8 +23,8 @@ def schedules_router(context: IntakeContext) -> APIRouter:
 
     @router.get("/generations")
     @allow(CallingService.OPERATOR)
-    async def generations() -> Generations:
+    async def generations() -> TriggerDepth:
         """Return how many chains start one after the other in a trigger cycle."""
-        return Generations(most=context.generations)
+        return TriggerDepth(most=context.generations)
 
     return router

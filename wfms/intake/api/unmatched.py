@@ -37,9 +37,9 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.get("/unmatched")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def unmatched(sight: Seen, limit: Limit = 200) -> UnmatchedList:
+    async def unmatched(visibility: Seen, limit: Limit = 200) -> UnmatchedList:
         """List data sets that no chain carries, with the reasons; newest first."""
-        return await read_unmatched(database, limit=limit, sight=sight)
+        return await read_unmatched(database, limit=limit, visibility=visibility)
 
     @router.get("/handovers")
     @allow(CallingService.OPERATOR)
@@ -49,38 +49,38 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
     @allow(CallingService.OPERATOR)
-    async def dismiss(uid: UUID, sight: Seen) -> None:
+    async def dismiss(uid: UUID, visibility: Seen) -> None:
         """Remove a data set from the unmatched ones, because somebody has dealt with it.
 
         The data set itself stays.
         """
-        await dismiss_dataset(database, uid, sight)
+        await dismiss_dataset(database, uid, visibility)
 
     @router.delete("/unmatched", responses=errors(NotAvailable))
     @allow(CallingService.OPERATOR)
-    async def dismiss_all(sight: Seen, until: Timestamp) -> Dismissed:
+    async def dismiss_all(visibility: Seen, until: Timestamp) -> Dismissed:
         """Remove all data sets that were unmatched by this time; the data sets themselves stay."""
-        return await dismiss_datasets(database, until, sight)
+        return await dismiss_datasets(database, until, visibility)
 
     @router.get("/ties")
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def ties(sight: Seen, limit: Limit = 200) -> TieList:
+    async def ties(visibility: Seen, limit: Limit = 200) -> TieList:
         """List templates of one priority that matched the same data sets, the latest first."""
-        return await read_ties(database, limit=limit, sight=sight)
+        return await read_ties(database, limit=limit, visibility=visibility)
 
     @router.post("/rematch", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.OPERATOR)
-    async def rematch(request: Rematch, sight: Seen) -> Rematched:
+    async def rematch(request: Rematch, visibility: Seen) -> Rematched:
         """Match a data set again, after a template was added or changed."""
-        rematched = await rematch_dataset(context, request.dataset_uid, sight)
+        rematched = await rematch_dataset(context, request.dataset_uid, visibility)
         wake()
         return rematched
 
     @router.post("/rematch-all", responses=errors(NotAvailable))
     @allow(CallingService.OPERATOR)
-    async def rematch_every(sight: Seen) -> RematchedAll:
+    async def rematch_every(visibility: Seen) -> RematchedAll:
         """Match all unmatched data sets again, and remove deleted ones."""
-        rematched = await rematch_all(context, sight)
+        rematched = await rematch_all(context, visibility)
         wake()
         return rematched
 

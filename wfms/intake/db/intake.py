@@ -8,7 +8,7 @@ from uuid import UUID
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Unmatched
-from sluice.contracts.owners import EVERYONE, Sight
+from sluice.contracts.owners import EVERYONE, Visibility
 from sluice.contracts.problems import Finding
 from sluice.servicekit.database import Connection
 
@@ -177,28 +177,32 @@ async def delete_unmatched(connection: Connection, dataset: UUID) -> bool:
     return await connection.fetchval(DELETE_UNMATCHED, dataset) is not None
 
 
-async def delete_unmatched_until(connection: Connection, until: datetime, sight: Sight) -> int:
+async def delete_unmatched_until(
+    connection: Connection, until: datetime, visibility: Visibility
+) -> int:
     """Delete those that were unmatched by then; return how many there were."""
-    return int(await connection.fetchval(DELETE_UNMATCHED_UNTIL, until, sight.names()) or 0)
+    return int(await connection.fetchval(DELETE_UNMATCHED_UNTIL, until, visibility.names()) or 0)
 
 
-async def select_unmatched(connection: Connection, *, limit: int, sight: Sight) -> list[Unmatched]:
+async def select_unmatched(
+    connection: Connection, *, limit: int, visibility: Visibility
+) -> list[Unmatched]:
     """Return the visible unmatched data sets, newest first."""
-    rows = await connection.fetch(SELECT_UNMATCHED, limit, sight.names())
+    rows = await connection.fetch(SELECT_UNMATCHED, limit, visibility.names())
     return [Unmatched.model_validate(dict(row)) for row in rows]
 
 
-async def count_unmatched(connection: Connection, sight: Sight) -> int:
+async def count_unmatched(connection: Connection, visibility: Visibility) -> int:
     """Count the visible unmatched data sets."""
-    return int(await connection.fetchval(COUNT_UNMATCHED, sight.names()) or 0)
+    return int(await connection.fetchval(COUNT_UNMATCHED, visibility.names()) or 0)
 
 
-async def unmatched_seen(connection: Connection, dataset: UUID, sight: Sight) -> bool:
+async def unmatched_seen(connection: Connection, dataset: UUID, visibility: Visibility) -> bool:
     """Return whether the data set is unmatched and belongs to a group of the caller."""
-    if sight.groups is None:
+    if visibility.groups is None:
         return await has_unmatched(connection, dataset)
     row = await connection.fetchrow(GROUPS_OF, dataset)
-    return row is not None and sight.is_member((row["dataset"] or {}).get("group", EVERYONE))
+    return row is not None and visibility.is_member((row["dataset"] or {}).get("group", EVERYONE))
 
 
 class UnmatchedPlace(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.contracts.standing import ScheduleState
+from sluice.contracts.append_only import ScheduleState
 from sluice.servicekit.database import Connection
 
 BEGIN = """

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Tie
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Visibility
 from sluice.contracts.templates import Template
 from sluice.servicekit.database import Connection
 
@@ -56,7 +56,7 @@ async def delete_old_ties(connection: Connection, latest: Sequence[Template]) ->
     await connection.execute(DELETE_OLD_TIES, [template.id for template in latest])
 
 
-async def select_ties(connection: Connection, *, limit: int, sight: Sight) -> list[Tie]:
+async def select_ties(connection: Connection, *, limit: int, visibility: Visibility) -> list[Tie]:
     """Return the visible ties, the latest first."""
-    rows = await connection.fetch(SELECT_TIES, limit, sight.names())
+    rows = await connection.fetch(SELECT_TIES, limit, visibility.names())
     return [Tie.model_validate(dict(row)) for row in rows]

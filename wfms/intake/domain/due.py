@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
+from sluice.contracts.append_only import GrowthTrigger
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.matching import facts_of, objection
 from sluice.contracts.numbers import counted
 from sluice.contracts.owners import may_take
-from sluice.contracts.standing import Every
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.templates import Template
 from wfms.intake.domain.matching import latest_of
 
@@ -17,7 +17,7 @@ def due_templates(templates: Iterable[Template]) -> list[Template]:
     return [template for template in latest_of(templates) if template.plan.due is not None]
 
 
-def sets_of(template: Template, standing: Iterable[Standing]) -> list[Standing]:
+def sets_of(template: Template, standing: Iterable[AppendOnlyDataset]) -> list[AppendOnlyDataset]:
     """Return the append-only data sets of which the template takes slices."""
     return [
         one
@@ -29,7 +29,7 @@ def sets_of(template: Template, standing: Iterable[Standing]) -> list[Standing]:
     ]
 
 
-def is_due(every: Every, one: Standing, *, template: str, now: datetime) -> bool:
+def is_due(every: GrowthTrigger, one: AppendOnlyDataset, *, template: str, now: datetime) -> bool:
     """Return whether the template is due for the data set.
 
     It is due if there are enough new files, or any new file after enough hours without a slice. For
@@ -45,7 +45,7 @@ def is_due(every: Every, one: Standing, *, template: str, now: datetime) -> bool
     return every.hours is not None and now - last >= timedelta(hours=every.hours)
 
 
-def outcome_of(cut: Sequence[Standing], held: Sequence[Standing] = ()) -> str:
+def outcome_of(cut: Sequence[AppendOnlyDataset], held: Sequence[AppendOnlyDataset] = ()) -> str:
     """Return the outcome of a schedule in words.
 
     ``cut`` has the data sets that gave a slice, ``held`` those that gave none because of a trigger
@@ -57,5 +57,5 @@ def outcome_of(cut: Sequence[Standing], held: Sequence[Standing] = ()) -> str:
     return "; ".join(told) or "nothing was new"
 
 
-def _names(sets: Sequence[Standing]) -> str:
+def _names(sets: Sequence[AppendOnlyDataset]) -> str:
     return ", ".join(one.dataset.name for one in sets)

@@ -4,28 +4,30 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.contracts.intake import Dismissed
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.servicekit.database import Database
 from wfms.intake.db.intake import delete_unmatched, delete_unmatched_until, unmatched_seen
 from wfms.intake.usecases.rematch_dataset import NotUnmatched
 
 
-async def dismiss_dataset(database: Database, uid: UUID, sight: Sight = ALL) -> None:
+async def dismiss_dataset(database: Database, uid: UUID, visibility: Visibility = ALL) -> None:
     """Remove a data set from the unmatched ones.
 
     Raises:
         NotUnmatched: It is not among the unmatched ones that the caller sees.
     """
     async with database.transaction() as transaction:
-        if not await unmatched_seen(transaction.connection, uid, sight):
+        if not await unmatched_seen(transaction.connection, uid, visibility):
             raise NotUnmatched(uid)
         if not await delete_unmatched(transaction.connection, uid):
             raise NotUnmatched(uid)
 
 
-async def dismiss_datasets(database: Database, until: datetime, sight: Sight = ALL) -> Dismissed:
+async def dismiss_datasets(
+    database: Database, until: datetime, visibility: Visibility = ALL
+) -> Dismissed:
     """Remove all data sets that were unmatched by ``until``, as far as the caller sees them."""
     async with database.transaction() as transaction:
         return Dismissed(
-            dismissed=await delete_unmatched_until(transaction.connection, until, sight)
+            dismissed=await delete_unmatched_until(transaction.connection, until, visibility)
         )

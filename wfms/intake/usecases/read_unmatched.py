@@ -3,18 +3,20 @@
 from uuid import UUID
 
 from sluice.contracts.intake import TieList, UnmatchedList, WaitingHandover
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.servicekit.database import Database
 from wfms.intake.db.intake import count_unmatched, select_unmatched, why_handover_waits
 from wfms.intake.db.ties import select_ties
 
 
-async def read_unmatched(database: Database, *, limit: int, sight: Sight = ALL) -> UnmatchedList:
+async def read_unmatched(
+    database: Database, *, limit: int, visibility: Visibility = ALL
+) -> UnmatchedList:
     """Return the unmatched data sets, newest first."""
     async with database.connection() as connection:
         return UnmatchedList(
-            datasets=await select_unmatched(connection, limit=limit, sight=sight),
-            total=await count_unmatched(connection, sight),
+            datasets=await select_unmatched(connection, limit=limit, visibility=visibility),
+            total=await count_unmatched(connection, visibility),
         )
 
 
@@ -24,7 +26,7 @@ async def read_handover(database: Database, dataset: UUID) -> WaitingHandover:
         return WaitingHandover(reason=await why_handover_waits(connection, dataset))
 
 
-async def read_ties(database: Database, *, limit: int, sight: Sight = ALL) -> TieList:
+async def read_ties(database: Database, *, limit: int, visibility: Visibility = ALL) -> TieList:
     """Return the ties, the latest first."""
     async with database.connection() as connection:
-        return TieList(ties=await select_ties(connection, limit=limit, sight=sight))
+        return TieList(ties=await select_ties(connection, limit=limit, visibility=visibility))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.contracts.intake import RematchedAll
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.templates import Template
 from sluice.servicekit.database import Database
 from wfms.intake.db import intake
@@ -16,10 +16,10 @@ from wfms.intake.usecases.rematch_dataset import Gone, NotUnmatched, decide_agai
 _BATCH = 16
 
 
-async def rematch_all(context: IntakeContext, sight: Sight = ALL) -> RematchedAll:
+async def rematch_all(context: IntakeContext, visibility: Visibility = ALL) -> RematchedAll:
     """Match all unmatched data sets again, the oldest first, and remove deleted ones.
 
-    Each is matched in a transaction of its own. ``sight`` says which of the remaining ones are
+    Each is matched in a transaction of its own. ``visibility`` says which of the remaining ones are
     counted.
 
     Raises:
@@ -41,7 +41,7 @@ async def rematch_all(context: IntakeContext, sight: Sight = ALL) -> RematchedAl
         gone += outcomes.count("gone")
     async with database.connection() as connection:
         return RematchedAll(
-            matched=matched, gone=gone, left=await intake.count_unmatched(connection, sight)
+            matched=matched, gone=gone, left=await intake.count_unmatched(connection, visibility)
         )
 
 

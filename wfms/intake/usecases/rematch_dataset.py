@@ -7,7 +7,7 @@ from uuid import UUID
 from sluice.clients.dms import DmsClient
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Rematched
-from sluice.contracts.owners import ALL, Sight
+from sluice.contracts.owners import ALL, Visibility
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.templates import Template
 from wfms.intake.db import intake
@@ -35,7 +35,9 @@ class Gone(Conflict):
         )
 
 
-async def rematch_dataset(context: IntakeContext, uid: UUID, sight: Sight = ALL) -> Rematched:
+async def rematch_dataset(
+    context: IntakeContext, uid: UUID, visibility: Visibility = ALL
+) -> Rematched:
     """Match an unmatched data set again, or remove it if it was deleted.
 
     Raises:
@@ -44,7 +46,7 @@ async def rematch_dataset(context: IntakeContext, uid: UUID, sight: Sight = ALL)
         NotAvailable: Another service does not answer.
     """
     async with context.database.connection() as connection:
-        if not await intake.unmatched_seen(connection, uid, sight):
+        if not await intake.unmatched_seen(connection, uid, visibility):
             raise NotUnmatched(uid)
     templates = (await context.operator.templates()).templates
     return await decide_again(context, uid, templates=templates)

@@ -4,7 +4,7 @@ Each file is used once by each template, because the DMS cuts a slice and record
 one transaction. The slice comes in like any data set that was closed. Each time of a schedule has
 one effect: what is created for it is named after it, and the record of the time commits with what
 follows from it. Of times that passed while nothing ran, only the last one is made up for. Trigger
-cycles stop after a number of chains (``why_held``).
+cycles stop after a number of chains (``why_cycle``).
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,8 @@ from datetime import datetime
 
 import structlog
 
+from sluice.contracts.append_only import CutSlice, GrowthTrigger, Trigger
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.chains import NewChain
 from sluice.contracts.datasets import (
     Dataset,
@@ -20,11 +22,9 @@ from sluice.contracts.datasets import (
 )
 from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.rings import why_held
-from sluice.contracts.standing import CutSlice, Due, Every
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState
 from sluice.contracts.templates import Template
+from sluice.contracts.trigger_cycles import why_cycle
 from sluice.schedules import last_time
 from wfms.intake.db.intake import insert_handover
 from wfms.intake.db.schedules import (
@@ -61,8 +61,8 @@ async def start_due(context: IntakeContext) -> bool:
     for template in templates:
         due, sets = template.plan.due, []
         for one in sets_of(template, standing):
-            held = why_held(template, one, templates, most=context.generations)
-            sets.append(_Taken(one, held))
+            held = why_cycle(template, one, templates, most=context.generations)
+            sets.append(_DueTemplate(one, held))
         if due is None:
             continue
         if due.every is not None:
@@ -73,15 +73,15 @@ async def start_due(context: IntakeContext) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _DueTemplate:
     """A data set of which a template takes slices; ``held`` says why it gets none by itself."""
 
-    one: Standing
+    one: AppendOnlyDataset
     held: str | None
 
 
 async def _start_grown(
-    context: IntakeContext, template: Template, every: Every, sets: Sequence[_Taken]
+    context: IntakeContext, template: Template, every: GrowthTrigger, sets: Sequence[_DueTemplate]
 ) -> None:
     now = context.database.clock.now()
     for taken in sets:
@@ -92,7 +92,7 @@ async def _start_grown(
 async def _cut(
     context: IntakeContext,
     template: Template,
-    taken: _Taken,
+    taken: _DueTemplate,
     *,
     all_files: bool = False,
     occasion: str | None = None,
@@ -116,7 +116,7 @@ async def _cut(
 
 
 async def _start_scheduled(
-    context: IntakeContext, template: Template, due: Due, sets: Sequence[_Taken]
+    context: IntakeContext, template: Template, due: Trigger, sets: Sequence[_DueTemplate]
 ) -> None:
     database, spec = context.database, Spec(template.name, f"{due.schedule} {due.zone}")
     now = database.clock.now()
@@ -128,7 +128,7 @@ async def _start_scheduled(
     time = last_time(due.schedule or "", due.zone, after=until, until=now)
     if time is None:
         return
-    seen = _Seen(spec, until, time)
+    seen = _ScheduleTime(spec, until, time)
     if template.plan.takes_dataset:
         await _start_slices(context, template, sets, seen)
     else:
@@ -136,7 +136,7 @@ async def _start_scheduled(
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _ScheduleTime:
     """A time of a schedule that is being handled; ``until`` is the last handled time before it."""
 
     spec: Spec
@@ -145,7 +145,7 @@ class _Seen:
 
 
 async def _start_slices(
-    context: IntakeContext, template: Template, sets: Sequence[_Taken], seen: _Seen
+    context: IntakeContext, template: Template, sets: Sequence[_DueTemplate], seen: _ScheduleTime
 ) -> None:
     occasion = seen.time.isoformat()
     cut = [each.one for each in sets if await _cut(context, template, each, occasion=occasion)]
@@ -156,7 +156,7 @@ async def _start_slices(
         )
 
 
-async def _start_chain(context: IntakeContext, template: Template, seen: _Seen) -> None:
+async def _start_chain(context: IntakeContext, template: Template, seen: _ScheduleTime) -> None:
     dataset = await _stand_in(context, template, seen.time)
     chain = NewChain(
         dataset=dataset,

@@ -13,7 +13,7 @@ from werkzeug.routing import MapAdapter, RequestRedirect
 
 from sluice.contracts.problems import PROBLEM_TYPE, Problem, ServiceError
 from sluice.contracts.wording import A_UID
-from sluice.servicekit.database import PASSING, UNSTORABLE, error_text, not_now, unstorable
+from sluice.servicekit.database import PASSING, UNSTORABLE, error_text, to_not_available, unstorable
 from sluice.servicekit.not_found import methods_at, name_with_slash, not_an_id, unserved
 from wfms.operator.domain.errors import TooLarge
 
@@ -59,8 +59,8 @@ def answer_errors(app: Flask, error_page: ErrorPage) -> None:
         )
 
     def passing(error: Exception) -> Response:
-        log.warning("http.not_now", path=request.path, reason=error_text(error))
-        return answer(not_now(error).problem())
+        log.warning("http.to_not_available", path=request.path, reason=error_text(error))
+        return answer(to_not_available(error).problem())
 
     def not_storable(error: Exception) -> Response:
         return answer(unstorable().problem())

@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.owners import Sight
+from sluice.contracts.owners import Visibility
 from sluice.contracts.templates import RUN_VERSION
 from sluice.servicekit.database import Connection
 from wfms.operator.db.templates import maybe_template, stored_values, template_of
@@ -86,7 +86,7 @@ async def insert_run_template(
     return template_of(row)
 
 
-async def insert_held(
+async def insert_draft_template(
     connection: Connection, template: StoredTemplate, *, digest: bytes
 ) -> StoredTemplate:
     """Insert a draft, or return the stored template with the same files."""
@@ -95,34 +95,34 @@ async def insert_held(
     return template_of(row)
 
 
-async def forget_held(connection: Connection, template_id: UUID) -> None:
+async def delete_draft_template(connection: Connection, template_id: UUID) -> None:
     """Delete a draft, unless it was run."""
     await connection.execute(FORGET_HELD, template_id)
 
 
-async def forget_old_held(connection: Connection) -> None:
+async def delete_old_draft_templates(connection: Connection) -> None:
     """Delete the drafts that nobody published within seven days."""
     await connection.execute(FORGET_OLD_HELD)
 
 
 async def run_template_by_id(
-    connection: Connection, template_id: UUID, sight: Sight
+    connection: Connection, template_id: UUID, visibility: Visibility
 ) -> StoredTemplate | None:
     """Return a visible template by its id, even if it is deleted, or None."""
-    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, sight.names()))
+    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, visibility.names()))
 
 
 async def all_run(
-    connection: Connection, sight: Sight, *, limit: int, after: UUID | None
+    connection: Connection, visibility: Visibility, *, limit: int, after: UUID | None
 ) -> list[StoredTemplate]:
     """Return templates that were run, latest first, without their texts and documents."""
-    rows = await connection.fetch(SELECT_ALL, limit, after, sight.names())
+    rows = await connection.fetch(SELECT_ALL, limit, after, visibility.names())
     return [template_of(row) for row in rows]
 
 
-async def mark_unlisted(connection: Connection, template_id: UUID, sight: Sight) -> bool:
+async def mark_unlisted(connection: Connection, template_id: UUID, visibility: Visibility) -> bool:
     """Mark a visible template as deleted. Return False if there is none."""
-    return await connection.fetchval(DELETE, template_id, sight.names()) is not None
+    return await connection.fetchval(DELETE, template_id, visibility.names()) is not None
 
 
 def _values(template: StoredTemplate, digest: bytes) -> tuple[Any, ...]:

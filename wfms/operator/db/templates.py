@@ -5,7 +5,7 @@ from uuid import UUID
 
 import asyncpg
 
-from sluice.contracts.owners import EVERYONE, Sight
+from sluice.contracts.owners import EVERYONE, Visibility
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
 from sluice.servicekit.database import Connection
@@ -124,47 +124,53 @@ async def next_version(connection: Connection, name: str) -> int:
     return int(await connection.fetchval(NEXT_VERSION, name) or 1)
 
 
-async def latest(connection: Connection, name: str, sight: Sight) -> StoredTemplate | None:
+async def latest(
+    connection: Connection, name: str, visibility: Visibility
+) -> StoredTemplate | None:
     """Return the latest version that is not deleted and visible; None if there is none."""
-    return maybe_template(await connection.fetchrow(SELECT_LATEST, name, sight.names()))
+    return maybe_template(await connection.fetchrow(SELECT_LATEST, name, visibility.names()))
 
 
 async def version_of(
-    connection: Connection, name: str, version: int, sight: Sight
+    connection: Connection, name: str, version: int, visibility: Visibility
 ) -> StoredTemplate | None:
     """Return a version of a template, even if it is deleted."""
-    return maybe_template(await connection.fetchrow(SELECT_VERSION, name, version, sight.names()))
+    return maybe_template(
+        await connection.fetchrow(SELECT_VERSION, name, version, visibility.names())
+    )
 
 
 async def template_by_id(
-    connection: Connection, template_id: UUID, sight: Sight
+    connection: Connection, template_id: UUID, visibility: Visibility
 ) -> StoredTemplate | None:
     """Return the template with this id, even if it is deleted."""
-    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, sight.names()))
+    return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, visibility.names()))
 
 
 async def all_latest(
-    connection: Connection, sight: Sight, *, disabled: bool, text: bool = False
+    connection: Connection, visibility: Visibility, *, disabled: bool, text: bool = False
 ) -> list[StoredTemplate]:
     """Return the latest version of each template, with empty documents.
 
     Args:
         connection: A connection to the database.
-        sight: What the principal sees.
+        visibility: What the principal sees.
         disabled: Whether to return disabled templates, too.
         text: Whether to read the texts of the workflows; otherwise they are empty.
     """
     statement = SELECT_ALL_LATEST if disabled else SELECT_ALL_ENABLED
     if text:
         statement = statement.replace(_WITHOUT_FILES, _WITH_TEXT)
-    return [template_of(row) for row in await connection.fetch(statement, sight.names())]
+    return [template_of(row) for row in await connection.fetch(statement, visibility.names())]
 
 
 async def all_versions(
-    connection: Connection, sight: Sight, name: str | None = None
+    connection: Connection, visibility: Visibility, name: str | None = None
 ) -> list[StoredTemplate]:
     """Return all versions that are not deleted, with empty texts and documents."""
-    return [template_of(row) for row in await connection.fetch(SELECT_ALL, name, sight.names())]
+    return [
+        template_of(row) for row in await connection.fetch(SELECT_ALL, name, visibility.names())
+    ]
 
 
 async def mark_disabled(connection: Connection, name: str) -> None:

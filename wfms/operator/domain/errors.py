@@ -144,7 +144,7 @@ class RequestRefused(Unprocessable):
         super().__init__("; ".join(finding.message for finding in findings), findings=findings)
 
 
-class DatasetWanted(Unprocessable):
+class DatasetRequired(Unprocessable):
     """The template needs a data set for the input ``data_input``."""
 
     def __init__(self, template: str, data_input: str) -> None:
@@ -207,7 +207,7 @@ class StillRuns(Conflict):
         )
 
 
-class NothingLeft(Conflict):
+class NoPartialOutputs(Conflict):
     """No output of the chain can be read any more."""
 
     def __init__(self, chain: Chain) -> None:
@@ -265,7 +265,7 @@ class SecretUnknown(NotFound):
         super().__init__(f"there is no {subject} (`sluice secret list` has them all)", name=name)
 
 
-class ForNobody(Unprocessable):
+class SecretWithoutUsers(Unprocessable):
     """A new secret has no templates that may use it."""
 
     def __init__(self, name: str) -> None:

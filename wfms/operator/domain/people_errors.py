@@ -128,7 +128,7 @@ class TooManyCodes(ServiceError):
         )
 
 
-class OneselfChanged(Conflict):
+class OwnAccountChange(Conflict):
     """Administrators may not take away their own role, so that one of them always remains."""
 
     def __init__(self) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any, Literal, TypeVar
 
+from sluice.contracts.append_only import Trigger
 from sluice.contracts.asset_refs import AssetRef
 from sluice.contracts.chain_requirements import required
 from sluice.contracts.matching import condition_text, due_text
 from sluice.contracts.plan import Condition, Parameter, Plan, PlanOutput, PlanStep
 from sluice.contracts.retention import deletion_text
-from sluice.contracts.standing import Due
 from sluice.contracts.templates import Change, PlanChange
 from wfms.operator.domain.parameters import type_name
 
@@ -73,7 +73,7 @@ def _nothing(after: Plan) -> Plan:
     )
 
 
-def _due(plan: Plan) -> dict[str, Due]:
+def _due(plan: Plan) -> dict[str, Trigger]:
     """Return the trigger, if there is one."""
     return {} if plan.due is None else {"runs": plan.due}
 

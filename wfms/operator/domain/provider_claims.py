@@ -14,7 +14,7 @@ EVERYBODY = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class KnownByProvider:
+class ProviderClaims:
     """A person as the provider describes them.
 
     Attributes:
@@ -35,7 +35,7 @@ def known_by(
     *,
     name_claim: str,
     groups_claim: str,
-) -> KnownByProvider:
+) -> ProviderClaims:
     """Return the person whom verified claims describe (OpenID Connect Core 1.0, section 2).
 
     Args:
@@ -66,4 +66,4 @@ def known_by(
         )
     most = max(found, key=list(Role).index)
     here = list(dict.fromkeys(group for there, group in groups_here.items() if there in groups))
-    return KnownByProvider(subject, name, most, here if groups_here else None)
+    return ProviderClaims(subject, name, most, here if groups_here else None)

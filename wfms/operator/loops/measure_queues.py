@@ -4,13 +4,13 @@ from prometheus_client import Gauge
 
 from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.queue_admin import QueueDesk
+from sluice.servicekit.queue_admin import QueueAdmin
 
 #: Seconds between two rounds; Prometheus reads about as often.
 PERIOD = 15.0
 
 
-def queue_gauges(desk: QueueDesk, metrics: ServiceMetrics, *, period: float = PERIOD) -> Loop:
+def queue_gauges(desk: QueueAdmin, metrics: ServiceMetrics, *, period: float = PERIOD) -> Loop:
     """Return the loop. While the broker does not answer, the gauges keep their values."""
     waiting = Gauge(
         "sluice_queue_waiting",

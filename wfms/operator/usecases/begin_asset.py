@@ -47,7 +47,7 @@ async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> Ass
         NoRoomForAsset: No such storage has enough free space.
         AssetMoved: Another request changed the asset at the same time.
         NotAvailable: The DMS does not answer.
-        NameOfOthers: The name belongs to somebody else.
+        NameTakenByOthers: The name belongs to somebody else.
     """
     files = sorted(new.files, key=lambda file: file.path)
     digest = _digest(files)

@@ -7,10 +7,10 @@ from sluice.contracts.owners import EVERYONE
 from sluice.contracts.people import (
     Account,
     AccountChange,
-    GivenToken,
     NewAccount,
     NewPassword,
     NewToken,
+    NewTokenSecret,
     SignInWithPassword,
 )
 from sluice.contracts.problems import Unprocessable
@@ -19,10 +19,10 @@ from sluice.servicekit.audit.request import tell
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import people
 from wfms.operator.db.person_tokens import end_sessions_of
-from wfms.operator.domain.people_errors import OneselfChanged, PersonExists, PersonUnknown
+from wfms.operator.domain.people_errors import OwnAccountChange, PersonExists, PersonUnknown
 from wfms.operator.usecases.give_token import token_given
 from wfms.operator.usecases.passwords import Passwords
-from wfms.operator.usecases.sign_in import SignInDesk
+from wfms.operator.usecases.sign_in import PasswordSignIn
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 class ChangeAccounts:
     """Use cases that create and change accounts."""
 
-    def __init__(self, database: Database, passwords: Passwords, desk: SignInDesk) -> None:
+    def __init__(self, database: Database, passwords: Passwords, desk: PasswordSignIn) -> None:
         self._database = database
         self._passwords = passwords
         self._desk = desk
@@ -58,12 +58,12 @@ class ChangeAccounts:
         Raises:
             PersonUnknown: There is no such account.
             Unprocessable: The change is empty.
-            OneselfChanged: Administrators may not change their own role or disable themselves.
+            OwnAccountChange: Administrators may not change their own role or disable themselves.
         """
         if change == AccountChange():
             raise Unprocessable("nothing is changed: give role, groups, disabled or password")
         if name == by.name and (change.role or change.disabled):
-            raise OneselfChanged()
+            raise OwnAccountChange()
         password = await self._hashed(change.password)
         async with self._database.transaction() as transaction:
             connection = transaction.connection
@@ -104,7 +104,7 @@ class ChangeAccounts:
             await end_sessions_of(transaction.connection, person.name)
         log.info("person.signed_out_everywhere", person=person.name)
 
-    async def token_with_password(self, who: SignInWithPassword) -> GivenToken:
+    async def token_with_password(self, who: SignInWithPassword) -> NewTokenSecret:
         """Create a token for a person who signs in with a password.
 
         Raises:
@@ -113,7 +113,7 @@ class ChangeAccounts:
             TooManyTokens: The person has the maximum number of tokens.
         """
 
-        async def begin(connection: Connection, person: Person) -> GivenToken:
+        async def begin(connection: Connection, person: Person) -> NewTokenSecret:
             return await token_given(connection, NewToken(label=who.label), by=person)
 
         return await self._desk.sign_in(who.name, who.password.get_secret_value(), begin)

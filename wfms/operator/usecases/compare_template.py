@@ -4,7 +4,7 @@ import asyncio
 from uuid import uuid4
 
 from sluice.contracts.templates import TemplateChanges
-from sluice.servicekit.access.behalf import sight_now
+from sluice.servicekit.access.delegation import current_visibility
 from sluice.servicekit.database import Database
 from wfms.operator.db import templates
 from wfms.operator.domain.plan_changes import compare_plans
@@ -14,7 +14,7 @@ from wfms.operator.domain.text_changes import compare_files
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.store_template import compiled, latest_if_same
 from wfms.operator.usecases.template_owners import require_free
-from wfms.operator.usecases.warn_of_rings import ring_warnings
+from wfms.operator.usecases.warn_of_trigger_cycles import trigger_cycle_warnings
 
 
 async def compare_template(
@@ -49,9 +49,9 @@ async def compare_template(
 async def compare_with_latest(database: Database, candidate: StoredTemplate) -> TemplateChanges:
     """Compare a template that would be published with the latest version of its name."""
     async with database.connection() as connection:
-        before = await templates.latest(connection, candidate.name, sight_now())
+        before = await templates.latest(connection, candidate.name, current_visibility())
         version = await templates.next_version(connection, candidate.name)
-        rings = await ring_warnings(connection, candidate)
+        rings = await trigger_cycle_warnings(connection, candidate)
     compared = await asyncio.to_thread(_compared, before, candidate, version)
     return compared.model_copy(update={"warnings": [*candidate.warnings, *rings]})
 

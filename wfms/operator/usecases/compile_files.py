@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
-from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.delegation import person_asking
 from wfms.operator.domain.submitted_files import SubmittedFiles
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CompilationResult:
     """The result of a compilation.
 
     Attributes:
@@ -65,13 +65,13 @@ class Compiler:
         """
         return await asyncio.to_thread(_take, sent)
 
-    async def compile(self, upload: "Upload", *, name: str) -> Checked:
+    async def compile(self, upload: "Upload", *, name: str) -> CompilationResult:
         """Compile the files and return the plan and the findings, which include exceeded limits."""
         async with self._turn_of_asker(), self._room:
             limited = await asyncio.to_thread(self._loaded)
             found = await asyncio.to_thread(limited.compile, upload, name=name)
         compiled = found.compiled
-        return Checked(compiled.plan, list(compiled.findings), found.main, found.document)
+        return CompilationResult(compiled.plan, list(compiled.findings), found.main, found.document)
 
     def _turn_of_asker(self) -> AbstractAsyncContextManager[None]:
         person = person_asking()

@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class ToolDescription:
     """The ports of a tool as JSON (``inputs`` and ``outputs``) and its documentation."""
 
     ports: dict[str, Any]
@@ -55,14 +55,14 @@ async def compose_tools(context: OperatorContext, asked: ComposeTools) -> Compos
     )
 
 
-async def described(name: str, text: str) -> Described:
+async def described(name: str, text: str) -> ToolDescription:
     """Return the ports and the documentation of a tool.
 
     Raises:
         ToolRefused: The text is no tool that can be joined with others.
     """
     tool = await asyncio.to_thread(_read, name, text)
-    return Described(
+    return ToolDescription(
         {
             "inputs": [_port(port, tool) for port in tool.inputs.values()],
             "outputs": [_port(port, tool) for port in tool.outputs.values()],
@@ -142,7 +142,7 @@ def _text_of(
 
 
 def _fitting(before: Sequence[Tool], library: Sequence[Tool]) -> list[str]:
-    from sluice.cwl.composing.joining import fitting  # noqa: PLC0415 - as above
+    from sluice.cwl.composing.compose import fitting  # noqa: PLC0415 - as above
 
     known = {tool.name: _read(tool.name, tool.cwl or "") for tool in library}
     return fitting([(tool.name, _read(tool.name, tool.cwl or "")) for tool in before], known)

@@ -12,12 +12,12 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
-from sluice.servicekit.queue_admin import QueueDesk
+from sluice.servicekit.queue_admin import QueueAdmin
 from sluice.servicekit.sealing import Sealer
 from wfms.operator.usecases.change_accounts import ChangeAccounts
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.device_login import DeviceLogins
-from wfms.operator.usecases.known_people import KnownPeople
+from wfms.operator.usecases.known_people import AccountAuthenticator
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class OperatorContext:
     dms: DmsClient
     wms: WmsClient
     ask: AskClient
-    queues: QueueDesk
+    queues: QueueAdmin
     sealer: Sealer
-    people: KnownPeople
+    people: AccountAuthenticator
     accounts: ChangeAccounts
     logins: DeviceLogins
     others: Mapping[str, httpx.AsyncClient]

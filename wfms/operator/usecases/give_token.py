@@ -9,7 +9,7 @@ import structlog
 from pydantic import SecretStr
 
 from sluice.contracts.access import Role
-from sluice.contracts.people import TOKEN_PREFIX, GivenToken, NewToken, Token
+from sluice.contracts.people import TOKEN_PREFIX, NewToken, NewTokenSecret, Token
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import tell
 from sluice.servicekit.audit.rows import note_told
@@ -29,7 +29,7 @@ MOST_TOKENS = 100
 log = structlog.get_logger(__name__)
 
 
-async def give_token(database: Database, new: NewToken, *, by: Person) -> GivenToken:
+async def give_token(database: Database, new: NewToken, *, by: Person) -> NewTokenSecret:
     """Create a token; its secret is returned only this once.
 
     Raises:
@@ -41,7 +41,7 @@ async def give_token(database: Database, new: NewToken, *, by: Person) -> GivenT
         return await token_given(transaction.connection, new, by=by)
 
 
-async def token_given(connection: Connection, new: NewToken, *, by: Person) -> GivenToken:
+async def token_given(connection: Connection, new: NewToken, *, by: Person) -> NewTokenSecret:
     """Create a token as ``give_token`` does, within the transaction of the caller."""
     secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
     holder = by
@@ -63,7 +63,7 @@ async def token_given(connection: Connection, new: NewToken, *, by: Person) -> G
     )
     tell(token=given.id, person=given.person, label=given.label, role=role)
     log.info("token.given", token=str(given.id), person=given.person, role=role, by=by.name)
-    return GivenToken(token=given, secret=SecretStr(secret))
+    return NewTokenSecret(token=given, secret=SecretStr(secret))
 
 
 async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:

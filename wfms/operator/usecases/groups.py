@@ -9,7 +9,7 @@ from sluice.contracts.groups import Group, GroupList, SetGroup, SetShare
 from sluice.contracts.people import Account
 from sluice.contracts.problems import Unprocessable
 from sluice.contracts.quotas import HolderKind, QuotaHolder
-from sluice.servicekit.access.behalf import sight_now
+from sluice.servicekit.access.delegation import current_visibility
 from sluice.servicekit.audit.request import tell
 from wfms.operator.db.people import all_people
 from wfms.operator.usecases.context import OperatorContext
@@ -29,11 +29,11 @@ async def read_groups(context: OperatorContext) -> GroupList:
     shares, holdings = await asyncio.gather(
         context.wms.shares(), read_holdings(context, HolderKind.GROUP)
     )
-    members, sight = _members(people), sight_now()
+    members, visibility = _members(people), current_visibility()
     share_of = {share.group: share for share in shares.shares}
     names = {*members, *share_of, *holdings}
     found = []
-    for name in sorted(name for name in names if sight.is_member(name)):
+    for name in sorted(name for name in names if visibility.is_member(name)):
         has = {str(quantity): quota for quantity, quota in holdings.get(name, {}).items()}
         group = Group(name=name, members=members.get(name, []), **has)
         if (share := share_of.get(name)) is not None:

@@ -16,19 +16,19 @@ from sluice.servicekit.audit.rows import note_told
 from sluice.servicekit.database import Connection, Database
 from wfms.operator.db import person_tokens
 from wfms.operator.domain.people_errors import TooManySignIns
-from wfms.operator.usecases.sign_in import SignInDesk
+from wfms.operator.usecases.sign_in import PasswordSignIn
 
 #: Sessions that a person may begin in five minutes and in a day.
 OF_A_PERSON = (RateLimitItemPerMinute(300, 5), RateLimitItemPerDay(2000))
 
 
-class KnownPeople:
+class AccountAuthenticator:
     """People who authenticate by tokens, passwords and sessions.
 
     Tokens from the settings are accepted besides those in the database.
     """
 
-    def __init__(self, database: Database, desk: SignInDesk, fixed: FixedTokens) -> None:
+    def __init__(self, database: Database, desk: PasswordSignIn, fixed: FixedTokens) -> None:
         self._database = database
         self._desk = desk
         self._fixed = fixed

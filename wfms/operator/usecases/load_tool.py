@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.contracts.loaded import LoadTool
+from sluice.contracts.warm_workers import LoadTool
 from wfms.operator.domain.errors import StepUnknown
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_steps import read_steps

@@ -3,7 +3,7 @@
 from sluice.contracts.access import Role
 from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Forbidden
-from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.database import Connection
 from sluice.visible_text import quoted
@@ -11,7 +11,7 @@ from wfms.operator.db.name_owners import NamedKind, owner_of_name, take_name
 from wfms.operator.usecases.known_groups import are_there_any
 
 
-class NameOfOthers(Forbidden):
+class NameTakenByOthers(Forbidden):
     """The name belongs to somebody else."""
 
     def __init__(self, kind: NamedKind, name: str, whose: Ownership) -> None:
@@ -32,17 +32,17 @@ async def require_name(connection: Connection, kind: NamedKind, name: str) -> Ow
     role shift, because other groups use what one group stores there.
 
     Raises:
-        NameOfOthers: The principal may not change it.
+        NameTakenByOthers: The principal may not change it.
     """
     whose = await owner_of_name(connection, kind, name) or Ownership()
     person = person_asking()
     if person is None:
         return whose
-    if not person.sight.is_member(whose.group):
-        raise NameOfOthers(kind, name, whose)
+    if not person.visibility.is_member(whose.group):
+        raise NameTakenByOthers(kind, name, whose)
     trusted = person.role.includes(Role.SHIFT) or whose.owner == person.name
     if whose.group == EVERYONE and not trusted and await are_there_any(connection):
-        raise NameOfOthers(kind, name, whose)
+        raise NameTakenByOthers(kind, name, whose)
     return whose
 
 
@@ -59,7 +59,7 @@ async def take_or_require_name(
         group: The group that is to own the name; None for a group of the principal.
 
     Raises:
-        NameOfOthers: The principal may not change it.
+        NameTakenByOthers: The principal may not change it.
         Forbidden: The principal is not in the group, or the name belongs to another group.
     """
     if new:

@@ -38,7 +38,7 @@ class Notifier(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class Notification:
     """A subject that needs a person; ``key`` identifies it over time."""
 
     key: str
@@ -77,7 +77,7 @@ async def notify_people(
     return len(new) if sent else 0
 
 
-async def _current_news(context: OperatorContext) -> list[News]:
+async def _current_news(context: OperatorContext) -> list[Notification]:
     found = [
         news
         for notice in (await read_attention(context, limit=MAX_CONSIDERED)).notices.notices
@@ -90,16 +90,16 @@ async def _current_news(context: OperatorContext) -> list[News]:
     return [*(of_unmatched(each) for each in unmatched), *found]
 
 
-def of_unmatched(dataset: Unmatched) -> News:
+def of_unmatched(dataset: Unmatched) -> Notification:
     """Return the news that no task can be defined for a data set."""
-    return News(
+    return Notification(
         f"unmatched:{dataset.dataset_uid}",
         f"No task can be defined for data set {dataset.dataset_name}: {dataset.reason}",
         f"/datasets/{dataset.dataset_uid}",
     )
 
 
-def of_notice(notice: Notice) -> News | None:
+def of_notice(notice: Notice) -> Notification | None:
     """Return the news of a notice, or None if its subjects are reported one by one."""
     if UNMATCHED in notice.text:
         return None
@@ -110,10 +110,10 @@ def of_notice(notice: Notice) -> News | None:
     else:
         path = f"/{notice.page or ''}"
     # Numbers in a text change while its subject stays the same.
-    return News(notice.id or f"{path} {_NUMBER.sub('#', notice.text)}", notice.text, path)
+    return Notification(notice.id or f"{path} {_NUMBER.sub('#', notice.text)}", notice.text, path)
 
 
-def message(news: Sequence[News], *, public_url: str) -> tuple[str, str]:
+def message(news: Sequence[Notification], *, public_url: str) -> tuple[str, str]:
     """Return the title and the text of the message about ``news``."""
     lines = [
         f"- {visible_line(each.text)}"

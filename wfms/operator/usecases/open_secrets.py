@@ -3,7 +3,7 @@
 import structlog
 from pydantic import SecretStr
 
-from sluice.contracts.secrets import Sealed, SecretRef, SecretsAsked, SecretValues, may_use
+from sluice.contracts.secrets import Sealed, SecretRef, SecretsRequest, SecretValues, may_use
 from sluice.servicekit.database import Connection
 from sluice.servicekit.sealing import ANSWER, IN_TIME, REQUEST
 from sluice.visible_text import quoted
@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 
 
 async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
-    """Decrypt the secrets that a sealed ``SecretsAsked`` names, and return sealed ``SecretValues``.
+    """Decrypt the secrets of a sealed ``SecretsRequest``, and return sealed ``SecretValues``.
 
     The request must be sealed with the shared key within the last minute.
 
@@ -25,7 +25,7 @@ async def open_secrets(context: OperatorContext, sealed: Sealed) -> Sealed:
         Unsealable: The request was sealed with another key or is too old.
         SecretRefused: A secret does not exist, or the template may not use it.
     """
-    asked = SecretsAsked.model_validate_json(
+    asked = SecretsRequest.model_validate_json(
         context.sealer.open(sealed.text.encode(), what=REQUEST, seconds=IN_TIME)
     )
     async with context.database.connection() as connection:

@@ -17,7 +17,7 @@ from sluice.contracts.problems import NotAvailable
 from sluice.http_clients import connection_options
 from sluice.os_errors import reason_of
 from sluice.proxies import UnusableProxy
-from sluice.servicekit.access.provider_sign_in import Begun
+from sluice.servicekit.access.provider_sign_in import PendingSignIn
 from sluice.visible_text import quoted
 from wfms.operator.domain.people_errors import ProviderRefused
 from wfms.operator.usecases.oidc_settings import OidcSettings
@@ -53,7 +53,7 @@ class OpenIdProvider:
             )
         return str(address)
 
-    async def claims(self, begun: Begun, answer: Mapping[str, str]) -> Mapping[str, Any]:
+    async def claims(self, begun: PendingSignIn, answer: Mapping[str, str]) -> Mapping[str, Any]:
         """Exchange the code in the answer for an ID token and return its verified claims.
 
         Raises:

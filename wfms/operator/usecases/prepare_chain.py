@@ -27,7 +27,7 @@ _WORKABLE = [state for state in DatasetState if state.readable or state is Datas
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class StartPage:
     """The choices and the current selection.
 
     Attributes:
@@ -62,7 +62,7 @@ class Prepared:
         return self.template is not None and not self.template.plan.takes_dataset
 
 
-async def prepare_chain(context: OperatorContext, *, dataset: str, template: str) -> Prepared:
+async def prepare_chain(context: OperatorContext, *, dataset: str, template: str) -> StartPage:
     """Return the choices, and what is known about the selection.
 
     Args:
@@ -104,7 +104,7 @@ async def prepare_chain(context: OperatorContext, *, dataset: str, template: str
         made = await context.chains.chains(dataset_uid=found.uid)
         present = next((chain for chain in made.chains if _same_version(chain, chosen)), None)
     several = called if found is None else ()
-    return Prepared(
+    return StartPage(
         datasets=offered.datasets,
         templates=templates,
         dataset=found,

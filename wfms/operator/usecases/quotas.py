@@ -14,7 +14,7 @@ from sluice.contracts.quotas import (
     Quantity,
     Quota,
     QuotaHolder,
-    SetMost,
+    SetQuotaLimits,
     SetQuotas,
 )
 from sluice.servicekit.access.principal import Person
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 Has = Mapping[Quantity, Quota]
 
 
-class OthersQuotas(Forbidden):
+class ForeignQuotas(Forbidden):
     """The quotas of a person, requested by somebody who is not an administrator."""
 
     def __init__(self, by: Person) -> None:
@@ -78,7 +78,7 @@ async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuot
     for quantity, number in said.items():
         by_service.setdefault(counting[quantity], {})[quantity] = number
     for service, most in by_service.items():
-        await service.set_most(holder, SetMost(most=most))
+        await service.set_most(holder, SetQuotaLimits(most=most))
     log.info("quota.set", holder=str(holder), **{str(each): most for each, most in said.items()})
 
 
@@ -86,13 +86,13 @@ async def read_person_quotas(context: OperatorContext, name: str, *, by: Person)
     """Return the usage and quotas of what a person created.
 
     Raises:
-        OthersQuotas: The principal is neither the person nor an administrator.
+        ForeignQuotas: The principal is neither the person nor an administrator.
         NotFound: There is no such account.
         NotAvailable: A service does not answer.
     """
     if name != by.name:
         if by.role is not Role.ADMIN:
-            raise OthersQuotas(by)
+            raise ForeignQuotas(by)
         await _require_known(context, name)
     return await _of_person(context, name)
 

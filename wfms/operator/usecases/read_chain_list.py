@@ -9,7 +9,7 @@ import structlog
 
 from sluice.clients.chains import ChainsClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.chains import Chain, ListedState
+from sluice.contracts.chains import Chain, ChainListState
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import TaskStatus
@@ -51,7 +51,7 @@ class ChainList:
 async def read_chain_list(
     context: OperatorContext,
     *,
-    state: ListedState | None,
+    state: ChainListState | None,
     template: str | None,
     after: str | None,
 ) -> ChainList:

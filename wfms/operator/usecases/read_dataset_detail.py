@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.chains import Chain
 from sluice.contracts.datasets import (
     Dataset,
@@ -14,7 +15,6 @@ from sluice.contracts.datasets import (
 from sluice.contracts.intake import Unmatched
 from sluice.contracts.labels import chain_of, label
 from sluice.contracts.problems import ServiceError
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState
 from wfms.operator.domain.progress import ChainProgress
 from wfms.operator.usecases.context import OperatorContext
@@ -48,7 +48,7 @@ class DatasetDetail:
     unmatched: Unmatched | None
     status: DatasetStatus | None
     namesakes: list[Dataset]
-    standing: Standing | None = None
+    standing: AppendOnlyDataset | None = None
     made_by: Chain | None = None
 
 

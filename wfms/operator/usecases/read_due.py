@@ -4,23 +4,23 @@ import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
+from sluice.contracts.append_only import ScheduleState, TemplateTrigger, TriggerDataset
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.datasets import (
     Dataset,
 )
 from sluice.contracts.matching import due_text, facts_of, objection
 from sluice.contracts.owners import ALL, may_take
 from sluice.contracts.problems import ServiceError
-from sluice.contracts.rings import why_held
-from sluice.contracts.standing import DueSet, ScheduleState, TemplateDue
-from sluice.contracts.standing_list import Standing
+from sluice.contracts.trigger_cycles import why_cycle
 from sluice.schedules import next_time
-from sluice.servicekit.access.behalf import sight_now
+from sluice.servicekit.access.delegation import current_visibility
 from wfms.operator.db import templates
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
 
 
-async def read_due(context: OperatorContext, template: StoredTemplate) -> TemplateDue | None:
+async def read_due(context: OperatorContext, template: StoredTemplate) -> TemplateTrigger | None:
     """Return the trigger of a template, or None if it has none.
 
     What other services do not answer is left out.
@@ -32,7 +32,7 @@ async def read_due(context: OperatorContext, template: StoredTemplate) -> Templa
     schedule = plan.due.schedule
     runs = schedule is not None and template.disabled_at is None
     now = context.database.clock.now()
-    return TemplateDue(
+    return TemplateTrigger(
         kind="schedule" if schedule is not None else "growth",
         words=due_text(plan.due),
         next_at=next_time(schedule or "", plan.due.zone, after=now) if runs else None,
@@ -42,7 +42,7 @@ async def read_due(context: OperatorContext, template: StoredTemplate) -> Templa
     )
 
 
-async def read_standing(context: OperatorContext, dataset: Dataset) -> Standing | None:
+async def read_standing(context: OperatorContext, dataset: Dataset) -> AppendOnlyDataset | None:
     """Return how much of an append-only data set each template was given.
 
     None if the data set is not append-only or the DMS does not answer.
@@ -63,7 +63,7 @@ async def _state(context: OperatorContext, template: StoredTemplate) -> Schedule
         return None
 
 
-async def _sets(context: OperatorContext, template: StoredTemplate) -> list[DueSet]:
+async def _sets(context: OperatorContext, template: StoredTemplate) -> list[TriggerDataset]:
     plan = template.plan
     if not plan.takes_dataset or not plan.match:
         return []
@@ -82,7 +82,7 @@ async def _sets(context: OperatorContext, template: StoredTemplate) -> list[DueS
 
 
 async def _held(
-    context: OperatorContext, template: StoredTemplate, sets: Sequence[Standing]
+    context: OperatorContext, template: StoredTemplate, sets: Sequence[AppendOnlyDataset]
 ) -> dict[UUID, str | None]:
     """Return by data set why the intake does not give its new files to the template.
 
@@ -94,16 +94,18 @@ async def _held(
         return {}
     async with context.database.connection() as connection:
         found = await templates.all_latest(connection, ALL, disabled=False)
-    enabled, sight = [each.contract() for each in found], sight_now()
+    enabled, visibility = [each.contract() for each in found], current_visibility()
     return {
-        one.dataset.uid: why_held(template.contract(), one, enabled, most=most, sight=sight)
+        one.dataset.uid: why_cycle(
+            template.contract(), one, enabled, most=most, visibility=visibility
+        )
         for one in sets
     }
 
 
-def _set(one: Standing, template: str, held: str | None) -> DueSet:
+def _set(one: AppendOnlyDataset, template: str, held: str | None) -> TriggerDataset:
     reader = one.reader(template)
-    return DueSet(
+    return TriggerDataset(
         uid=one.dataset.uid,
         name=one.dataset.name,
         files=one.dataset.count_files,

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.contracts.partial import PartialOutputs
-from wfms.operator.domain.errors import NothingLeft, StillRuns
+from wfms.operator.domain.errors import NoPartialOutputs, StillRuns
 from wfms.operator.domain.partial import partial_outputs
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_templates import read_template_by_id
@@ -29,7 +29,7 @@ async def read_what_is_left(context: OperatorContext, uid: UUID) -> PartialOutpu
 
     Raises:
         StillRuns: The chain has not ended.
-        NothingLeft: Nothing can be read any more.
+        NoPartialOutputs: Nothing can be read any more.
         NotFound: There is no such chain.
         NotAvailable: The chain service or the DMS does not answer.
     """
@@ -38,5 +38,5 @@ async def read_what_is_left(context: OperatorContext, uid: UUID) -> PartialOutpu
         raise StillRuns(found.chain)
     readable = [part for part in found.outputs if part.readable]
     if not readable:
-        raise NothingLeft(found.chain)
+        raise NoPartialOutputs(found.chain)
     return found.model_copy(update={"outputs": readable})

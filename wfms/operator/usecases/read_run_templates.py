@@ -5,7 +5,7 @@ from uuid import UUID
 
 import structlog
 
-from sluice.servicekit.access.behalf import sight_now
+from sluice.servicekit.access.delegation import current_visibility
 from sluice.servicekit.database import Database
 from wfms.operator.db import run_templates
 from wfms.operator.domain.errors import RunTemplateUnknown
@@ -30,12 +30,12 @@ async def list_run_templates(
     Raises:
         RunTemplateUnknown: The template ``after`` never existed.
     """
-    sight = sight_now()
+    visibility = current_visibility()
     async with database.connection() as connection:
-        before = after and await run_templates.run_template_by_id(connection, after, sight)
+        before = after and await run_templates.run_template_by_id(connection, after, visibility)
         if after is not None and before is None:
             raise RunTemplateUnknown(after)
-        found = await run_templates.all_run(connection, sight, limit=limit + 1, after=after)
+        found = await run_templates.all_run(connection, visibility, limit=limit + 1, after=after)
     return RunTemplates(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
 
@@ -46,7 +46,9 @@ async def read_run_template(database: Database, template_id: UUID) -> StoredTemp
         RunTemplateUnknown: There is no such template.
     """
     async with database.connection() as connection:
-        found = await run_templates.run_template_by_id(connection, template_id, sight_now())
+        found = await run_templates.run_template_by_id(
+            connection, template_id, current_visibility()
+        )
     if found is None:
         raise RunTemplateUnknown(template_id)
     return found
@@ -60,6 +62,6 @@ async def delete_run_template(database: Database, template_id: UUID) -> None:
     """
     async with database.transaction() as transaction:
         connection = transaction.connection
-        if not await run_templates.mark_unlisted(connection, template_id, sight_now()):
+        if not await run_templates.mark_unlisted(connection, template_id, current_visibility()):
             raise RunTemplateUnknown(template_id)
     log.info("template.run_deleted", template_id=str(template_id))

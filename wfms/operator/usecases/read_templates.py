@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.servicekit.access.behalf import sight_now
+from sluice.servicekit.access.delegation import current_visibility
 from sluice.servicekit.database import Database
 from wfms.operator.db import run_templates, templates
 from wfms.operator.domain.errors import TemplateUnknown
@@ -25,8 +25,10 @@ async def read_templates(
     """
     async with database.connection() as connection:
         if every_version:
-            return await templates.all_versions(connection, sight_now())
-        return await templates.all_latest(connection, sight_now(), disabled=disabled, text=text)
+            return await templates.all_versions(connection, current_visibility())
+        return await templates.all_latest(
+            connection, current_visibility(), disabled=disabled, text=text
+        )
 
 
 async def read_template(
@@ -45,9 +47,9 @@ async def read_template(
     """
     async with database.connection() as connection:
         if version is None:
-            found = await templates.latest(connection, name, sight_now())
+            found = await templates.latest(connection, name, current_visibility())
         else:
-            found = await templates.version_of(connection, name, version, sight_now())
+            found = await templates.version_of(connection, name, version, current_visibility())
     if found is None or (found.deleted_at is not None and not deleted):
         raise TemplateUnknown(name, version)
     return found
@@ -56,13 +58,13 @@ async def read_template(
 async def read_versions(database: Database, name: str) -> list[StoredTemplate]:
     """Return all versions that are not deleted, newest first, without their files."""
     async with database.connection() as connection:
-        return await templates.all_versions(connection, sight_now(), name)
+        return await templates.all_versions(connection, current_visibility(), name)
 
 
 async def read_template_by_id(database: Database, template_id: UUID) -> StoredTemplate | None:
     """Return a template, even a deleted one or that of a run, because its chains show it."""
-    sight = sight_now()
+    visibility = current_visibility()
     async with database.connection() as connection:
         return await templates.template_by_id(
-            connection, template_id, sight
-        ) or await run_templates.run_template_by_id(connection, template_id, sight)
+            connection, template_id, visibility
+        ) or await run_templates.run_template_by_id(connection, template_id, visibility)

@@ -113,7 +113,7 @@ async def _begun(
 
     Raises:
         AssetDraftUnknown: There is neither.
-        NameOfOthers: The principal may not change the asset.
+        NameTakenByOthers: The principal may not change the asset.
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection

@@ -31,7 +31,7 @@ async def remove_asset(
 
     Raises:
         AssetUnknown: There is no such asset or version.
-        NameOfOthers: The principal may not change the asset.
+        NameTakenByOthers: The principal may not change the asset.
     """
     async with context.database.transaction() as transaction:
         await assets.lock_asset(transaction.connection, name)

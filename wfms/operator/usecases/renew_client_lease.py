@@ -79,7 +79,7 @@ async def _require_own(
     things += [await context.dms.dataset(dataset) for dataset in datasets]
     for thing in things:
         may_end = by.role.includes(Role.SHIFT) or thing.owner == by.name
-        if not may_end or not by.sight.is_member(thing.group):
+        if not may_end or not by.visibility.is_member(thing.group):
             raise Forbidden(
                 f"{by} may not own {thing.uid}: it takes the role shift, or to have made it, and to"
                 f" be in its group {thing.group}"

@@ -12,20 +12,20 @@ from sluice.contracts.owners import EVERYONE, group_of_chain
 from sluice.contracts.parameters import findings
 from sluice.contracts.problems import NotFound, ServiceError
 from sluice.contracts.states import DatasetState
-from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
 from wfms.operator.domain.errors import (
+    DatasetRequired,
     DatasetUnusable,
-    DatasetWanted,
     RequestRefused,
     TemplateDisabled,
 )
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.context import OperatorContext
+from wfms.operator.usecases.placeholder_dataset import placeholder_dataset
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.read_templates import read_template
-from wfms.operator.usecases.stand_in_dataset import stand_in_dataset
 
 log = structlog.get_logger(__name__)
 
@@ -72,7 +72,7 @@ async def request_chain(context: OperatorContext, request: RequestChain) -> tupl
 def _group(template: StoredTemplate, dataset: Dataset, person: Person | None) -> str:
     """Return the group as for a triggered chain, or the person's own if they are not in it."""
     group = group_of_chain(template.group, dataset.group)
-    return group if person is None or person.sight.is_member(group) else person.own_group
+    return group if person is None or person.visibility.is_member(group) else person.own_group
 
 
 async def _dataset(
@@ -82,12 +82,12 @@ async def _dataset(
         return await context.dms.dataset(request.dataset_uid)
     plan = template.plan
     if plan.takes_dataset:
-        raise DatasetWanted(template.name, plan.data_input)
+        raise DatasetRequired(template.name, plan.data_input)
     if wrong := findings(plan, request.params):  # checked before the placeholder is registered
         raise RequestRefused(wrong)
     person = person_asking()
     group = EVERYONE if person is None else person.own_group
-    return await stand_in_dataset(context.dms, template, request.params, group=group)
+    return await placeholder_dataset(context.dms, template, request.params, group=group)
 
 
 async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:

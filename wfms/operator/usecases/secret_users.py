@@ -8,13 +8,13 @@ from sluice.contracts.owners import ALL, EVERYONE
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Forbidden, Unprocessable
 from sluice.contracts.secrets import NewSecret, may_use
-from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.database import Connection
 from sluice.visible_text import quoted
 from wfms.operator.db import people, run_templates, templates
 from wfms.operator.db.secrets import SecretUsers, StoredSecret
 from wfms.operator.db.template_owners import owned_name
-from wfms.operator.domain.errors import ForNobody
+from wfms.operator.domain.errors import SecretWithoutUsers
 from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.known_groups import are_there_any, require_known
 
@@ -22,7 +22,7 @@ from wfms.operator.usecases.known_groups import are_there_any, require_known
 PUBLISHER = Role.SHIFT
 
 
-class WhoseTemplates(Unprocessable):
+class AmbiguousTemplates(Unprocessable):
     """The names do not identify the templates, because anybody may choose such a name."""
 
     def __init__(self, secret: str, patterns: Sequence[str]) -> None:
@@ -34,7 +34,7 @@ class WhoseTemplates(Unprocessable):
         )
 
 
-class SecretOfEveryone(Forbidden):
+class SecretForAllGroups(Forbidden):
     """A template of the group ``everyone`` that uses secrets needs a higher role."""
 
     def __init__(self, name: str) -> None:
@@ -51,13 +51,13 @@ async def choose_users(
     """Return which templates may use a new version of a secret.
 
     Raises:
-        ForNobody: No template is named, and there is no earlier version.
-        WhoseTemplates: The names do not identify the group that owns the templates.
+        SecretWithoutUsers: No template is named, and there is no earlier version.
+        AmbiguousTemplates: The names do not identify the group that owns the templates.
         UnknownGroup: The group has no members.
     """
     patterns = new.templates or (before.templates if before else None)
     if patterns is None:
-        raise ForNobody(new.name)
+        raise SecretWithoutUsers(new.name)
     if new.group is not None:
         await require_known(connection, [new.group])
         return SecretUsers(patterns, new.group)
@@ -68,7 +68,7 @@ async def choose_users(
     if len(groups) == 1 and None not in groups:
         return SecretUsers(patterns, groups.pop() or EVERYONE)
     if await are_there_any(connection):
-        raise WhoseTemplates(new.name, patterns)
+        raise AmbiguousTemplates(new.name, patterns)
     return SecretUsers(patterns, EVERYONE)
 
 
@@ -106,10 +106,10 @@ def require_may_publish(name: str, plan: Plan, *, group: str) -> None:
     """Check that the principal may publish a template of ``everyone`` that uses secrets.
 
     Raises:
-        SecretOfEveryone: The role of the principal is too low.
+        SecretForAllGroups: The role of the principal is too low.
     """
     person = person_asking()
     if group != EVERYONE or not plan.secrets or person is None:
         return
     if not person.role.includes(PUBLISHER):
-        raise SecretOfEveryone(name)
+        raise SecretForAllGroups(name)

@@ -17,8 +17,8 @@ async def set_secret(context: OperatorContext, new: NewSecret) -> Secret:
 
     Raises:
         NoKey: The service has no key.
-        ForNobody: No template is named.
-        WhoseTemplates: The names do not identify the group that owns the templates.
+        SecretWithoutUsers: No template is named.
+        AmbiguousTemplates: The names do not identify the group that owns the templates.
         UnknownGroup: The group has no members.
     """
     name = new.name

@@ -37,7 +37,7 @@ _IPV6_PREFIX = 64
 BegunT = TypeVar("BegunT")
 
 
-class SignInDesk:
+class PasswordSignIn:
     """Sign-in with rate limits by name and address.
 
     The counts are in the memory of this process. Each instance counts separately, and a restart

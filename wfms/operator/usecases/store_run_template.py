@@ -10,7 +10,7 @@ from uuid import UUID
 import structlog
 
 from sluice.contracts.owners import EVERYONE
-from sluice.servicekit.access.behalf import person_asking
+from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.access.ownership import ownership
 from wfms.operator.db import run_templates
 from wfms.operator.domain.submitted_files import SubmittedFiles

@@ -10,7 +10,7 @@ import structlog
 
 from sluice.contracts.owners import ALL
 from sluice.contracts.problems import Finding
-from sluice.servicekit.access.behalf import sight_now
+from sluice.servicekit.access.delegation import current_visibility
 from sluice.servicekit.database import Connection
 from wfms.operator.db import templates
 from wfms.operator.domain.errors import OvertakenVersion, TemplateRefused
@@ -20,7 +20,7 @@ from wfms.operator.domain.template import StoredTemplate
 from wfms.operator.usecases.compile_files import Compiler
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.template_owners import require_free, take_for_asker
-from wfms.operator.usecases.warn_of_rings import ring_warnings
+from wfms.operator.usecases.warn_of_trigger_cycles import trigger_cycle_warnings
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload
@@ -63,7 +63,7 @@ async def store_template(
         OvertakenVersion: The latest version is not ``replaces``.
         TemplateNameTaken: The name is taken.
         Forbidden: The principal may not publish under the name.
-        TakesFromAll: The template would take data sets of all groups.
+        MatchesForeignData: The template would take data sets of all groups.
     """
     database = context.database
     upload = await context.compiler.take(sent)
@@ -84,7 +84,7 @@ async def store_template(
         if replaces not in {None, version}:
             raise OvertakenVersion(name, version)
         stored = await templates.insert_template(transaction.connection, candidate)
-        rings = await ring_warnings(transaction.connection, stored)
+        rings = await trigger_cycle_warnings(transaction.connection, stored)
     log.info(
         "template.stored", template=stored.name, version=stored.version, template_id=str(stored.id)
     )
@@ -98,7 +98,7 @@ async def latest_if_same(
 
     The path of a single file does not matter.
     """
-    present = await templates.latest(connection, name, sight_now())
+    present = await templates.latest(connection, name, current_visibility())
     if present is None:
         return None
     if len(present.files) == len(upload.texts) == 1:

@@ -24,7 +24,7 @@ async def store_tool(context: OperatorContext, new: NewTool) -> StoredTool:
 
     Raises:
         ToolRefused: The tool has errors; the exception lists all findings.
-        NameOfOthers: The name belongs to somebody else.
+        NameTakenByOthers: The name belongs to somebody else.
     """
     async with context.database.connection() as connection:
         present = _same(await tools.versions_of(connection, new.name), new.cwl)
@@ -58,7 +58,7 @@ async def remove_tool(database: Database, name: str, *, version: int | None = No
 
     Raises:
         ToolUnknown: There is no such tool or version.
-        NameOfOthers: The principal may not change the tool.
+        NameTakenByOthers: The principal may not change the tool.
     """
     async with database.transaction() as transaction:
         await tools.lock_tool(transaction.connection, name)

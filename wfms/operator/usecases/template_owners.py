@@ -6,7 +6,7 @@ from sluice.contracts.access import Role
 from sluice.contracts.owners import EVERYONE, Share
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Conflict, Forbidden
-from sluice.servicekit.access.behalf import person_asking, sight_now
+from sluice.servicekit.access.delegation import current_visibility, person_asking
 from sluice.servicekit.access.ownership import ownership, require_member
 from sluice.servicekit.database import Connection, Database
 from sluice.visible_text import quoted
@@ -29,7 +29,7 @@ class TemplateNameTaken(Conflict):
         )
 
 
-class TakesFromAll(Forbidden):
+class MatchesForeignData(Forbidden):
     """The template would take data sets from groups that its publisher is not in."""
 
     def __init__(self, name: str) -> None:
@@ -47,15 +47,15 @@ async def require_may_take(connection: Connection, name: str, plan: Plan, *, gro
     The check of matching applies only if groups exist.
 
     Raises:
-        TakesFromAll: The template would take data sets of all groups.
-        SecretOfEveryone: The template uses secrets and the role of the principal is too low.
+        MatchesForeignData: The template would take data sets of all groups.
+        SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     require_may_publish(name, plan, group=group)
     person = person_asking()
     if group != EVERYONE or not plan.match or person is None or person.role.includes(Role.SHIFT):
         return
     if await are_there_any(connection):
-        raise TakesFromAll(name)
+        raise MatchesForeignData(name)
 
 
 async def require_free(connection: Connection, name: str, *, group: str | None = None) -> None:
@@ -69,10 +69,10 @@ async def require_free(connection: Connection, name: str, *, group: str | None =
     known = await owned_name(connection, name)
     if known is None:
         return
-    sight = sight_now()
-    if not sight.sees(known.whose.group, known.shared_with):
+    visibility = current_visibility()
+    if not visibility.sees(known.whose.group, known.shared_with):
         raise TemplateNameTaken(name)
-    if not sight.is_member(known.whose.group):
+    if not visibility.is_member(known.whose.group):
         raise Forbidden(
             f"template {quoted(name)} is the group {known.whose.group}'s, which shares it:"
             " publish under a name of your own"
@@ -93,8 +93,8 @@ async def take_for_asker(
         TemplateNameTaken: The name belongs to a template that the principal may not see.
         Forbidden: The name belongs to another group.
         Conflict: The name belongs to another group than ``group``.
-        TakesFromAll: The template would take data sets of all groups.
-        SecretOfEveryone: The template uses secrets and the role of the principal is too low.
+        MatchesForeignData: The template would take data sets of all groups.
+        SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     await require_free(connection, name, group=group)
     if await templates.next_version(connection, name) == 1:
@@ -114,10 +114,10 @@ async def require_changeable(connection: Connection, name: str) -> StoredTemplat
         TemplateUnknown: There is no such template.
         Forbidden: The template belongs to another group.
     """
-    found = await templates.latest(connection, name, sight_now())
+    found = await templates.latest(connection, name, current_visibility())
     if found is None:
         raise TemplateUnknown(name)
-    if not sight_now().is_member(found.group):
+    if not current_visibility().is_member(found.group):
         raise Forbidden(f"template {quoted(name)} is the group {found.group}'s, which shares it")
     return found
 
@@ -129,8 +129,8 @@ async def share_template(database: Database, name: str, request: Share) -> Store
         TemplateUnknown: There is no such template.
         Forbidden: The template belongs to another group, or the principal is not in the new one.
         UnknownGroup: A group has no members.
-        TakesFromAll: The template would take data sets of all groups.
-        SecretOfEveryone: The template uses secrets and the role of the principal is too low.
+        MatchesForeignData: The template would take data sets of all groups.
+        SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     person = person_asking()
     if person is not None and request.group is not None:
@@ -144,7 +144,7 @@ async def share_template(database: Database, name: str, request: Share) -> Store
         if group != found.group:
             await require_may_take(connection, name, found.plan, group=group)
         await share_name(connection, name, group=group, shared_with=request.shared_with)
-        shared = await templates.version_of(connection, name, found.version, sight_now())
+        shared = await templates.version_of(connection, name, found.version, current_visibility())
     log.info(
         "template.shared", template=name, group=group, shared_with=request.shared_with,
         by=str(person),

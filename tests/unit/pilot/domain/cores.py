@@ -6,10 +6,10 @@ from uuid import UUID, uuid4
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     AttemptEnded,
+    CurrentTime,
     HeartbeatAnswered,
     Instruction,
     LeaseGranted,
-    Now,
     PilotStarted,
     RunJob,
     SendReport,
@@ -23,14 +23,14 @@ from sluice.contracts.needs import Needs, Resources
 from sluice.contracts.pilots import AttemptReport, HeartbeatAnswer, Lease, LeasedJob, PilotTask
 from sluice.contracts.room import FullStorage
 from sluice.contracts.states import AttemptOutcome, DeviceType, TaskMode
-from sluice.fit import BOUNDLESS, Offer
+from sluice.fit import BOUNDLESS, NodeCapacity
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 TASK = uuid4()
 
 
-def at(tick: float) -> Now:
-    return Now(tick, EPOCH + timedelta(seconds=tick))
+def at(boot_time: float) -> CurrentTime:
+    return CurrentTime(boot_time, EPOCH + timedelta(seconds=boot_time))
 
 
 def task(
@@ -75,7 +75,7 @@ def pilot(
     slots: int = 1,
     *,
     policy: PrefetchPolicy | None = None,
-    node: Offer = BOUNDLESS,
+    node: NodeCapacity = BOUNDLESS,
 ) -> PilotCore:
     """With all its slots from the start."""
     core = PilotCore(slots, policy, node, few=slots)
@@ -86,16 +86,18 @@ def pilot(
 
 
 def granted(
-    core: PilotCore, *ids: int, tick: float = 0.0, seconds: float = 60.0
+    core: PilotCore, *ids: int, boot_time: float = 0.0, seconds: float = 60.0
 ) -> list[Instruction]:
-    return core.handle(LeaseGranted(tick, leased(*ids, seconds=seconds)), at(tick))
+    return core.handle(LeaseGranted(boot_time, leased(*ids, seconds=seconds)), at(boot_time))
 
 
-def command(core: PilotCore, kind: str, job_id: int, *, tick: float = 1.0) -> list[Instruction]:
+def command(
+    core: PilotCore, kind: str, job_id: int, *, boot_time: float = 1.0
+) -> list[Instruction]:
     answer = HeartbeatAnswer.model_validate(
         {"lease": 60.0, "commands": [{"kind": kind, "job": {"id": job_id, "attempt": 1}}]}
     )
-    return core.handle(HeartbeatAnswered(tick, core.heartbeat(), answer), at(tick))
+    return core.handle(HeartbeatAnswered(boot_time, core.heartbeat(), answer), at(boot_time))
 
 
 def runs(instructions: list[Instruction]) -> list[tuple[int, int]]:

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
-    DrainAsked,
+    DrainRequested,
     EndSlot,
     HeartbeatAnswered,
     Instruction,
     LeaseGranted,
-    LetSlotGo,
     PilotStarted,
+    ReleaseSlot,
     RunJob,
-    ShutdownAsked,
+    ShutdownRequested,
     SlotLeft,
     SlotLost,
     SlotReady,
@@ -29,7 +29,7 @@ from sluice.contracts.gpus import GpuNeeds
 from sluice.contracts.needs import Resources
 from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease, LeasedJob, PilotTask
 from sluice.contracts.states import AttemptOutcome
-from sluice.fit import Booked, GpuPart
+from sluice.fit import Allocation, GpuPart
 from tests.unit.gpus import gpu, node
 from tests.unit.pilot.domain.cores import at, ended, pilot, reports, runs, task
 
@@ -60,8 +60,8 @@ def lease(
     return Lease(seconds=1e6, jobs=held, tasks=list(known))
 
 
-def granted(core: PilotCore, *jobs: tuple[int, UUID], tick: float = 0.0) -> list[Instruction]:
-    return core.handle(LeaseGranted(tick, lease(*jobs)), at(tick))
+def granted(core: PilotCore, *jobs: tuple[int, UUID], boot_time: float = 0.0) -> list[Instruction]:
+    return core.handle(LeaseGranted(boot_time, lease(*jobs)), at(boot_time))
 
 
 def test_eight_jobs_of_eight_cores_run_one_after_the_other() -> None:
@@ -74,7 +74,7 @@ def test_eight_jobs_of_eight_cores_run_one_after_the_other() -> None:
 def test_a_big_job_is_not_passed_by_small_ones() -> None:
     core = pilot(8, node=NODE)
     assert len(runs(granted(core, (1, SMALL), (2, SMALL)))) == 2
-    assert runs(granted(core, (3, BIG), (4, SMALL), tick=1.0)) == []
+    assert runs(granted(core, (3, BIG), (4, SMALL), boot_time=1.0)) == []
     assert core.jobs_wanted(at(1.0)) == 0
     assert runs(core.handle(ended(1), at(2.0))) == []
     assert runs(core.handle(ended(2, slot=1), at(3.0))) == [(0, 3)]
@@ -84,7 +84,7 @@ def test_a_big_job_is_not_passed_by_small_ones() -> None:
 def test_a_job_that_finds_no_room_is_given_back_and_lets_the_others_in() -> None:
     core = pilot(8, node=NODE, policy=PrefetchPolicy(return_after=5.0))
     granted(core, (1, SMALL))
-    assert runs(granted(core, (2, BIG), (3, SMALL), tick=1.0)) == []
+    assert runs(granted(core, (2, BIG), (3, SMALL), boot_time=1.0)) == []
     moves = core.handle(TimePassed(), at(6.0))
     assert [(report.id, report.outcome) for report in reports(moves)] == [
         (2, AttemptOutcome.RETURNED)
@@ -107,24 +107,24 @@ def test_the_second_job_of_a_slot_is_booked_as_far_as_it_needs_more() -> None:
         at(2.0),
     )
     assert [[held.job.id for held in slot.queue] for slot in core.slots] == [[2, 4], [3, 5]]
-    assert core.free == Booked(0, 16_000 - 512)
+    assert core.free == Allocation(0, 16_000 - 512)
     core.handle(ended(2), at(3.0))
-    assert core.free == Booked(0, 16_000 - 512)
+    assert core.free == Allocation(0, 16_000 - 512)
     core.handle(ended(4), at(4.0))
-    assert core.free == Booked(3, 16_000 - 256)
+    assert core.free == Allocation(3, 16_000 - 256)
 
 
 def test_a_pilot_asks_with_what_is_free_and_what_will_be_soon() -> None:
     core = pilot(8, node=NODE, policy=PrefetchPolicy(horizon=0.75))
-    granted(core, (1, UUID(int=3)), tick=10.0)
-    granted(core, (2, SMALL), tick=11.0)
+    granted(core, (1, UUID(int=3)), boot_time=10.0)
+    granted(core, (2, SMALL), boot_time=11.0)
     assert core.jobs_wanted(at(11.0)) == 6
     room = core.room(at(11.0), 6)
     assert room is not None
     assert (room.free.cores, room.free.ram, room.ahead) == (4, 16_000 - 356, 0)
     assert [left.uuid for left in room.free.gpus] == ["GPU-0"], "the smaller one was enough"
     assert (room.soon.cores, room.soon.ram, room.soon.gpus) == (5, 15_900, room.free.gpus)
-    granted(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), tick=11.0)
+    granted(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), boot_time=11.0)
     assert core.jobs_wanted(at(11.0)) == 0
     assert pilot(8).room(at(0), 3) is None
 
@@ -173,7 +173,7 @@ class Node:
         self.leaving: set[int] = set()
         self.starting: set[int] = set()
         self.queues: dict[int, list[RunJob]] = {}
-        self.tick = 0.0
+        self.boot_time = 0.0
         self.number = 0
         self.obey(self.core.handle(PilotStarted(), at(0)))
 
@@ -190,28 +190,28 @@ class Node:
                 assert instruction.slot not in self.starting | self.leaving
                 assert not self.queues.setdefault(instruction.slot, [])
                 self.starting.add(instruction.slot)
-            if isinstance(instruction, LetSlotGo):
+            if isinstance(instruction, ReleaseSlot):
                 assert not self.queues[instruction.slot]
                 self.leaving.add(instruction.slot)
         assert len(self.queues) <= MOST
 
-    def running(self) -> Booked:
-        total = Booked()
+    def running(self) -> Allocation:
+        total = Allocation()
         for queue in self.queues.values():
             if queue:
                 needs = KINDS[queue[0].job.task_uid].needs
                 parts = {uuid: part_of(uuid, needs.gpu) for uuid in queue[0].gpus}
                 assert needs.gpu is None or len(parts) == needs.gpu.least
-                total = total.plus(Booked(needs.resources.cores, needs.resources.ram, parts))
+                total = total.plus(Allocation(needs.resources.cores, needs.resources.ram, parts))
         return total
 
     def move(self, kind: str, value: object) -> None:
-        now = at(self.tick)
+        now = at(self.boot_time)
         match kind, value:
             case "lease", list(kinds):
                 jobs = [(self.number + place, uid) for place, uid in enumerate(kinds, 1)]
                 self.number += len(kinds)
-                self.obey(self.core.handle(LeaseGranted(self.tick, lease(*jobs)), now))
+                self.obey(self.core.handle(LeaseGranted(self.boot_time, lease(*jobs)), now))
             case "end", int(place):
                 busy = [slot for slot, queue in self.queues.items() if queue]
                 if busy:
@@ -232,17 +232,17 @@ class Node:
                 answer = HeartbeatAnswer(lease=1e6, commands=[command])
                 self.obey(
                     self.core.handle(
-                        HeartbeatAnswered(self.tick, self.core.heartbeat(), answer), now
+                        HeartbeatAnswered(self.boot_time, self.core.heartbeat(), answer), now
                     )
                 )
             case "wait", float(seconds):
-                self.tick += seconds
-                self.obey(self.core.handle(TimePassed(), at(self.tick)))
+                self.boot_time += seconds
+                self.obey(self.core.handle(TimePassed(), at(self.boot_time)))
                 self.require_stopped()
             case "drain", _:
-                self.obey(self.core.handle(DrainAsked(), now))
+                self.obey(self.core.handle(DrainRequested(), now))
             case "shutdown", _:
-                self.obey(self.core.handle(ShutdownAsked(), now))
+                self.obey(self.core.handle(ShutdownRequested(), now))
 
     def settle(self) -> None:
         """All slots come and go as they were told to."""
@@ -258,11 +258,11 @@ class Node:
         for slot in self.core.slots:
             first = slot.queue[0] if slot.queue else None
             if first is not None and first.stopped is not None and slot.number not in self.killed:
-                assert self.tick < max(first.stopped, slot.since) + 5.0
+                assert self.boot_time < max(first.stopped, slot.since) + 5.0
 
     def end(self, slot: int) -> None:
         job = self.queues[slot].pop(0).job
-        self.obey(self.core.handle(ended(job.id, slot=slot, seconds=0.1), at(self.tick)))
+        self.obey(self.core.handle(ended(job.id, slot=slot, seconds=0.1), at(self.boot_time)))
 
 
 @pytest.mark.parametrize("short", [0.0, 10.0], ids=["one a slot", "two a slot"])
@@ -274,7 +274,7 @@ def test_never_overbooked_and_all_released_after_any_end(
     for kind, value in moves:
         node.move(kind, value)
         assert NODE.amounts.holds(node.running())
-        assert node.core.free.holds(Booked())
+        assert node.core.free.holds(Allocation())
         assert NODE.amounts.minus(node.core.free).holds(node.running())
     node.settle()
     while any(node.queues.values()):

@@ -6,16 +6,16 @@ import pytest
 
 from pilot.domain.core import PilotCore
 from pilot.domain.model import (
-    DrainAsked,
+    DescribeTask,
+    DrainRequested,
     ForgetTask,
-    GiveTask,
     HeartbeatAnswered,
     LeaseGranted,
     PilotStarted,
+    ReportDeadSlot,
     RunJob,
-    Salvage,
     SendReport,
-    ShutdownAsked,
+    ShutdownRequested,
     SlotLost,
     SlotReady,
     StartSlot,
@@ -83,7 +83,7 @@ def test_a_job_that_takes_longer_than_those_before_ends_the_fetching_ahead() -> 
     core = pilot(1)
     granted(core, 1)
     core.handle(ended(1, seconds=0.01), at(0))
-    granted(core, 2, tick=1.0)
+    granted(core, 2, boot_time=1.0)
     assert core.jobs_wanted(at(1.0)) > 10
     assert core.jobs_wanted(at(3.0)) == 0
 
@@ -106,7 +106,12 @@ def test_small_refills_wait_while_there_is_work() -> None:
 def test_the_task_goes_before_its_first_job_and_only_once_a_slot() -> None:
     core = pilot(2)
     first = granted(core, 1, 2)
-    assert [type(instruction) for instruction in first] == [GiveTask, RunJob, GiveTask, RunJob]
+    assert [type(instruction) for instruction in first] == [
+        DescribeTask,
+        RunJob,
+        DescribeTask,
+        RunJob,
+    ]
     assert [type(instruction) for instruction in granted(core, 3)] == []
     assert [type(instruction) for instruction in core.handle(ended(1), at(1))] == [
         SendReport,
@@ -122,7 +127,7 @@ def test_short_jobs_are_handed_over_before_the_slot_asks() -> None:
     slow = pilot(1)
     granted(slow, 1)
     slow.handle(ended(1, seconds=10.0), at(10))
-    assert runs(granted(slow, 2, 3, 4, tick=10)) == [(0, 2)]
+    assert runs(granted(slow, 2, 3, 4, boot_time=10)) == [(0, 2)]
 
 
 def test_jobs_run_in_the_order_they_were_leased() -> None:
@@ -181,7 +186,7 @@ def test_old_tasks_are_forgotten_but_never_those_in_use() -> None:
 
 def test_a_running_job_is_stopped_before_its_lease_ends() -> None:
     core = pilot(1)
-    granted(core, 1, tick=100.0, seconds=60.0)
+    granted(core, 1, boot_time=100.0, seconds=60.0)
     check = core.next_check()
     assert check is not None
     assert 100.0 < check <= 160.0 - 5.0
@@ -216,7 +221,7 @@ def test_a_heartbeat_renews_from_the_moment_it_was_sent_what_it_named() -> None:
     core.handle(HeartbeatAnswered(30.0, heartbeat, HeartbeatAnswer(lease=60.0)), at(45.0))
     instructions = core.handle(TimePassed(), at(59.0))
     assert stops(instructions) == []
-    assert not core.held((2, 1))
+    assert (2, 1) not in core.tokens
     check = core.next_check()
     assert check is not None
     assert 80.0 < check < 90.0
@@ -232,7 +237,7 @@ def test_a_waiting_job_whose_lease_ended_is_dropped_unsaid() -> None:
         at(30.0),
     )
     assert core.handle(TimePassed(), at(59.0)) == []
-    assert not core.held((2, 1))
+    assert (2, 1) not in core.tokens
 
 
 def test_a_job_being_canceled_is_stopped_hard_when_its_lease_ends() -> None:
@@ -257,7 +262,7 @@ def test_a_lease_that_is_answered_with_a_command_is_not_longer_by_that() -> None
         (1, StopReason.CANCEL)
     ]
     assert stops(core.handle(TimePassed(), at(check))) == [(1, StopReason.LEASE)]
-    assert core.held((2, 1))
+    assert (2, 1) in core.tokens
 
 
 # --- slots that die ---
@@ -269,15 +274,19 @@ def test_a_lost_slot_fails_its_job_and_gives_the_next_one_to_another() -> None:
     core.handle(ended(1, slot=0, seconds=0.01), at(0))
     granted(core, 3, 4)
     instructions = core.handle(SlotLost(0, "ended unexpectedly"), at(1))
-    (salvage,) = [instruction for instruction in instructions if isinstance(instruction, Salvage)]
+    (salvage,) = [
+        instruction for instruction in instructions if isinstance(instruction, ReportDeadSlot)
+    ]
     assert (salvage.report.id, salvage.report.error_class) == (3, ErrorClass.INTERNAL)
     assert "ended unexpectedly" in salvage.report.message
     assert StartSlot(0) in instructions
     assert runs(instructions) == [(1, 4)]
     granted(core, 5)
     again = core.handle(SlotReady(0), at(2))
-    assert [(type(move), move.slot) for move in again if isinstance(move, GiveTask | RunJob)] == [
-        (GiveTask, 0),
+    assert [
+        (type(move), move.slot) for move in again if isinstance(move, DescribeTask | RunJob)
+    ] == [
+        (DescribeTask, 0),
         (RunJob, 0),
     ]
 
@@ -288,7 +297,7 @@ def test_a_lost_slot_fails_its_job_and_gives_the_next_one_to_another() -> None:
 def test_drain_gives_back_what_waits_and_finishes_what_runs() -> None:
     core = pilot(1)
     granted(core, 1, 2, 3)
-    given_back = reports(core.handle(DrainAsked(), at(1)))
+    given_back = reports(core.handle(DrainRequested(), at(1)))
     assert [(report.id, report.outcome) for report in given_back] == [
         (2, AttemptOutcome.RETURNED),
         (3, AttemptOutcome.RETURNED),
@@ -317,7 +326,7 @@ def test_waiting_jobs_of_a_task_whose_storage_is_full_go_back_unstarted() -> Non
 
 def test_jobs_leased_while_the_pilot_drains_go_back() -> None:
     core = pilot(1)
-    core.handle(DrainAsked(), at(0))
+    core.handle(DrainRequested(), at(0))
     assert [report.outcome for report in reports(granted(core, 1))] == [AttemptOutcome.RETURNED]
     assert core.idle
 
@@ -336,7 +345,7 @@ def test_the_wms_can_drain_the_pilot() -> None:
 def test_shutdown_stops_what_runs_and_gives_everything_back() -> None:
     core = pilot(1)
     granted(core, 1, 2)
-    assert stops(core.handle(ShutdownAsked(), at(1))) == [(1, StopReason.SHUTDOWN)]
+    assert stops(core.handle(ShutdownRequested(), at(1))) == [(1, StopReason.SHUTDOWN)]
     assert core.handle(ended(1, outcome=AttemptOutcome.RETURNED), at(2)) == []
     assert core.idle
     assert core.returned == [JobToken(id=2, attempt=1), JobToken(id=1, attempt=1)]
@@ -345,7 +354,7 @@ def test_shutdown_stops_what_runs_and_gives_everything_back() -> None:
 def test_a_job_that_finished_just_before_the_shutdown_is_reported() -> None:
     core = pilot(1)
     granted(core, 1)
-    core.handle(ShutdownAsked(), at(1))
+    core.handle(ShutdownRequested(), at(1))
     assert [report.outcome for report in reports(core.handle(ended(1), at(1)))] == [
         AttemptOutcome.FINISHED
     ]

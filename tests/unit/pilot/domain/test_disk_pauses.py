@@ -13,14 +13,14 @@ NO_ROOM = FINISHED.model_copy(
 
 
 def test_jobs_that_find_no_room_begin_pauses_that_grow_and_one_job_is_tried_after_each() -> None:
-    pauses, tick, taken = DiskPauses(), 0.0, 0
-    assert pauses.most_jobs(4, tick) == 4
-    while tick < 10 * LONGEST_PAUSE:
-        jobs = pauses.most_jobs(4, tick)
+    pauses, boot_time, taken = DiskPauses(), 0.0, 0
+    assert pauses.most_jobs(4, boot_time) == 4
+    while boot_time < 10 * LONGEST_PAUSE:
+        jobs = pauses.most_jobs(4, boot_time)
         taken += jobs
         for _ in range(jobs):
-            pauses.attempt_ended(NO_ROOM, tick)
-        tick += 1
+            pauses.attempt_ended(NO_ROOM, boot_time)
+        boot_time += 1
     assert taken < 4 + 7 + 10, "of 3000 seconds"
 
 

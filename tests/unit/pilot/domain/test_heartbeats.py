@@ -38,13 +38,13 @@ def test_a_heartbeat_names_the_phase_of_what_runs() -> None:
 def test_job_that_started_after_the_last_heartbeat_is_news() -> None:
     core = pilot(2)
     empty = core.heartbeat()
-    granted(core, 1, tick=5.0)
-    assert not has_untold_start(empty, core.slots, tick=5.4), "it may end at any moment"
-    assert has_untold_start(empty, core.slots, tick=5.5)
+    granted(core, 1, boot_time=5.0)
+    assert not has_untold_start(empty, core.slots, boot_time=5.4), "it may end at any moment"
+    assert has_untold_start(empty, core.slots, boot_time=5.5)
     told = core.heartbeat()
-    assert not has_untold_start(told, core.slots, tick=9)
-    granted(core, 2, tick=9.0)
-    assert has_untold_start(told, core.slots, tick=10)
+    assert not has_untold_start(told, core.slots, boot_time=9)
+    granted(core, 2, boot_time=9.0)
+    assert has_untold_start(told, core.slots, boot_time=10)
 
 
 def test_slots_learn_when_their_jobs_are_to_end() -> None:
@@ -65,7 +65,7 @@ def test_slots_learn_when_their_jobs_are_to_end() -> None:
 
 def test_a_heartbeat_names_what_runs_and_what_waits() -> None:
     core = pilot(1)
-    granted(core, 1, 2, tick=5.0)
+    granted(core, 1, 2, boot_time=5.0)
     heartbeat = core.heartbeat()
     assert [(job.id, job.started_at) for job in heartbeat.running] == [(1, at(5.0).wall)]
     assert heartbeat.waiting == [JobToken(id=2, attempt=1)]

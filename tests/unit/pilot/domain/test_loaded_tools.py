@@ -15,20 +15,20 @@ from pilot.domain.model import (
     Event,
     Instruction,
     LeaseGranted,
-    LetSlotGo,
     PilotStarted,
+    ReleaseSlot,
     SlotLost,
     SlotReady,
     StartSlot,
     TimePassed,
     ToolUnloaded,
-    Unload,
+    UnloadWarmWorker,
 )
 from pilot.domain.prefetch import PrefetchPolicy
-from sluice.contracts.loaded import LoadedTool
 from sluice.contracts.needs import Resources, Warm
 from sluice.contracts.pilots import Lease, LeasedJob, PilotTask
-from sluice.fit import Booked
+from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.fit import Allocation
 from tests.unit.gpus import node
 from tests.unit.pilot.domain.cores import EPOCH, at, ended, reports, runs, task
 
@@ -54,22 +54,24 @@ def core_of(
     return core
 
 
-def lease(core: PilotCore, of: PilotTask, *ids: int, tick: float = 0.0) -> list[Instruction]:
+def lease(core: PilotCore, of: PilotTask, *ids: int, boot_time: float = 0.0) -> list[Instruction]:
     jobs = [LeasedJob(id=one, attempt=1, task_uid=of.uid, seq=one, inputs=[]) for one in ids]
-    return core.handle(LeaseGranted(tick, Lease(seconds=1e6, jobs=jobs, tasks=[of])), at(tick))
+    return core.handle(
+        LeaseGranted(boot_time, Lease(seconds=1e6, jobs=jobs, tasks=[of])), at(boot_time)
+    )
 
 
 def end(
-    core: PilotCore, job: int, slot: int, kind: str | None, *, tick: float
+    core: PilotCore, job: int, slot: int, kind: str | None, *, boot_time: float
 ) -> list[Instruction]:
     """``kind``: of the tool that stays loaded."""
-    told = None if kind is None else LoadedTool(kind=kind, step="s", since=EPOCH, jobs=1)
+    told = None if kind is None else WarmWorkerState(kind=kind, step="s", since=EPOCH, jobs=1)
     event: AttemptEnded = replace(ended(job, slot=slot), loaded=told)
-    return core.handle(event, at(tick))
+    return core.handle(event, at(boot_time))
 
 
 def unloads(moves: list[Instruction]) -> list[int]:
-    return [move.slot for move in moves if isinstance(move, Unload)]
+    return [move.slot for move in moves if isinstance(move, UnloadWarmWorker)]
 
 
 def states(core: PilotCore) -> list[tuple[str, str]]:
@@ -79,7 +81,7 @@ def states(core: PilotCore) -> list[tuple[str, str]]:
 def test_a_job_goes_where_its_tool_is_loaded_and_others_elsewhere() -> None:
     core = core_of(3)
     assert runs(lease(core, A, 1)) == [(0, 1)]
-    end(core, 1, 0, "a", tick=1)
+    end(core, 1, 0, "a", boot_time=1)
     assert runs(lease(core, COLD, 2)) == [(1, 2)]
     assert runs(lease(core, B, 3)) == [(2, 3)]
     assert runs(lease(core, A, 4)) == [(0, 4)]
@@ -90,12 +92,12 @@ def test_what_is_loaded_is_told_with_its_state() -> None:
     lease(core, A, 1)
     assert states(core) == [("a", "loading")]
     assert core.loaded[0].step == "step-a"
-    end(core, 1, 0, "a", tick=1)
+    end(core, 1, 0, "a", boot_time=1)
     assert states(core) == [("a", "idle")]
     lease(core, A, 2)
     assert states(core) == [("a", "working")]
     assert core.heartbeat().loaded == core.loaded
-    end(core, 2, 0, None, tick=2)
+    end(core, 2, 0, None, boot_time=2)
     assert states(core) == []
 
 
@@ -104,13 +106,13 @@ def loaded_core(*, slots: int = 4, most: int | None = None) -> PilotCore:
     core = core_of(slots, most=most)
     for number, (of, kind) in enumerate(((A, "a"), (B, "b"))):
         lease(core, of, number)
-        end(core, number, number, kind, tick=number)
+        end(core, number, number, kind, boot_time=number)
     return core
 
 
 def test_a_job_that_needs_the_room_of_tools_begins_when_they_have_gone() -> None:
     core = loaded_core()
-    moves = lease(core, BIG, 10, tick=5)
+    moves = lease(core, BIG, 10, boot_time=5)
     assert (unloads(moves), runs(moves)) == ([0, 1], [])
     for event in (TimePassed(), ToolUnloaded(0), TimePassed()):
         moves = core.handle(event, at(6))
@@ -121,15 +123,15 @@ def test_a_job_that_needs_the_room_of_tools_begins_when_they_have_gone() -> None
 
 def test_meanwhile_none_passes_the_job_that_waits_for_room() -> None:
     core = loaded_core()
-    lease(core, BIG, 10, tick=5)
-    assert runs(lease(core, COLD, 11, tick=5)) == []
+    lease(core, BIG, 10, boot_time=5)
+    assert runs(lease(core, COLD, 11, boot_time=5)) == []
     core.handle(ToolUnloaded(0), at(6))
     assert runs(core.handle(ToolUnloaded(1), at(7))) == [(0, 10), (1, 11)]
 
 
 def test_a_tool_that_does_not_go_is_ended_with_its_slot() -> None:
     core = loaded_core()
-    lease(core, BIG, 10, tick=5)
+    lease(core, BIG, 10, boot_time=5)
     core.handle(ToolUnloaded(1), at(6))
     [report] = reports(core.handle(TimePassed(), at(5 + core.policy.return_after)))
     assert report.id == 10, "others may have room for it sooner"
@@ -137,7 +139,7 @@ def test_a_tool_that_does_not_go_is_ended_with_its_slot() -> None:
     assert core.next_check() == limit
     assert core.handle(TimePassed(), at(limit)) == [EndSlot(0)]
     assert core.handle(TimePassed(), at(limit + 1)) == []
-    assert runs(lease(core, BIG, 11, tick=limit + 1)) == []
+    assert runs(lease(core, BIG, 11, boot_time=limit + 1)) == []
     assert runs(core.handle(SlotLost(0, "was killed"), at(limit + 2))) == [(1, 11)]
 
 
@@ -147,20 +149,20 @@ class Drawn:
 
     def __init__(self, short: float) -> None:
         self.core = core_of(2, most=4, short=short)
-        self.jobs, self.tick = 0, 0.0
+        self.jobs, self.boot_time = 0, 0.0
         self.kinds: dict[int, str | None] = {}
         self.running: dict[int, list[int]] = {0: [], 1: []}
         self.leaving, self.starting = set[int](), set[int]()
 
     def happens(self, word: str, what: PilotTask | int) -> None:
-        self.tick += 1
+        self.boot_time += 1
         if isinstance(what, PilotTask):
             self.jobs += 1
             self.kinds[self.jobs] = what.needs.warm.kind if what.needs.warm else None
-            self.obey(lease(self.core, what, self.jobs, tick=self.tick))
+            self.obey(lease(self.core, what, self.jobs, boot_time=self.boot_time))
         elif word == "end" and self.running.get(what):
             job = self.running[what].pop(0)
-            self.obey(end(self.core, job, what, self.kinds[job], tick=self.tick))
+            self.obey(end(self.core, job, what, self.kinds[job], boot_time=self.boot_time))
         elif word == "unload" and what in self.leaving:
             self.leaving.discard(what)
             self.tell(ToolUnloaded(what))
@@ -175,7 +177,7 @@ class Drawn:
             self.tell(TimePassed())
 
     def tell(self, event: Event) -> None:
-        self.obey(self.core.handle(event, at(self.tick)))
+        self.obey(self.core.handle(event, at(self.boot_time)))
 
     def obey(self, moves: list[Instruction]) -> None:
         for move in moves:
@@ -207,15 +209,15 @@ def test_what_runs_and_what_is_loaded_always_fit_beside_one_another(
     for word, what in events:
         drawn.happens(word, what)
         taken = [one.booked if one.queue else one.kept for one in drawn.core.slots]
-        assert drawn.core.node.amounts.holds(reduce(Booked.plus, taken, Booked()))
+        assert drawn.core.node.amounts.holds(reduce(Allocation.plus, taken, Allocation()))
 
 
 def test_no_second_job_is_handed_over_into_the_room_of_a_tool() -> None:
     core = core_of(2, most=3, short=100.0)
     lease(core, A, 1)
-    end(core, 1, 0, "a", tick=1)
-    assert runs(lease(core, COLD, 2, tick=2)) == [(1, 2)]
-    moves = lease(core, BIG, 3, tick=3)
+    end(core, 1, 0, "a", boot_time=1)
+    assert runs(lease(core, COLD, 2, boot_time=2)) == [(1, 2)]
+    moves = lease(core, BIG, 3, boot_time=3)
     assert (runs(moves), unloads(moves)) == ([], [])
     assert [move for move in moves if isinstance(move, StartSlot)] == [StartSlot(2)]
     assert unloads(core.handle(SlotReady(2), at(4))) == [0]
@@ -225,9 +227,9 @@ def test_no_second_job_is_handed_over_into_the_room_of_a_tool() -> None:
 def test_no_tool_goes_in_vain() -> None:
     core = core_of(4)
     lease(core, A, 1)
-    end(core, 1, 0, "a", tick=1)
-    assert runs(lease(core, warm(9, "c", ram=2500), 2, tick=2)) == [(1, 2)]
-    moves = lease(core, BIG, 10, tick=5)
+    end(core, 1, 0, "a", boot_time=1)
+    assert runs(lease(core, warm(9, "c", ram=2500), 2, boot_time=2)) == [(1, 2)]
+    moves = lease(core, BIG, 10, boot_time=5)
     assert (unloads(moves), runs(moves)) == ([], []), "it has no room beside the job that runs"
     assert ("a", "idle") in states(core)
 
@@ -236,28 +238,28 @@ def test_the_tool_goes_first_that_has_been_idle_the_longest() -> None:
     core = core_of(4)
     for number, of in enumerate((A, B)):
         lease(core, of, number)
-    end(core, 1, 1, "b", tick=1)
-    end(core, 0, 0, "a", tick=2)
-    assert unloads(lease(core, warm(9, "c", ram=3000), 10, tick=5)) == [1]
+    end(core, 1, 1, "b", boot_time=1)
+    end(core, 0, 0, "a", boot_time=2)
+    assert unloads(lease(core, warm(9, "c", ram=3000), 10, boot_time=5)) == [1]
 
 
 def test_a_job_of_its_own_kind_has_the_room_that_the_tool_keeps() -> None:
     core = core_of(2, ram=1500)
     lease(core, A, 1)
-    end(core, 1, 0, "a", tick=1)
-    moves = lease(core, A, 2, tick=2)
+    end(core, 1, 0, "a", boot_time=1)
+    moves = lease(core, A, 2, boot_time=2)
     assert (unloads(moves), runs(moves)) == ([], [(0, 2)])
 
 
 def test_where_all_slots_have_tools_a_new_one_is_started_or_one_is_replaced() -> None:
     core = core_of(1, most=2)
     lease(core, A, 1)
-    end(core, 1, 0, "a", tick=1)
-    moves = lease(core, B, 2, tick=2)
+    end(core, 1, 0, "a", boot_time=1)
+    moves = lease(core, B, 2, boot_time=2)
     assert [move for move in moves if isinstance(move, StartSlot)] == [StartSlot(1)]
     assert runs(core.handle(SlotReady(1), at(3))) == [(1, 2)]
-    end(core, 2, 1, "b", tick=4)
-    assert runs(lease(core, COLD, 3, tick=5)) == [(0, 3)], "the one that was idle the longest"
+    end(core, 2, 1, "b", boot_time=4)
+    assert runs(lease(core, COLD, 3, boot_time=5)) == [(0, 3)], "the one that was idle the longest"
 
 
 def test_only_a_job_of_the_same_kind_waits_behind_another_in_a_slot() -> None:
@@ -266,9 +268,9 @@ def test_only_a_job_of_the_same_kind_waits_behind_another_in_a_slot() -> None:
     core.handle(PilotStarted(), at(0))
     core.handle(SlotReady(0), at(0))
     lease(core, A, 1)
-    end(core, 1, 0, "a", tick=0.1)
+    end(core, 1, 0, "a", boot_time=0.1)
     assert runs(lease(core, A, 2, 3)) == [(0, 2), (0, 3)]
-    end(core, 2, 0, "a", tick=0.2)
+    end(core, 2, 0, "a", boot_time=0.2)
     assert runs(lease(core, COLD, 4)) == []
 
 
@@ -278,17 +280,17 @@ def test_a_slot_with_a_tool_stays_until_the_tool_has_gone() -> None:
     for number in (1, 2):
         core.handle(SlotReady(number), at(0))
     for number in range(3):
-        end(core, number + 1, number, "a", tick=1)
+        end(core, number + 1, number, "a", boot_time=1)
     moves = core.handle(TimePassed(), at(1000))
-    assert not any(isinstance(move, LetSlotGo) for move in moves)
+    assert not any(isinstance(move, ReleaseSlot) for move in moves)
     core.handle(ToolUnloaded(2), at(1000))
     moves = core.handle(TimePassed(), at(1000))
-    assert [move for move in moves if isinstance(move, LetSlotGo)] == [LetSlotGo(2)]
+    assert [move for move in moves if isinstance(move, ReleaseSlot)] == [ReleaseSlot(2)]
 
 
 def test_a_slot_that_is_lost_has_lost_its_tool() -> None:
     core = core_of(1)
     lease(core, A, 1)
-    end(core, 1, 0, "a", tick=1)
+    end(core, 1, 0, "a", boot_time=1)
     core.handle(SlotLost(0, "was killed"), at(2))
     assert states(core) == []

@@ -6,8 +6,8 @@ from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     Instruction,
     LeaseGranted,
-    LetSlotGo,
     PilotStarted,
+    ReleaseSlot,
     SlotLeft,
     SlotLost,
     SlotReady,
@@ -30,10 +30,10 @@ def core_of(most: int, *, cores: float = 2, few: int = 2) -> PilotCore:
     return core
 
 
-def lease(core: PilotCore, *ids: int, of: UUID, tick: float = 0.0) -> list[Instruction]:
+def lease(core: PilotCore, *ids: int, of: UUID, boot_time: float = 0.0) -> list[Instruction]:
     jobs = [LeasedJob(id=number, attempt=1, task_uid=of, seq=number, inputs=[]) for number in ids]
     granted = Lease(seconds=1e6, jobs=jobs, tasks=[TENTH, ONE])
-    return core.handle(LeaseGranted(tick, granted), at(tick))
+    return core.handle(LeaseGranted(boot_time, granted), at(boot_time))
 
 
 def started(moves: list[Instruction]) -> list[int]:
@@ -41,7 +41,7 @@ def started(moves: list[Instruction]) -> list[int]:
 
 
 def let_go(moves: list[Instruction]) -> list[int]:
-    return [move.slot for move in moves if isinstance(move, LetSlotGo)]
+    return [move.slot for move in moves if isinstance(move, ReleaseSlot)]
 
 
 def test_small_jobs_get_as_many_slots_as_have_room() -> None:
@@ -87,7 +87,7 @@ def test_slots_that_had_no_job_for_long_leave_and_their_numbers_are_given_again(
     assert let_go(core.handle(TimePassed(), at(310.0))) == [0]
     assert let_go(core.handle(TimePassed(), at(320.0))) == [1]
     assert let_go(core.handle(TimePassed(), at(9999.0))) == [], "two stay"
-    moves = lease(core, 5, 6, 7, 8, of=TENTH.uid, tick=9999.0)
+    moves = lease(core, 5, 6, 7, 8, of=TENTH.uid, boot_time=9999.0)
     assert runs(moves) == [(2, 5), (3, 6)]
     assert started(moves) == [], "the processes of the others may still be there"
     assert started(core.handle(SlotLeft(0), at(9999.5))) == [0]
@@ -106,7 +106,7 @@ def test_a_slot_that_knows_the_tool_is_taken_first() -> None:
     lease(core, 2, of=TENTH.uid)
     core.handle(ended(1), at(1.0))
     core.handle(ended(2, slot=1), at(2.0))
-    assert runs(lease(core, 3, of=TENTH.uid, tick=3.0)) == [(1, 3)]
+    assert runs(lease(core, 3, of=TENTH.uid, boot_time=3.0)) == [(1, 3)]
 
 
 def test_work_is_fetched_ahead_for_what_runs_at_once_not_for_every_slot() -> None:

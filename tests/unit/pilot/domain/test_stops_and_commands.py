@@ -7,8 +7,8 @@ from pilot.domain.core import PilotCore
 from pilot.domain.model import (
     EndSlot,
     HeartbeatAnswered,
-    Salvage,
-    ShutdownAsked,
+    ReportDeadSlot,
+    ShutdownRequested,
     SlotLost,
     SlotReady,
     StartSlot,
@@ -61,7 +61,7 @@ def test_a_stop_is_told_once_and_abandoning_comes_after_canceling() -> None:
     assert stops(command(core, "cancel", 1)) == []
     assert stops(command(core, "abandon", 1)) == [(1, StopReason.ABANDON)]
     assert stops(command(core, "cancel", 1)) == []
-    assert stops(core.handle(ShutdownAsked(), at(3))) == []
+    assert stops(core.handle(ShutdownRequested(), at(3))) == []
 
 
 def test_a_command_for_a_job_long_gone_is_confirmed_once_however_often_it_comes() -> None:
@@ -97,12 +97,12 @@ def test_a_job_behind_another_in_a_slot_that_dies_is_stopped_all_the_same(why: s
     core.handle(ended(1, slot=0, seconds=0.01), at(0))
     granted(core, 3, 4)
     instructions = (
-        core.handle(ShutdownAsked(), at(1)) if why == "shutdown" else command(core, why, 4)
+        core.handle(ShutdownRequested(), at(1)) if why == "shutdown" else command(core, why, 4)
     )
     assert 4 in [job_id for job_id, _ in stops(instructions)]
     left = core.handle(SlotLost(0, "ended"), at(2))
     assert 4 not in [job_id for _, job_id in runs(left)]
-    assert not core.held((4, 1))
+    assert (4, 1) not in core.tokens
     assert [report.outcome for report in reports(left)] == (
         [AttemptOutcome.CANCELED] if why == "cancel" else []
     )
@@ -115,9 +115,9 @@ def test_a_job_behind_another_in_a_slot_that_dies_is_stopped_all_the_same(why: s
 PATIENT = PrefetchPolicy(grace=2.0, patience=10.0)
 
 
-def ends(core: PilotCore, tick: float) -> list[int]:
+def ends(core: PilotCore, boot_time: float) -> list[int]:
     """Slots that are ended when it is that late."""
-    moves = core.handle(TimePassed(), at(tick))
+    moves = core.handle(TimePassed(), at(boot_time))
     return [move.slot for move in moves if isinstance(move, EndSlot)]
 
 
@@ -127,19 +127,19 @@ def test_a_slot_that_does_not_stop_its_job_is_ended_once(why: str) -> None:
     granted(core, 1)
     told = 1.0
     if why == "shutdown":
-        core.handle(ShutdownAsked(), at(told))
+        core.handle(ShutdownRequested(), at(told))
     elif why == "lease":
         told = core.next_check() or 0.0
         core.handle(TimePassed(), at(told))
     else:
-        command(core, why, 1, tick=told)
+        command(core, why, 1, boot_time=told)
     assert core.next_check() == told + 12.0
     assert ends(core, told + 11.9) == []
     assert ends(core, told + 12.0) == [0]
     assert ends(core, told + 13.0) == []
-    assert granted(core, 2, tick=told + 13.0) == []
+    assert granted(core, 2, boot_time=told + 13.0) == []
     lost = core.handle(SlotLost(0, "was killed"), at(told + 14.0))
-    assert [move.report.id for move in lost if isinstance(move, Salvage)] == [1]
+    assert [move.report.id for move in lost if isinstance(move, ReportDeadSlot)] == [1]
     assert StartSlot(0) in lost
     assert runs(core.handle(SlotReady(0), at(told + 15.0))) == [(0, 2)]
 
@@ -151,14 +151,14 @@ def test_a_slot_whose_job_stops_in_time_is_kept() -> None:
     core.handle(ended(1, outcome=AttemptOutcome.CANCELED), at(5))
     assert core.next_check() is None
     assert ends(core, 20.0) == []
-    assert runs(granted(core, 2, tick=20.0)) == [(0, 2)]
+    assert runs(granted(core, 2, boot_time=20.0)) == [(0, 2)]
 
 
 def test_a_second_stop_gives_no_more_time() -> None:
     core = pilot(1, policy=PATIENT)
     granted(core, 1)
-    command(core, "cancel", 1, tick=1.0)
-    command(core, "abandon", 1, tick=9.0)
+    command(core, "cancel", 1, boot_time=1.0)
+    command(core, "abandon", 1, boot_time=9.0)
     assert ends(core, 13.0) == [0]
 
 
@@ -167,7 +167,7 @@ def test_a_job_behind_another_can_stop_once_it_has_its_turn() -> None:
     granted(core, 1)
     core.handle(ended(1, seconds=0.01), at(0))
     granted(core, 2, 3)
-    command(core, "cancel", 3, tick=1.0)
+    command(core, "cancel", 3, boot_time=1.0)
     assert ends(core, 20.0) == []
     core.handle(ended(2, seconds=20.0), at(20.0))
     assert ends(core, 31.9) == []

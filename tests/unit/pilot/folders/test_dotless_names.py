@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pilot.folders.dotless_names import DotlessName
+from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.run_folder import RunFolder
 from sluice.contracts.pilots import AttemptReport
 from sluice.contracts.states import AttemptOutcome
@@ -121,11 +121,11 @@ def test_a_folder_without_a_dot_is_known_as_it_is(tmp_path: Path) -> None:
 def test_what_somebody_else_has_put_in_its_place_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pilot.folders.dotless_names._places", lambda: [str(tmp_path)])
+    monkeypatch.setattr("pilot.folders.dotless_alias._places", lambda: [str(tmp_path)])
     (tmp_path / "sluice-x").mkdir()
     (tmp_path / "sluice-x" / "slots").symlink_to(tmp_path)
     mine = tmp_path / "ho.me"
-    name = DotlessName(str(mine), "x")
+    name = DotlessAlias(str(mine), "x")
     assert name.now() == str(mine)
     name.forget()
     assert (tmp_path / "sluice-x" / "slots").is_symlink()

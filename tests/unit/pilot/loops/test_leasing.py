@@ -10,12 +10,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from pilot.agent import Agent
 from pilot.domain.core import PilotCore
 from pilot.domain.model import PilotStarted, SlotReady
 from pilot.folders.run_folder import RunFolder
 from pilot.loops.leasing import request_jobs
 from pilot.reports.outbox import Outbox
+from pilot.runtime import PilotRuntime
 from pilot.slot_processes import SlotProcesses
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
@@ -38,7 +38,7 @@ async def test_no_job_is_asked_for_while_the_disk_is_full(
     """Each would fail at once, and use up its attempts for nothing."""
     run = RunFolder(tmp_path)
     run.make()
-    agent = Agent(
+    agent = PilotRuntime(
         PilotCore(1),
         SlotProcesses.__new__(SlotProcesses),
         Outbox(run.journals, leftovers()),

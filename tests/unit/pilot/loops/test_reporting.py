@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx
 
 from pilot.loops.reporting import send_batch
-from pilot.reports.leftovers import Leftovers
+from pilot.reports.file_remover import FileRemover
 from pilot.reports.outbox import Outbox
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
@@ -63,7 +63,7 @@ async def test_a_wms_of_the_release_before_is_not_told_what_it_does_not_know(
     async with httpx.AsyncClient(
         transport=httpx.MockTransport(before), base_url="http://wms.test"
     ) as http:
-        outbox = Outbox(tmp_path, Leftovers(storages))
+        outbox = Outbox(tmp_path, FileRemover(storages))
         batch = [report(1), report(2, gpu_memory=8_000), report(3, checkpoint=True)]
         for each in batch:
             outbox.add(each)

@@ -9,7 +9,7 @@ import psutil
 import pytest
 from pydantic import ValidationError
 
-from pilot.node.resources import Told, detect, most_slots, offered
+from pilot.node.resources import DeclaredResources, detect, most_slots, offered
 from pilot.settings import PilotSettings
 from sluice.contracts.node_parts import NodePart
 from sluice.contracts.pilots import NodeResources
@@ -61,7 +61,7 @@ def test_the_tightest_limit_of_the_groups_counts(tmp_path: Path) -> None:
 )
 def test_what_is_offered(told: dict[str, Any], expected: dict[str, Any]) -> None:
     node = NodeResources(cores=4, ram=1000, disk=1)
-    assert offered(node, Told(**told)) == node.model_copy(update=expected)
+    assert offered(node, DeclaredResources(**told)) == node.model_copy(update=expected)
 
 
 PARTS = ("1/3", "2/3", "3/3")
@@ -70,7 +70,7 @@ PARTS = ("1/3", "2/3", "3/3")
 def test_pilots_that_share_a_node_offer_no_more_than_it_has_and_leave_nothing_whole() -> None:
     node = NodeResources(cores=4, ram=1000, disk=50)
     named = {"licence": 4.0, "scanner": 1.0, "tank": 0.5}
-    found = [offered(node, Told(named=named, part=part)) for part in PARTS]
+    found = [offered(node, DeclaredResources(named=named, part=part)) for part in PARTS]
     assert [has.part for has in found] == list(PARTS)
     assert {(has.cores, has.ram, has.disk) for has in found} == {(1.333, 333, 16)}
     assert [has.named for has in found] == [
@@ -78,7 +78,9 @@ def test_pilots_that_share_a_node_offer_no_more_than_it_has_and_leave_nothing_wh
         {"licence": 1},
         {"licence": 1},
     ], "half a licence is none"
-    told = [offered(node, Told(cores=4, memory=900, disk=40, part=part)) for part in PARTS]
+    told = [
+        offered(node, DeclaredResources(cores=4, memory=900, disk=40, part=part)) for part in PARTS
+    ]
     assert {(has.cores, has.ram, has.disk) for has in told} == {(4, 900, 40)}, "as it was said"
 
 

@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from pilot.node.sandboxes import NoSandboxError, find_sandbox
-from pilot.sandbox.held_sandbox import HeldSandbox
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, Sandbox, SandboxUse
-from pilot.sandbox.view import SeenFile, View
+from pilot.sandbox.sandbox import Sandbox, SandboxOptions, SandboxUse
+from pilot.sandbox.sandbox_instance import SandboxInstance
+from pilot.sandbox.view import View, VisibleFile
 from sluice.visible_paths import VisiblePaths, absolute_entries, visible_paths, within
 
 _SYSTEM_PATH = "/usr/bin:/bin"
@@ -47,7 +47,7 @@ def say(sandbox: Sandbox, own: Path, script: str, *, path: str = "", times: int 
     job, tmp = own / "job", own / "job-tmp"
     for folder in (job, tmp):
         folder.mkdir(exist_ok=True)
-    held = HeldSandbox(sandbox, [str(job), str(tmp)], Extras())
+    held = SandboxInstance(sandbox, [str(job), str(tmp)], SandboxOptions())
     files = [("/tmp", tmp), (str(job), job)]
     try:
         for _ in range(times):
@@ -60,7 +60,7 @@ def say(sandbox: Sandbox, own: Path, script: str, *, path: str = "", times: int 
                         streams=[said.fileno()] * 2,
                         limits=ProcessLimits(),
                         view=View(
-                            [SeenFile(seen, str(real), writable=True) for seen, real in files]
+                            [VisibleFile(seen, str(real), writable=True) for seen, real in files]
                         ),
                     )
                     .end()

@@ -4,7 +4,7 @@ import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pilot.reports.journal import Journal, Ledger, read_journals
+from pilot.reports.journal import Journal, UnansweredReports, read_journals
 from pilot.reports.outbox import Outbox
 from sluice.contracts.pilots import AnsweredReport, AttemptReport, ReportAnswers
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
@@ -47,7 +47,7 @@ def test_a_line_cut_off_by_a_kill_does_not_count(tmp_path: Path) -> None:
 
 
 def test_answered_reports_are_not_told_again(tmp_path: Path) -> None:
-    journal, ledger = Journal(tmp_path, "slot-7"), Ledger(tmp_path)
+    journal, ledger = Journal(tmp_path, "slot-7"), UnansweredReports(tmp_path)
     for job_id in (1, 2):
         journal.begun((job_id, 1))
         journal.report(report(job_id))
@@ -59,7 +59,7 @@ def test_answered_reports_are_not_told_again(tmp_path: Path) -> None:
 
 
 def test_a_closed_journal_goes_when_its_last_report_is_answered(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = UnansweredReports(tmp_path)
     for name in ("slot-7.0.journal", "slot-7.1.journal"):
         (tmp_path / name).touch()
     ledger.expect("slot-7.0.journal", (1, 1))
@@ -111,7 +111,7 @@ def test_lines_that_a_full_disk_has_damaged_hide_no_others(tmp_path: Path) -> No
 
 
 def test_a_journal_goes_with_what_says_which_of_it_was_answered(tmp_path: Path) -> None:
-    ledger, name = Ledger(tmp_path), "slot-7.0.journal"
+    ledger, name = UnansweredReports(tmp_path), "slot-7.0.journal"
     (tmp_path / name).touch()
     for job_id in (1, 2):
         ledger.expect(name, (job_id, 1))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.reports.leftovers import Leftovers
+from pilot.reports.file_remover import FileRemover
 from sluice.contracts.pilots import StorageUrls
 from sluice.contracts.problems import NotAvailable, NotFound, ServiceError
 from tests.unit.pilot.builders import leftovers
@@ -59,7 +59,7 @@ async def test_a_storage_that_was_registered_later_is_found(store: Path) -> None
     async def ask() -> StorageUrls:
         return StorageUrls(urls=known)
 
-    removing = Leftovers(ask)
+    removing = FileRemover(ask)
     url = f"file://{store}/set/left"
     await removing.remove([url])
     assert (store / "set" / "left").exists()
@@ -79,7 +79,7 @@ async def test_nothing_is_removed_where_the_storages_are_not_told(
     async def ask() -> StorageUrls:
         raise error
 
-    assert await Leftovers(ask).remove([f"file://{store}/set/left"]) is done
+    assert await FileRemover(ask).remove([f"file://{store}/set/left"]) is done
     assert (store / "set" / "left").exists()
 
 
@@ -94,7 +94,7 @@ async def test_a_further_storage_is_asked_for_and_what_is_behind_a_link_keeps_no
     async def ask() -> StorageUrls:
         return StorageUrls(urls=known)
 
-    removing = Leftovers(ask)
+    removing = FileRemover(ask)
     assert await removing.remove([f"file://{store}/set/gone"])
     known.append(f"file://{tmp_path}/later")
     assert await removing.remove([f"file://{store}/door/left", f"file://{tmp_path}/later/left"])

@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from pilot.sandbox.held_sandbox import SandboxError
-from pilot.sandbox.lasting_program import LastingProgram, changing_folder
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras
-from pilot.sandbox.view import SeenFile, View
+from pilot.sandbox.sandbox import SandboxOptions
+from pilot.sandbox.sandbox_instance import SandboxError
+from pilot.sandbox.sandboxed_warm_worker import SandboxedWarmWorker, changing_folder
+from pilot.sandbox.view import View, VisibleFile
 from tests.unit.pilot.sandboxes import found_sandbox
 
 #: Does what each line says, and answers with a line.
@@ -37,7 +37,7 @@ class Obeying:
         sources = [str(self.folder), str(folder / "tmp")]
         for source in sources:
             os.mkdir(source)
-        self.program = LastingProgram(found_sandbox(), sources, Extras(), inputs)
+        self.program = SandboxedWarmWorker(found_sandbox(), sources, SandboxOptions(), inputs)
         (to, self._to), (self._from, back) = os.pipe(), os.pipe()
         self.program.start(
             [sys.executable, "-I", "-S", "-c", _OBEYS],
@@ -47,8 +47,8 @@ class Obeying:
             limits=ProcessLimits(),
             view=View(
                 [
-                    SeenFile("/tmp", sources[1], writable=True),
-                    SeenFile(sources[0], sources[0], writable=True),
+                    VisibleFile("/tmp", sources[1], writable=True),
+                    VisibleFile(sources[0], sources[0], writable=True),
                 ]
             ),
         )

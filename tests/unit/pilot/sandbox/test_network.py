@@ -222,15 +222,15 @@ import os, sys
 from pathlib import Path
 from pilot.node.sandboxes import find_sandbox, with_network
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.held_sandbox import HeldSandbox
-from pilot.sandbox.sandbox import Extras
+from pilot.sandbox.sandbox_instance import SandboxInstance
+from pilot.sandbox.sandbox import SandboxOptions
 from pilot.sandbox.view import View
 found = find_sandbox("required", Path(sys.argv[1]), [], hidden=[Path(sys.argv[1]) / "hidden"])
 network = sys.argv[3] == "True"
 if network:
     found = with_network(found, "required", [])
     assert found.network is not None, found.no_network
-held = HeldSandbox(found, [], Extras(network=network))
+held = SandboxInstance(found, [], SandboxOptions(network=network))
 program = held.start(
     [sys.executable, "-I", "-S", "-c", sys.argv[2]], environment={}, folder="/",
     streams=[1, 2], limits=ProcessLimits(), view=View([]),

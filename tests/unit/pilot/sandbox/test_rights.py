@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pilot.sandbox.bare_python import bare_environment
-from pilot.sandbox.room import SOURCES
-from pilot.sandbox.sandbox import Extras
+from pilot.sandbox.sandbox import SandboxOptions
+from pilot.sandbox.tool_root import SOURCES
 from sluice.contracts.states import AttemptOutcome
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
@@ -70,7 +70,7 @@ def test_what_holds_a_sandbox_is_shut_off() -> None:
     """Whatever rights its threads still have."""
     held = (
         found_sandbox()
-        .namespaces([], Extras())
+        .namespaces([], SandboxOptions())
         .start(
             [os.path.realpath(sys.executable), "-I", "-S", "-c", _SHUT_OFF],
             streams=(subprocess.DEVNULL, subprocess.PIPE, subprocess.DEVNULL),

@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from pilot.node.sandboxes import find_sandbox
-from pilot.sandbox.held_sandbox import Contained, HeldSandbox, SandboxError
 from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Extras, Sandbox
-from pilot.sandbox.view import SeenFile, View
+from pilot.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.sandbox.sandbox_instance import SandboxedProgram, SandboxError, SandboxInstance
+from pilot.sandbox.view import View, VisibleFile
 from tests.needs import DEVICE, find_device
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
@@ -34,10 +34,10 @@ print(open('/proc/1/stat').read().split()[21], max(map(int, os.listdir('/proc/1/
 class _Programs:
     """That run in one sandbox, in ``folder``."""
 
-    def __init__(self, folder: Path, gets: Extras, sandbox: Sandbox | None = None) -> None:
+    def __init__(self, folder: Path, gets: SandboxOptions, sandbox: Sandbox | None = None) -> None:
         self.folder = folder
-        self.held = HeldSandbox(sandbox or found_sandbox(), [str(folder)], gets)
-        self.view = View([SeenFile(str(folder), str(folder), writable=True)])
+        self.held = SandboxInstance(sandbox or found_sandbox(), [str(folder)], gets)
+        self.view = View([VisibleFile(str(folder), str(folder), writable=True)])
         self.stdin = os.devnull
 
     def say(self, code: str) -> str:
@@ -51,7 +51,7 @@ class _Programs:
         assert status == 0, text
         return text
 
-    def start(self, command: list[str], streams: list[int], *, folder: str) -> Contained:
+    def start(self, command: list[str], streams: list[int], *, folder: str) -> SandboxedProgram:
         return self.held.start(
             command,
             environment={"PATH": os.environ["PATH"]},
@@ -67,12 +67,12 @@ class _Programs:
 
 
 @pytest.fixture
-def gets() -> Extras:
-    return Extras()
+def gets() -> SandboxOptions:
+    return SandboxOptions()
 
 
 @pytest.fixture
-def programs(tmp_path: Path, gets: Extras) -> Iterator[_Programs]:
+def programs(tmp_path: Path, gets: SandboxOptions) -> Iterator[_Programs]:
     folder = tmp_path / "job"
     folder.mkdir()
     programs = _Programs(folder, gets)
@@ -143,7 +143,7 @@ def test_what_one_may_write_the_next_may_only_read(programs: _Programs, tmp_path
     file.touch()
     for writable in (True, False):
         programs.view = View(
-            [programs.view.files[0], SeenFile(str(file), str(file), writable=writable)]
+            [programs.view.files[0], VisibleFile(str(file), str(file), writable=writable)]
         )
         assert programs.say(f"import os; print(os.access({str(file)!r}, os.W_OK))") == f"{writable}"
 
@@ -155,7 +155,7 @@ def test_a_file_that_takes_the_place_of_another_is_seen(
     file = tmp_path / "input"
     file.write_text("old")
     os.link(file, tmp_path / "kept")
-    programs.view = View([*programs.view.files, SeenFile(f"{file}", f"{file}")])
+    programs.view = View([*programs.view.files, VisibleFile(f"{file}", f"{file}")])
     code = f"print(open({str(file)!r}).read())"
     assert programs.say(code) == "old"
     (tmp_path / "next").write_text("new")
@@ -171,7 +171,7 @@ def test_folders_of_data_that_are_gone_are_missed_by_nobody(
         data = tmp_path / name / "data"
         data.parent.mkdir()
         data.write_text(name)
-        programs.view = View([programs.view.files[0], SeenFile(str(data), str(data))])
+        programs.view = View([programs.view.files[0], VisibleFile(str(data), str(data))])
         assert programs.say(f"print(open({str(data)!r}).read())") == name
         shutil.rmtree(data.parent)
     programs.view = View([programs.view.files[0]])
@@ -181,7 +181,7 @@ def test_folders_of_data_that_are_gone_are_missed_by_nobody(
 
 def test_without_its_program_there_is_no_sandbox_and_no_fault_of_the_tool(tmp_path: Path) -> None:
     gone = found_sandbox().model_copy(update={"bubblewrap": str(tmp_path / "bwrap")})
-    held = HeldSandbox(gone, [], Extras())
+    held = SandboxInstance(gone, [], SandboxOptions())
     with open(os.devnull, "r+b") as nothing, pytest.raises(SandboxError, match="bwrap: No such"):
         held.start(
             ["true"],
@@ -208,7 +208,7 @@ def test_the_pilots_folder_is_hidden_wherever_it_lies(
         assert isinstance(found, Sandbox)
         job = Path(other) / "job"
         job.mkdir()
-        programs = _Programs(job, Extras(), found)
+        programs = _Programs(job, SandboxOptions(), found)
         assert programs.say(f"import os; print(os.path.exists({str(place / 'journal')!r}))") == (
             "False"
         )
@@ -231,7 +231,7 @@ def test_standard_input_is_read_and_left_as_it_is(
     """A file of a storage, or the node's /dev/null: what is opened outside could be changed."""
     file = tmp_path / "input"
     file.write_text("data")
-    programs.view = View([*programs.view.files, SeenFile(str(file), str(file))])
+    programs.view = View([*programs.view.files, VisibleFile(str(file), str(file))])
     programs.stdin = str(file) if of_the_job else os.devnull
     tried = f"""
 import os
@@ -325,7 +325,7 @@ def device() -> str:
 
 
 @pytest.mark.needs(DEVICE)
-@pytest.mark.parametrize("gets", [Extras(devices=(_DEVICE,))])
+@pytest.mark.parametrize("gets", [SandboxOptions(devices=(_DEVICE,))])
 def test_devices_of_gpus_can_be_used_and_stay_as_they_are(programs: _Programs, device: str) -> None:
     used = f"import os; print(os.open({device!r}, os.O_RDONLY | os.O_NONBLOCK) > 2)"
     assert programs.say(used) == "True"

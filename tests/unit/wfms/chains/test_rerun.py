@@ -10,7 +10,7 @@ from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType,
 from tests.unit.wfms.chains.plans import plans
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.graph import output_ports, readers
-from wfms.chains.domain.rerun import NOT_UPLOADED, NothingFailed, Rerun, Wish, plan_rerun
+from wfms.chains.domain.rerun import NOT_UPLOADED, NothingFailed, Rerun, RerunRequest, plan_rerun
 
 CHAIN, INPUT = UUID(int=1), UUID(int=2)
 READY = ChainDatasetStatus.READY
@@ -77,7 +77,7 @@ def planned(
     failed_only: bool,
     released: frozenset[UUID] = frozenset(),
 ) -> Rerun | None:
-    wish = Wish(CHAIN, INPUT, {}, {}, from_step, failed_only)
+    wish = RerunRequest(CHAIN, INPUT, {}, {}, from_step, failed_only)
     try:
         return plan_rerun(chain, wish, there=there, released=released)
     except NothingFailed:

@@ -9,7 +9,7 @@ from sluice.contracts.plan import Plan, Source
 from sluice.contracts.states import TaskMode, TaskState
 from sluice.contracts.tasks import TaskStatus
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.chains.domain.rerun import Rerun, Wish
+from wfms.chains.domain.rerun import Rerun, RerunRequest
 from wfms.chains.domain.rerun_counts import step_of_rerun
 
 CHAIN, INPUT = UUID(int=1), UUID(int=2)
@@ -45,7 +45,7 @@ def told(
         reads=frozenset(),
         missing=(),
     )
-    wish = Wish(CHAIN, INPUT, {"cut": 1}, {"cut": cut})
+    wish = RerunRequest(CHAIN, INPUT, {"cut": 1}, {"cut": cut})
     counts = {one.step: one for one in statuses}
     found = [step_of_rerun(rerun, wish, one, counts) for one in TWO.steps]
     return {one.name: (one.jobs, one.taken) for one in found if one.runs}

@@ -32,8 +32,8 @@ from wfms.chains.domain.rerun import (
     NoSuchStep,
     NothingFailed,
     Rerun,
+    RerunRequest,
     TwoBeginnings,
-    Wish,
     plan_rerun,
 )
 
@@ -79,7 +79,7 @@ def rerun(
     }
     return plan_rerun(
         chain,
-        Wish(CHAIN, INPUT, before or {}, after or before or {}, **wish),
+        RerunRequest(CHAIN, INPUT, before or {}, after or before or {}, **wish),
         there=there,
         released={UUID(int=number) for number in released},
     )

@@ -6,11 +6,11 @@ from uuid import UUID
 
 import pytest
 
+from sluice.contracts.append_only import GrowthTrigger, SliceConsumer, SliceOf, Trigger
+from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import due_text, objection_to
 from sluice.contracts.plan import Equals
-from sluice.contracts.standing import Due, Every, SliceOf, StandingReader
-from sluice.contracts.standing_list import Standing
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
@@ -19,7 +19,7 @@ from wfms.intake.domain.matching import Matched, NotMatched, decide
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 PAGES = {"type": Equals(value="pages")}
-GROWN = Due(every=Every(files=10))
+GROWN = Trigger(every=GrowthTrigger(files=10))
 
 
 def dataset(*, standing: str | None = None, of: SliceOf | None = None, **more: object) -> Dataset:
@@ -39,18 +39,18 @@ def dataset(*, standing: str | None = None, of: SliceOf | None = None, **more: o
     )
 
 
-def corpus(*readers: tuple[str, int, datetime], **more: Any) -> Standing:
-    return Standing(
+def corpus(*readers: tuple[str, int, datetime], **more: Any) -> AppendOnlyDataset:
+    return AppendOnlyDataset(
         dataset=dataset(standing="corpus", **more),
         since=START,
         readers=[
-            StandingReader(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
+            SliceConsumer(name=name, used=used, slices=1, last_at=at, last=UUID(int=2))
             for name, used, at in readers
         ],
     )
 
 
-def template(name: str = "t", due: Due | None = GROWN, **more: object) -> Template:
+def template(name: str = "t", due: Trigger | None = GROWN, **more: object) -> Template:
     match = more.pop("match", PAGES)
     made = plan(step("only"), outputs=[("only", "out")], match=match, due=due)
     return Template.model_validate(
@@ -68,20 +68,20 @@ def template(name: str = "t", due: Due | None = GROWN, **more: object) -> Templa
 @pytest.mark.parametrize(
     ("every", "used", "hours", "due"),
     [
-        (Every(files=12), 0, 0, True),
-        (Every(files=13), 0, 1000, False),
-        (Every(files=2), 10, 0, True),
-        (Every(files=3), 10, 1000, False),
-        (Every(hours=24), 10, 23.9, False),
-        (Every(hours=24), 10, 24, True),
-        (Every(hours=24), 12, 1000, False),
-        (Every(files=3, hours=24), 10, 24, True),
-        (Every(files=2, hours=24), 10, 0, True),
-        (Every(hours=0.5), 0, 0.5, True),
+        (GrowthTrigger(files=12), 0, 0, True),
+        (GrowthTrigger(files=13), 0, 1000, False),
+        (GrowthTrigger(files=2), 10, 0, True),
+        (GrowthTrigger(files=3), 10, 1000, False),
+        (GrowthTrigger(hours=24), 10, 23.9, False),
+        (GrowthTrigger(hours=24), 10, 24, True),
+        (GrowthTrigger(hours=24), 12, 1000, False),
+        (GrowthTrigger(files=3, hours=24), 10, 24, True),
+        (GrowthTrigger(files=2, hours=24), 10, 0, True),
+        (GrowthTrigger(hours=0.5), 0, 0.5, True),
     ],
 )
 def test_enough_new_files_or_any_after_so_many_hours(
-    every: Every, used: int, hours: float, *, due: bool
+    every: GrowthTrigger, used: int, hours: float, *, due: bool
 ) -> None:
     last = START + timedelta(days=9)
     one = corpus(("t", used, last)) if used else corpus(("other", 12, last))
@@ -131,16 +131,16 @@ def test_a_slice_has_to_match_as_its_standing_data_set_does() -> None:
 @pytest.mark.parametrize(
     ("due", "text"),
     [
-        (Due(every=Every(files=1)), "when 1 file is new"),
-        (Due(every=Every(hours=1)), "when 1 hour has gone"),
+        (Trigger(every=GrowthTrigger(files=1)), "when 1 file is new"),
+        (Trigger(every=GrowthTrigger(hours=1)), "when 1 hour has gone"),
         (
-            Due(every=Every(files=1000, hours=24, all=True)),
+            Trigger(every=GrowthTrigger(files=1000, hours=24, all=True)),
             "when 1000 files are new, or 24 hours have gone, and all of it",
         ),
-        (Due(schedule="0 3 * * *", zone="Europe/Warsaw"), "at 0 3 * * * (Europe/Warsaw)"),
+        (Trigger(schedule="0 3 * * *", zone="Europe/Warsaw"), "at 0 3 * * * (Europe/Warsaw)"),
     ],
 )
-def test_when_is_told_in_words(due: Due, text: str) -> None:
+def test_when_is_told_in_words(due: Trigger, text: str) -> None:
     assert due_text(due) == text
 
 

@@ -9,11 +9,11 @@ from flask import Response, current_app, flash, redirect, render_template, reque
 from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
-from sluice.clients.operator.asking import AskingOf
+from sluice.clients.operator.asking import HumanStepKey
 from sluice.contracts.access import Role
-from sluice.contracts.asking_watch import AskDevice, AskingStep, AskLink, NewLink, SetStanding
+from sluice.contracts.asking_watch import AskDevice, AskLink, HumanStep, NewLink, SetDeviceState
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
-from sluice.contracts.states import DeviceStanding
+from sluice.contracts.states import DeviceState
 from wfms.operator.api.access import may
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
@@ -58,15 +58,15 @@ class AskingPages:
 
     def show(self, group: str, template: str, step: str) -> str:
         """Show one step."""
-        return self._page(AskingOf(group, template, step))
+        return self._page(HumanStepKey(group, template, step))
 
     def live(self, group: str, template: str, step: str) -> Response:
         """Return the current state of one step for a live update."""
         parts = {"progress": "parts/asking_progress.html", "browsers": "parts/asking_devices.html"}
-        return live(parts, again=True, **self._read(AskingOf(group, template, step)))
+        return live(parts, again=True, **self._read(HumanStepKey(group, template, step)))
 
     def _page(
-        self, of: AskingOf, *, refusal: ServiceError | None = None, made: AskLink | None = None
+        self, of: HumanStepKey, *, refusal: ServiceError | None = None, made: AskLink | None = None
     ) -> str:
         """Render the page of a step.
 
@@ -92,11 +92,11 @@ class AskingPages:
             **self._read(of),
         )
 
-    def _read(self, of: AskingOf) -> dict[str, object]:
+    def _read(self, of: HumanStepKey) -> dict[str, object]:
         found, devices = self._bridge.run(self._now(of))
         return {"of": of, "asking": found, "devices": devices[:_MOST], "more": devices[_MOST:]}
 
-    async def _now(self, of: AskingOf) -> tuple[AskingStep, Sequence[AskDevice]]:
+    async def _now(self, of: HumanStepKey) -> tuple[HumanStep, Sequence[AskDevice]]:
         """Return the step and its browsers.
 
         Raises:
@@ -109,7 +109,7 @@ class AskingPages:
 
     def make_link(self, group: str, template: str, step: str) -> AnyResponse:
         """Create a link to the step's page and show it."""
-        of = AskingOf(group, template, step)
+        of = HumanStepKey(group, template, step)
         try:
             form = {"days": request.form.get("days", "1"), "mine": "mine" in request.form}
             made = self._bridge.run(self._ask.make_ask_link(of, NewLink.model_validate(form)))
@@ -119,7 +119,7 @@ class AskingPages:
             return self._refused(of, refusal)
         return Response(self._page(of, made=made), status=201, mimetype="text/html")
 
-    def _refused(self, of: AskingOf, refusal: ServiceError) -> AnyResponse:
+    def _refused(self, of: HumanStepKey, refusal: ServiceError) -> AnyResponse:
         page = self._page(of, refusal=refusal)
         return Response(page, status=refusal.status, mimetype="text/html")
 
@@ -130,29 +130,29 @@ class AskingPages:
             flash("The link opens nothing any more.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
-        return _back(AskingOf(group, template, step))
+        return _back(HumanStepKey(group, template, step))
 
     def set_standing(self, group: str, template: str, step: str, *, uid: UUID) -> AnyResponse:
         """Exclude a browser, or let its answers count again."""
         try:
-            new = SetStanding.model_validate(
+            new = SetDeviceState.model_validate(
                 {
                     "standing": request.form.get("standing", ""),
                     "reason": request.form.get("reason", "").strip(),
                 }
             )
             found = self._bridge.run(self._ask.set_standing(uid, new))
-            counts = "counts" if found.standing is DeviceStanding.COUNTED else "counts no more"
+            counts = "counts" if found.standing is DeviceState.COUNTED else "counts no more"
             flash(f"What browser {str(uid)[:8]} answered {counts}.")
         except ValidationError as error:
             wrong = "; ".join(finding.message for finding in wrong_form(error).findings)
             flash(f"Nothing was changed: {wrong}.")
         except Conflict as refusal:
             flash(f"Nothing was changed: {refusal.detail}.")
-        return _back(AskingOf(group, template, step))
+        return _back(HumanStepKey(group, template, step))
 
 
-def _back(of: AskingOf) -> AnyResponse:
+def _back(of: HumanStepKey) -> AnyResponse:
     where = url_for("pages.asking_step", group=of.group, template=of.template, step=of.step)
     return redirect(where, 303)
 

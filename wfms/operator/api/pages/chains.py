@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access import Role
-from sluice.contracts.chains import ListedState
+from sluice.contracts.chains import ChainListState
 from sluice.contracts.numbers import in_full
 from sluice.contracts.problems import Conflict, NotAvailable
 from sluice.contracts.tasks import Prioritise
@@ -43,7 +43,7 @@ class ChainPages:
         return self._bridge.run(
             read_chain_list(
                 self._context,
-                state=query_choice(ListedState),
+                state=query_choice(ChainListState),
                 template=request.args.get("template") or None,
                 after=request.args.get("after"),
             )
@@ -54,9 +54,9 @@ class ChainPages:
         return render_template(
             "chains.html",
             page=self._list(),
-            state=query_choice(ListedState),
+            state=query_choice(ChainListState),
             template=request.args.get("template") or None,
-            states=list(ListedState),
+            states=list(ChainListState),
         )
 
     def list_live(self) -> Response:

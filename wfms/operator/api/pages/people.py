@@ -14,10 +14,10 @@ from sluice.contracts.people import (
     MOST_DAYS,
     USUAL_DAYS,
     AccountChange,
-    GivenToken,
     NewAccount,
     NewPassword,
     NewToken,
+    NewTokenSecret,
 )
 from sluice.contracts.problems import NotAvailable, NotFound, ServiceError, Unprocessable
 from sluice.contracts.quotas import PersonQuotas
@@ -56,7 +56,9 @@ class PeoplePages:
         """Show the account of the caller."""
         return self._account()
 
-    def _account(self, refusal: ServiceError | None = None, given: GivenToken | None = None) -> str:
+    def _account(
+        self, refusal: ServiceError | None = None, given: NewTokenSecret | None = None
+    ) -> str:
         """Render the account page. ``given``: a new token, which is shown only this time."""
         person, now = caller(), datetime.now(UTC)
         tokens = self._bridge.run(read_tokens(self._database, person.name))
@@ -103,7 +105,7 @@ class PeoplePages:
 
     def give(self) -> AnyResponse:
         """Create a token and show it."""
-        given: list[GivenToken] = []
+        given: list[NewTokenSecret] = []
 
         def give() -> None:
             new = NewToken(

@@ -7,10 +7,10 @@ from flask import Response, flash, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from sluice.contracts.access import Role
-from sluice.contracts.loaded import LoadTool
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.problems import Conflict
 from sluice.contracts.states import PilotState
+from sluice.contracts.warm_workers import LoadTool
 from wfms.operator.api.bridge import Bridge
 from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.api.pages.rendering import live

@@ -12,7 +12,7 @@ from wfms.operator.api.pages.page_routes import PageRoutes
 from wfms.operator.domain.errors import RequestRefused
 from wfms.operator.domain.start_form import Field, fields_of, read_values
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.prepare_chain import Prepared, prepare_chain
+from wfms.operator.usecases.prepare_chain import StartPage, prepare_chain
 from wfms.operator.usecases.request_chain import request_chain
 
 #: Prefix of form fields with parameters.
@@ -36,7 +36,7 @@ class StartPages:
         pages.get("/chains/new", "new_chain", self.show, Role.SUBMITTER)
         pages.post("/chains/new", "start_chain", self.start, Role.SUBMITTER)
 
-    def _prepared(self, dataset: str, template: str) -> Prepared:
+    def _prepared(self, dataset: str, template: str) -> StartPage:
         return self._bridge.run(
             prepare_chain(self._context, dataset=dataset.strip(), template=template)
         )
@@ -85,7 +85,7 @@ class StartPages:
 
 
 def _page(
-    prepared: Prepared, *, fields: list[Field], named: str, refusal: ServiceError | None = None
+    prepared: StartPage, *, fields: list[Field], named: str, refusal: ServiceError | None = None
 ) -> str:
     general: list[Finding] = []
     if refusal is not None:

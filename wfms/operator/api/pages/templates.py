@@ -21,7 +21,7 @@ from wfms.operator.usecases.compare_template import compare_with_latest
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.delete_template import delete_template
 from wfms.operator.usecases.disable_template import disable_template, enable_template
-from wfms.operator.usecases.hold_template import hold_template, publish_held
+from wfms.operator.usecases.draft_template import publish_draft, save_draft
 from wfms.operator.usecases.read_due import read_due
 from wfms.operator.usecases.read_run_templates import read_run_template
 from wfms.operator.usecases.read_templates import read_template, read_templates, read_versions
@@ -74,7 +74,7 @@ class TemplatePages:
             sent = read_form()
             name = sent.name
             held = self._bridge.run(
-                hold_template(
+                save_draft(
                     self._context, sent.sent, name=name, template_id=uuid4(), group=sent.group
                 )
             )
@@ -108,7 +108,7 @@ class TemplatePages:
         replaces = request.form.get("replaces", 0, type=int)
         try:
             stored = self._bridge.run(
-                publish_held(self._context, held, replaces=replaces, template_id=uuid4())
+                publish_draft(self._context, held, replaces=replaces, template_id=uuid4())
             )
         except OvertakenVersion as overtaken:
             page = self._reviewed(template, overtaken.detail)

@@ -17,7 +17,7 @@ from wfms.operator.api.pages.wrong_form import wrong_form
 from wfms.operator.domain.submitted_files import UNNAMED, SubmittedFiles
 from wfms.operator.usecases.compose_tools import compose_tools
 from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.hold_template import hold_template
+from wfms.operator.usecases.draft_template import save_draft
 from wfms.operator.usecases.read_tools import read_tool, read_tool_versions, read_tools
 from wfms.operator.usecases.store_tool import remove_tool, store_tool
 
@@ -79,7 +79,7 @@ class ToolPages:
             made = self._bridge.run(compose_tools(self._context, asked))
             sent = SubmittedFiles({UNNAMED: made.cwl})
             held = self._bridge.run(
-                hold_template(self._context, sent, name=asked.name, template_id=uuid4())
+                save_draft(self._context, sent, name=asked.name, template_id=uuid4())
             )
         except ValidationError as error:
             return self._refused(wrong_form(error))

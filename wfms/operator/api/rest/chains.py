@@ -7,9 +7,9 @@ from pydantic import Field
 from sluice.contracts.base import Contract, Page
 from sluice.contracts.chains import (
     Chain,
+    ChainListState,
     ChainOutputs,
     ChainPage,
-    ListedState,
     RequestChain,
     RerunChain,
     RerunPlan,
@@ -19,7 +19,14 @@ from sluice.contracts.labels import meant
 from sluice.contracts.partial import PartialOutputs
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.tasks import Cancel, Prioritise
-from wfms.operator.api.rest.route import SHIFT, SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import (
+    SHIFT,
+    SHIFT_OR_OWNER,
+    SUBMITTERS,
+    VIEWERS,
+    Route,
+    RouteResponse,
+)
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_outputs import read_outputs
 from wfms.operator.usecases.read_partial import read_partial
@@ -31,7 +38,7 @@ from wfms.operator.usecases.request_rerun import request_rerun, request_rerun_pl
 class ChainListRequest(Page):
     """Which chains are listed. A chain has to match all given filters."""
 
-    state: ListedState | None = Field(
+    state: ChainListState | None = Field(
         None, description="Those in this state; incomplete: finished although jobs failed."
     )
     dataset_uid: UUID | None = Field(None, description="Those whose input it is.")
@@ -129,10 +136,10 @@ class ChainRoutes:
             limit=query.limit,
         )
 
-    async def request(self, body: RequestChain) -> Answered:
+    async def request(self, body: RequestChain) -> RouteResponse:
         """Start a chain, or return the chain of an equal earlier request."""
         chain, made = await request_chain(self._context, body)
-        return Answered(chain, 201 if made else 200)
+        return RouteResponse(chain, 201 if made else 200)
 
     async def read(self, uid: UUID, query: OneChainQuery) -> Chain:
         """Return a chain, with the reasons why its upload waits."""
@@ -152,10 +159,10 @@ class ChainRoutes:
         """Return what a rerun of a chain would do."""
         return await request_rerun_plan(self._context, uid, body)
 
-    async def rerun(self, uid: UUID, body: RerunChain) -> Answered:
+    async def rerun(self, uid: UUID, body: RerunChain) -> RouteResponse:
         """Rerun a chain, or return the chain of an equal earlier request."""
         chain, made = await request_rerun(self._context, uid, body)
-        return Answered(chain, 201 if made else 200)
+        return RouteResponse(chain, 201 if made else 200)
 
     async def cancel(self, uid: UUID, body: Cancel) -> Chain:
         """Cancel a chain."""

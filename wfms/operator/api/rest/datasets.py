@@ -5,7 +5,7 @@ from uuid import UUID
 from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset, require_no_kept_keys
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Route, RouteResponse
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_dataset_detail import read_dataset_status
 from wfms.operator.usecases.share_dataset import share_dataset
@@ -33,11 +33,11 @@ class DatasetRoutes:
                   errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
         ]  # fmt: skip
 
-    async def register(self, body: NewDataset) -> Answered:
+    async def register(self, body: NewDataset) -> RouteResponse:
         """Register a data set, or return the equal data set that is registered."""
         require_no_kept_keys(body.meta)
         dataset, made = await self._context.dms.make_dataset(body)
-        return Answered(dataset, 201 if made else 200)
+        return RouteResponse(dataset, 201 if made else 200)
 
     async def status(self, uid: UUID) -> DatasetStatus:
         """Return the progress of a data set."""

@@ -10,7 +10,7 @@ from sluice.contracts.problems import NotAvailable
 from wfms.operator.api.rest.body import read_body
 from wfms.operator.api.rest.forwarded_queries import QUERIES
 from wfms.operator.api.rest.forwarded_table import FORWARDED
-from wfms.operator.api.rest.route import Answered, Route, View
+from wfms.operator.api.rest.route import Route, RouteResponse, View
 from wfms.operator.usecases.forward_request import ForwardedRequest, forward_request
 
 
@@ -53,8 +53,8 @@ def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
 
 
 def _view(others: Mapping[str, httpx.AsyncClient], service: str) -> View:
-    async def view(body: ForwardedRequest, **_path: Any) -> Answered:
+    async def view(body: ForwardedRequest, **_path: Any) -> RouteResponse:
         back = await forward_request(others[service], service, body)
-        return Answered(back.content, back.status, back.content_type)
+        return RouteResponse(back.content, back.status, back.content_type)
 
     return view

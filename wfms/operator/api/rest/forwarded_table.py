@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
+from sluice.contracts.append_only_list import AppendOnlyList
 from sluice.contracts.asking_watch import (
     AskDevice,
     AskDevices,
-    AskingSteps,
     AskLink,
     AskLinks,
+    HumanStepList,
     NewLink,
-    SetStanding,
+    SetDeviceState,
 )
 from sluice.contracts.attention import Acknowledge
 from sluice.contracts.base import Contract
@@ -42,8 +43,7 @@ from sluice.contracts.intake import Dismissed, Rematch, Rematched, RematchedAll
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
-from sluice.contracts.standing_list import StandingList
-from sluice.contracts.tasks import Explanation, Job, JobPage, Outlook, TaskStatus
+from sluice.contracts.tasks import Explanation, Job, JobPage, Schedulability, TaskStatus
 from sluice.servicekit.access.policy import RoutePolicy
 from wfms.operator.api.rest.route import ADMINS, SHIFT, SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
 
@@ -80,7 +80,7 @@ FORWARDED: tuple[Forwarded, ...] = (
               answer=Dataset, errors=(NotFound,)),
     Forwarded("dms", "GET", "/standing", VIEWERS,
               "Lists data sets that grow, and the templates that take slices of them.",
-              answer=StandingList),
+              answer=AppendOnlyList),
     Forwarded("wfms.chains", "DELETE", "/datasets/<uuid:uid>", SHIFT_OR_OWNER,
               "Deletes a data set that no chain needs, by force any.",
               answer=Dataset, status=202, errors=(NotFound, Conflict)),
@@ -167,7 +167,7 @@ FORWARDED: tuple[Forwarded, ...] = (
               answer=Explanation, errors=(NotFound,)),
     Forwarded("wms", "GET", "/tasks/<uuid:uid>/outlook", VIEWERS,
               "Says whether a task's jobs will ever find a node.",
-              answer=Outlook, errors=(NotFound,)),
+              answer=Schedulability, errors=(NotFound,)),
     Forwarded("wms", "GET", "/jobs/<int:job>", VIEWERS,
               "Reads a job with its attempts.",
               answer=Job, errors=(NotFound,)),
@@ -197,7 +197,7 @@ FORWARDED: tuple[Forwarded, ...] = (
               status=204, errors=(NotFound,)),
     Forwarded("wfms.ask", "GET", "/asking/steps", VIEWERS,
               "Lists steps that ask people now, or did within 30 days: how far they are.",
-              answer=AskingSteps),
+              answer=HumanStepList),
     Forwarded("wfms.ask", "POST", f"{_ASKING}/links", SUBMITTERS,
               "Makes a link by which the step's page is opened; its key is told once.",
               answer=AskLink, status=201, body=NewLink, errors=(NotFound, Conflict)),
@@ -212,5 +212,5 @@ FORWARDED: tuple[Forwarded, ...] = (
               answer=AskDevices, errors=(NotFound,)),
     Forwarded("wfms.ask", "PUT", "/asking/devices/<uuid:uid>/standing", SHIFT,
               "Takes back all that a browser answered, or has it count again.",
-              answer=AskDevice, body=SetStanding, errors=(NotFound, Conflict)),
+              answer=AskDevice, body=SetDeviceState, errors=(NotFound, Conflict)),
 )  # fmt: skip

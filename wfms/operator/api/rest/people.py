@@ -12,11 +12,11 @@ from sluice.contracts.people import (
     Account,
     AccountChange,
     AccountList,
-    GivenToken,
     Me,
     NewAccount,
     NewPassword,
     NewToken,
+    NewTokenSecret,
     SignInWithPassword,
     Token,
     TokenHolder,
@@ -102,14 +102,14 @@ class PeopleRoutes:
                   answer=TokenList, query=TokenQuery, errors=(Forbidden,), told_caller=True),
             Route("POST", "/tokens", self.give, VIEWERS,
                   "Makes a token, which may no more than who asks, and tells it this once.",
-                  answer=GivenToken, status=201, body=NewToken, errors=(Conflict, NotFound),
+                  answer=NewTokenSecret, status=201, body=NewToken, errors=(Conflict, NotFound),
                   told_caller=True),
             Route("DELETE", "/tokens/<uuid:token>", self.revoke, VIEWERS,
                   "Takes a token back: it opens nothing any more.",
                   answer=Token, errors=(NotFound,), told_caller=True),
             Route("POST", "/sign-in", self.sign_in, policy(Other.EVERYBODY),
                   "Makes a token for whoever knows the name and the password.",
-                  answer=GivenToken, status=201, body=SignInWithPassword,
+                  answer=NewTokenSecret, status=201, body=SignInWithPassword,
                   errors=(Unauthenticated, Conflict, TooManyTries)),
             Route("POST", "/token-revocations", self.revoke_found, policy(Other.EVERYBODY),
                   "Takes back the token that is sent: for whoever has it, or found it (RFC 7009).",
@@ -166,7 +166,7 @@ class PeopleRoutes:
         found, now = await read_tokens(self._database, whose), datetime.now(UTC)
         return TokenList(tokens=[each for each in found if query.ended or each.holds(now)])
 
-    async def give(self, body: NewToken, caller: Person) -> GivenToken:
+    async def give(self, body: NewToken, caller: Person) -> NewTokenSecret:
         """Create a token."""
         return await give_token(self._database, body, by=caller)
 
@@ -174,7 +174,7 @@ class PeopleRoutes:
         """Revoke a token of the caller, or as an administrator any token."""
         return await revoke_token(self._database, token, by=caller)
 
-    async def sign_in(self, body: SignInWithPassword) -> GivenToken:
+    async def sign_in(self, body: SignInWithPassword) -> NewTokenSecret:
         """Return a new token for a name and a password."""
         return await self._accounts.token_with_password(body)
 

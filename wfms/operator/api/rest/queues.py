@@ -7,7 +7,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import NotAvailable, NotFound
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
-from wfms.operator.api.rest.route import ADMINS, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import ADMINS, VIEWERS, Route, RouteResponse
 from wfms.operator.usecases.context import OperatorContext
 
 
@@ -52,9 +52,9 @@ class QueueRoutes:
         """List the oldest dead letters of a queue."""
         return await self._desk.dead(queue, limit=query.limit)
 
-    async def body(self, queue: str, message: str) -> Answered:
+    async def body(self, queue: str, message: str) -> RouteResponse:
         """Return the body of a dead letter as it was sent."""
-        return Answered(
+        return RouteResponse(
             await self._desk.body(queue, message), content_type="application/octet-stream"
         )
 

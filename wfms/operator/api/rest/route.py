@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from sluice.contracts.access import Role
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import Finding, ServiceError
-from sluice.contracts.renamed import Renamed
+from sluice.contracts.renamed import ContractWithOldNames
 from sluice.contracts.wording import sentence_of
 from sluice.servicekit.access.policy import RoutePolicy, policy, under
 from sluice.servicekit.known_queries import require_known_query
@@ -32,7 +32,7 @@ SHIFT_OR_OWNER = policy(Role.SHIFT, own=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class RouteResponse:
     """An answer with its own status, or the answer of another service.
 
     Attributes:
@@ -51,7 +51,7 @@ UPLOADED_AS = ("name", "main")
 
 #: Called on the event loop with the parts of the path by name, and with ``query`` and ``body`` if
 #: the route declares them.
-View = Callable[..., Awaitable[Contract | Answered | None]]
+View = Callable[..., Awaitable[Contract | RouteResponse | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,9 @@ def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
 
 def _query_parameters(route: Route) -> frozenset[str]:
     asked = route.query or route.passed_on
-    old_names = asked.old_names.values() if asked and issubclass(asked, Renamed) else ()
+    old_names = (
+        asked.old_names.values() if asked and issubclass(asked, ContractWithOldNames) else ()
+    )
     return frozenset(
         {
             *(asked.model_fields if asked else ()),
@@ -133,13 +135,13 @@ def _query_parameters(route: Route) -> frozenset[str]:
     )
 
 
-async def _call(view: View, arguments: dict[str, Any]) -> Contract | Answered | None:
+async def _call(view: View, arguments: dict[str, Any]) -> Contract | RouteResponse | None:
     return await view(**arguments)
 
 
-def _response(answer: Contract | Answered | None, status: int) -> Response:
-    if not isinstance(answer, Answered):
-        answer = Answered(answer, status)
+def _response(answer: Contract | RouteResponse | None, status: int) -> Response:
+    if not isinstance(answer, RouteResponse):
+        answer = RouteResponse(answer, status)
     match answer.body:
         case None:
             return Response(status=204)

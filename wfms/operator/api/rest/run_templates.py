@@ -12,7 +12,7 @@ from pydantic import Field
 from sluice.contracts.base import Contract
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.templates import NewTemplate, Template, TemplateList
-from wfms.operator.api.rest.route import SUBMITTERS, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import SUBMITTERS, VIEWERS, Route, RouteResponse
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import TooLarge
 from wfms.operator.usecases.context import OperatorContext
@@ -64,12 +64,12 @@ class RunTemplateRoutes:
                   status=204, errors=(NotFound,)),
         ]  # fmt: skip
 
-    async def store(self, body: SentTemplate) -> Answered:
+    async def store(self, body: SentTemplate) -> RouteResponse:
         """Store a template, or return the stored one that has the same files."""
         stored = await store_run_template(
             self._context, body.sent, name=body.name, template_id=uuid4(), group=body.group
         )
-        return Answered(
+        return RouteResponse(
             stored.template.contract(whole=True),
             HTTPStatus.CREATED if stored.new else HTTPStatus.OK,
         )

@@ -1,7 +1,7 @@
 """``/api/v1/sites``: sites that pilots belong to."""
 
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
-from sluice.contracts.sites import GivenSite, NewSite, Site, SiteList
+from sluice.contracts.sites import NewSite, NewSiteSecret, Site, SiteList
 from wfms.operator.api.rest.route import ADMINS, Route
 from wfms.operator.usecases.context import OperatorContext
 
@@ -19,7 +19,7 @@ class SiteRoutes:
                   answer=SiteList, errors=(NotAvailable,)),
             Route("POST", "/sites", self.add, ADMINS,
                   "Adds a site; the token by which its pilots enrol is told this once.",
-                  answer=GivenSite, status=201, body=NewSite, errors=(Conflict, NotAvailable)),
+                  answer=NewSiteSecret, status=201, body=NewSite, errors=(Conflict, NotAvailable)),
             Route("DELETE", "/sites/<string:name>", self.revoke, ADMINS,
                   "Revokes a site: none of its pilots may anything any more, and their jobs run "
                   "elsewhere when their leases have run out.",
@@ -30,7 +30,7 @@ class SiteRoutes:
         """List all sites."""
         return await self._wms.sites()
 
-    async def add(self, body: NewSite) -> GivenSite:
+    async def add(self, body: NewSite) -> NewSiteSecret:
         """Create a site."""
         return await self._wms.add_site(body)
 

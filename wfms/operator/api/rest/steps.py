@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from sluice.contracts.loaded import LoadTool
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound
 from sluice.contracts.steps import SetStepPriority, StepList
+from sluice.contracts.warm_workers import LoadTool
 from wfms.operator.api.rest.route import SHIFT, VIEWERS, Route
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.load_tool import load_tool

@@ -10,17 +10,17 @@ from sluice.contracts.bounds import NewText
 from sluice.contracts.chains import ChainTask, ChainTaskList
 from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.renamed import Renamed
+from sluice.contracts.renamed import ContractWithOldNames
 from sluice.contracts.states import StepState
 from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
-from wfms.operator.api.rest.route import SHIFT, SHIFT_OR_OWNER, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import SHIFT, SHIFT_OR_OWNER, VIEWERS, Route, RouteResponse
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.find_tasks import TaskSearch, find_tasks
 from wfms.operator.usecases.follow_log import follow_log
 from wfms.operator.usecases.read_log import read_log
 
 
-class TaskListRequest(Renamed):
+class TaskListRequest(ContractWithOldNames):
     """Which tasks are listed.
 
     Attributes:
@@ -129,7 +129,7 @@ class TaskRoutes:
         """Return the end of the output of a running job."""
         return await follow_log(self._context, job)
 
-    async def log(self, job: int, query: LogQuery) -> Answered:
+    async def log(self, job: int, query: LogQuery) -> RouteResponse:
         """Return the beginning and the end of a job's log."""
         text = await read_log(self._context, job, attempt=query.attempt)
-        return Answered(text.text.encode(), content_type="text/plain; charset=utf-8")
+        return RouteResponse(text.text.encode(), content_type="text/plain; charset=utf-8")

@@ -4,10 +4,10 @@ from http import HTTPStatus
 from uuid import uuid4
 
 from sluice.contracts.access import CallingService, Role
+from sluice.contracts.append_only import TemplateTrigger
 from sluice.contracts.base import Contract
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.standing import TemplateDue
 from sluice.contracts.templates import (
     CheckedTemplate,
     CheckTemplate,
@@ -19,7 +19,7 @@ from sluice.contracts.templates import (
 )  # fmt: skip
 from sluice.servicekit.access.policy import policy
 from wfms.operator.api.access import is_asked_by_service
-from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Route, RouteResponse
 from wfms.operator.api.rest.uploads import SentTemplate, read_upload
 from wfms.operator.domain.errors import NotDue, TooLarge
 from wfms.operator.usecases.check_template import check_template
@@ -94,7 +94,7 @@ class TemplateRoutes:
             Route("GET", name + "/due", self.due, VIEWERS,
                   "Says when a template runs by itself, by growth of data sets or by the clock, "
                   "and when it did.",
-                  answer=TemplateDue, errors=(NotFound,)),
+                  answer=TemplateTrigger, errors=(NotFound,)),
             Route("POST", name + "/restore", self.restore, SUBMITTERS,
                   "Makes an old version the latest again; 200 where it is already.",
                   answer=Template, status=201, again=200, body=RestoreTemplate,
@@ -116,7 +116,7 @@ class TemplateRoutes:
                   status=204, query=DeleteQuery, errors=(NotFound, Conflict, NotAvailable)),
         ]  # fmt: skip
 
-    async def store(self, body: SentTemplate) -> Answered:
+    async def store(self, body: SentTemplate) -> RouteResponse:
         """Store a template, or return the latest version if it has the same files."""
         stored = await store_template(
             self._context,
@@ -132,7 +132,7 @@ class TemplateRoutes:
         """Return what storing a template would change."""
         return await compare_template(self._context, body.sent, name=body.name)
 
-    async def restore(self, name: str, body: RestoreTemplate) -> Answered:
+    async def restore(self, name: str, body: RestoreTemplate) -> RouteResponse:
         """Make an old version the latest again."""
         stored = await restore_template(
             self._context, name, version=body.version, template_id=uuid4()
@@ -161,7 +161,7 @@ class TemplateRoutes:
             whole=True
         )
 
-    async def due(self, name: str) -> TemplateDue:
+    async def due(self, name: str) -> TemplateTrigger:
         """Return when a template is triggered, and when it was.
 
         Raises:
@@ -190,7 +190,7 @@ class TemplateRoutes:
         await delete_template(self._context, name, force=query.force)
 
 
-def _answered(stored: StoreOutcome) -> Answered:
-    return Answered(
+def _answered(stored: StoreOutcome) -> RouteResponse:
+    return RouteResponse(
         stored.template.contract(whole=True), HTTPStatus.CREATED if stored.new else HTTPStatus.OK
     )

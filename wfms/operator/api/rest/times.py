@@ -8,7 +8,7 @@ from sluice.contracts.base import Contract, Timestamp
 from sluice.contracts.bounds import NewText
 from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.times import Timeline, WorkTimes
-from wfms.operator.api.rest.route import VIEWERS, Answered, Route
+from wfms.operator.api.rest.route import VIEWERS, Route, RouteResponse
 from wfms.operator.usecases.context import OperatorContext
 from wfms.operator.usecases.read_times import (
     draw,
@@ -81,7 +81,7 @@ class TimesRoutes:
             return await read_chain_times(self._context, query.chain_uid)
         return await read_template_times(self._context, query.template, since=query.since)
 
-    async def picture(self, query: TimesQuery) -> Answered:
+    async def picture(self, query: TimesQuery) -> RouteResponse:
         """Return the times as an SVG image."""
         title = query.template or ("Times" if query.chain_uid else "All templates")
         drawn = draw(await self.times(query), title=title)
@@ -91,11 +91,11 @@ class TimesRoutes:
         """Return the timeline of a chain."""
         return await read_timeline(self._context, uid)
 
-    async def timeline_picture(self, uid: UUID) -> Answered:
+    async def timeline_picture(self, uid: UUID) -> RouteResponse:
         """Return the timeline of a chain as an SVG image."""
         drawn = await draw_chain(self._context, uid)
         return _picture(drawn)
 
 
-def _picture(drawn: str) -> Answered:
-    return Answered(drawn.encode(), content_type="image/svg+xml", headers=_POLICY)
+def _picture(drawn: str) -> RouteResponse:
+    return RouteResponse(drawn.encode(), content_type="image/svg+xml", headers=_POLICY)

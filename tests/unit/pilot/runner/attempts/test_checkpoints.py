@@ -15,9 +15,9 @@ from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import log_of, python, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
+from tests.unit.pilot.isolation import WAYS, slot_behind
 from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS, text_of
 from tests.unit.pilot.slot_runner import Runner
-from tests.unit.pilot.walls import WAYS, slot_behind
 from tests.waiting import wait_until
 
 #: Counts how often it was begun, whole at each moment; waits and fails until it is the third time.
@@ -41,7 +41,7 @@ def counting(root: Path, *, every: float = 1) -> PilotTask:
 
 
 @pytest.fixture(params=WAYS)
-def walls(request: pytest.FixtureRequest) -> str:
+def isolation(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
@@ -56,17 +56,17 @@ def listed(root: Path, attempt: int) -> bool:
     return (root / "logs" / f"00000000.{attempt}-checkpoint-list.0.json").exists()
 
 
-def test_a_killed_job_goes_on_where_it_was(folder: Path, walls: str) -> None:
+def test_a_killed_job_goes_on_where_it_was(folder: Path, isolation: str) -> None:
     root = folder / "store"
     task_ = counting(root)
     file = input_file(root / "in" / "a.dat")
     # The slot with its pilot, while the tool runs.
-    killed = slot_behind(walls, folder / "first")
+    killed = slot_behind(isolation, folder / "first")
     killed.submit(task_, job(task_, [file]))
     wait_until(lambda: listed(root, 1), what="a checkpoint is kept")
     killed.close()
     # The tool by itself: the state as it has left it, whenever the last was kept.
-    second = slot_behind(walls, folder / "second")
+    second = slot_behind(isolation, folder / "second")
     second.submit(task_, job(task_, [file], attempt=2))
     let_through(second, "gate")
     failed = second.ended().report
@@ -103,10 +103,10 @@ def test_what_is_stopped_is_kept_once_more_if_it_may_go_on(
     assert (listed(root, 1), report.checkpoint) == (is_kept, is_kept)
 
 
-def test_a_tool_that_stays_loaded_goes_on_too(folder: Path, walls: str) -> None:
+def test_a_tool_that_stays_loaded_goes_on_too(folder: Path, isolation: str) -> None:
     """Whichever job its process has had before."""
     root = folder / "store"
-    runner = slot_behind(walls, folder / "pilot")
+    runner = slot_behind(isolation, folder / "pilot")
     task_ = task(
         root,
         tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"]),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pilot.checkpoints.shelf import Shelf, remove_job
+from pilot.checkpoints.checkpoint_store import CheckpointStore, remove_job
 from pilot.runner.files import matching_files
 from sluice.contracts.checkpoints import KeptCheckpoint
 from sluice.contracts.naming import written_by_attempt
@@ -212,14 +212,14 @@ def test_a_file_that_is_written_to_in_place_is_not_taken(
 ) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/n", "begun")
-    put = Shelf.put
+    put = CheckpointStore.put
 
     def put_while_it_grows(*given: object, **named: object) -> object:
         with (first.out / "state" / "n").open("a") as file:
             file.write(" and more")
         return put(*given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Shelf, "put", put_while_it_grows)
+    monkeypatch.setattr(CheckpointStore, "put", put_while_it_grows)
     first.keep()
     assert first.notes == [
         "a checkpoint was left out: 'state/n' was written to, not renamed",
@@ -232,14 +232,14 @@ def test_a_set_is_of_one_moment(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
     first = AttemptAlone(root, 1)
     first.write("state/a", "a1")
     first.write("state/b", "b1")
-    put = Shelf.put
+    put = CheckpointStore.put
 
     def put_while_it_goes_on(*given: object, **named: object) -> object:
         first.write("state/a", "a2")
         first.write("state/b", "b2")
         return put(*given, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Shelf, "put", put_while_it_goes_on)
+    monkeypatch.setattr(CheckpointStore, "put", put_while_it_goes_on)
     first.keep()
     assert AttemptAlone(root, 2).go_on() == {"state/a": "a1", "state/b": "b1"}
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from pilot.runner.attempts.limit_hints import RefusedAmounts
+from pilot.runner.attempts.limit_hints import KernelRefusals
 from pilot.sandbox.process_limits import ProcessLimits
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import ErrorClass
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, task
-from tests.unit.pilot.runner.containment.test_containment import ASKING
+from tests.unit.pilot.runner.isolation.test_isolation import ASKING
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
@@ -112,7 +112,7 @@ def test_a_tool_that_lacks_the_network_is_told_how_to_ask_for_it(
     assert "tools have no network" not in failed(having)[1]
 
 
-CONTAINED = RefusedAmounts(ProcessLimits(), largest_file=0, shared_memory=64)
+CONTAINED = KernelRefusals(ProcessLimits(), largest_file=0, shared_memory=64)
 
 
 @pytest.mark.parametrize(

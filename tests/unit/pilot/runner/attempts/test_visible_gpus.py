@@ -28,9 +28,9 @@ def slot(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Runner]:
     contained = request.param == "sandbox"
-    walls = {"sandbox": found_sandbox()} if contained else {"no_sandbox": "a test"}
+    isolation = {"sandbox": found_sandbox()} if contained else {"no_sandbox": "a test"}
     gpus = {"GPU-a": "/dev/nvidia7", "GPU-b": "/dev/nvidia8"}
-    runner = Runner(tmp_path_factory.mktemp("slot"), settings={**walls, "gpus": gpus})
+    runner = Runner(tmp_path_factory.mktemp("slot"), settings={**isolation, "gpus": gpus})
     yield runner
     runner.close()
 

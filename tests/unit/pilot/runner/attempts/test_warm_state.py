@@ -12,8 +12,8 @@ from sluice.contracts.needs import Warm
 from sluice.contracts.pilots import PilotTask
 from sluice.contracts.secrets import SecretRef
 from tests.unit.pilot.builders import input_file, task
+from tests.unit.pilot.isolation import slot_behind
 from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs
-from tests.unit.pilot.walls import slot_behind
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.isolation import WAYS, slot_behind
 from tests.unit.pilot.slot_runner import Runner
-from tests.unit.pilot.walls import WAYS, slot_behind
 
 #: Does what stands in each job's input. ``served`` are all jobs so far.
 OBEYS = """
@@ -53,16 +53,16 @@ NUMBER = "print(len(served))"
 
 
 @pytest.fixture(params=WAYS)
-def walls(request: pytest.FixtureRequest) -> str:
+def isolation(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
 @pytest.fixture
-def runner(tmp_path: Path, walls: str) -> Iterator[Runner]:
+def runner(tmp_path: Path, isolation: str) -> Iterator[Runner]:
     """A slot user's folders are where it can get to."""
     with slot_users.open_folder() as reachable:
-        folder = reachable if walls == "user" else tmp_path
-        runner = slot_behind(walls, folder / "pilot")
+        folder = reachable if isolation == "user" else tmp_path
+        runner = slot_behind(isolation, folder / "pilot")
         yield runner
         runner.close()
 
@@ -339,11 +339,11 @@ def elsewhere() -> Iterator[Path]:
 
 
 def test_large_inputs_are_those_of_the_job_alone(
-    elsewhere: Path, tmp_path: Path, walls: str
+    elsewhere: Path, tmp_path: Path, isolation: str
 ) -> None:
     """They are not copied: the tool sees the storage's own, to read."""
     elsewhere.chmod(0o711)
-    runner = slot_behind(walls, elsewhere / "pilot")
+    runner = slot_behind(isolation, elsewhere / "pilot")
     try:
         with TemporaryDirectory(dir="/tmp") as storages:
             Path(storages).chmod(0o755)  # else a slot's user gets copies

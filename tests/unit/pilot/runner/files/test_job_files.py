@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.folders.dotless_names import DotlessName
+from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.openat2 import look_beneath
 from pilot.folders.work_folder import WorkFolder
 from pilot.runner.cwl.file_access import access_to
@@ -18,7 +18,7 @@ from sluice.storage import put_open
 
 @pytest.fixture
 def work(tmp_path: Path) -> WorkFolder:
-    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot", DotlessName(str(tmp_path), "own"))
+    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot", DotlessAlias(str(tmp_path), "own"))
 
 
 @pytest.fixture

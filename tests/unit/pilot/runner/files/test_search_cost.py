@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cwltool.utils import get_listing
 
-from pilot.folders.dotless_names import DotlessName
+from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.work_folder import WorkFolder
 from pilot.runner.cwl.file_access import access_to
 from pilot.runner.files.access_errors import UnsoundError
@@ -27,7 +27,7 @@ _STEPS, _PATHS = 10_000_000, 1_000_000
 
 @pytest.fixture
 def work(tmp_path: Path) -> WorkFolder:
-    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot", DotlessName(str(tmp_path), "own"))
+    return WorkFolder(f"{os.path.realpath(tmp_path)}/slot", DotlessAlias(str(tmp_path), "own"))
 
 
 @pytest.fixture

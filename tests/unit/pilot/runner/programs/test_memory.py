@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pilot.node import memory_groups
-from pilot.node.memory_groups import MemoryGroups, find_memory_groups, limit_file
+from pilot.node.memory_groups import ControlGroupSettings, find_memory_groups, limit_file
 from sluice.contracts.needs import Resources, Warm
 from sluice.contracts.pilots import AttemptReport, PilotTask
 from sluice.contracts.states import AttemptOutcome, ErrorClass
@@ -39,7 +39,7 @@ for number in range(192):
 
 
 @pytest.fixture(scope="module")
-def groups() -> Iterator[MemoryGroups]:
+def groups() -> Iterator[ControlGroupSettings]:
     found = find_memory_groups(str(uuid.uuid4()))
     if found is None:
         pytest.fail("no control group for memory can be made here", pytrace=False)
@@ -49,7 +49,9 @@ def groups() -> Iterator[MemoryGroups]:
 
 
 @pytest.fixture(scope="module")
-def grouped(groups: MemoryGroups, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+def grouped(
+    groups: ControlGroupSettings, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Runner]:
     runner = Runner(
         tmp_path_factory.mktemp("pilot"),
         environment={"PYTHONPATH": str(Path.cwd())},
@@ -138,7 +140,7 @@ def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root
 )
 @pytest.mark.needs(MEMORY_GROUPS)
 def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_than_it_asked_for(
-    asked: int, error: ErrorClass, groups: MemoryGroups, grouped: Runner, root: Path
+    asked: int, error: ErrorClass, groups: ControlGroupSettings, grouped: Runner, root: Path
 ) -> None:
     limit = Path(groups.folder, limit_file(groups))
     before = limit.read_text()
@@ -236,7 +238,7 @@ def other_pilot(**options: Any) -> Iterator[tuple["subprocess.Popen[str]", str, 
 
 @pytest.mark.needs(MEMORY_GROUPS)
 def test_a_slot_removes_groups_of_slots_that_have_gone_and_none_that_is_about_to_be_entered(
-    groups: MemoryGroups, grouped: Runner
+    groups: ControlGroupSettings, grouped: Runner
 ) -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()

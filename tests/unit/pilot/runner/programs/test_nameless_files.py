@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.runner.programs.nameless_files import nameless_size
+from pilot.runner.programs.unlinked_files import unlinked_size
 from pilot.runner.programs.usage import group_memory
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.runner.programs.other_programs import started
@@ -55,14 +55,14 @@ def test_it_counts_once_and_on_this_disk_alone(
     held: str, mib: float, way: str, tmp_path: Path
 ) -> None:
     with started(way, held, folder=tmp_path) as pid:
-        assert nameless_size(pid, str(tmp_path)) == pytest.approx(mib, abs=0.1)
+        assert unlinked_size(pid, str(tmp_path)) == pytest.approx(mib, abs=0.1)
 
 
 @ways
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_all_of_a_file_counts_that_is_mapped_in_part(way: str, tmp_path: Path) -> None:
     with started(way, _UNLINK + _MAP.format(4096), folder=tmp_path) as pid:
-        assert nameless_size(pid, str(tmp_path)) == pytest.approx(4, abs=0.1)
+        assert unlinked_size(pid, str(tmp_path)) == pytest.approx(4, abs=0.1)
 
 
 @ways

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from pilot.boot_clock import boot_time
 from pilot.domain.model import Progress, StopReason
 from pilot.reports.journal import read_journals
 from pilot.runner.progress_file import read_slot_progress
-from pilot.ticks import tick
 from sluice.contracts.needs import Resources
 from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
 from tests.processes import running_with
@@ -177,9 +177,9 @@ def test_a_job_ends_with_its_lease_where_the_pilot_stands_still(
 ) -> None:
     task_ = task(root, family(word))
     running = job(task_, [input_file(root / "in" / "a.dat")], job_id=3)
-    runner.submit(task_, running, deadline=tick() + 3600)
+    runner.submit(task_, running, deadline=boot_time() + 3600)
     alive = pids_of(runner, word)
-    runner.renew(running, tick() + 0.2)
+    runner.renew(running, boot_time() + 0.2)
     report = runner.ended().report
     assert (report.outcome, report.error_class) == (AttemptOutcome.FAILED, ErrorClass.PILOT_LOST)
     assert all(gone(pid) for pid in alive)
@@ -189,13 +189,13 @@ def test_one_whose_lease_is_renewed_does_not(runner: Runner, root: Path) -> None
     slow = task(root, python(waiting_at("go")))
     first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
     second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
-    runner.submit(slow, first, second, deadline=tick() + 3600)
+    runner.submit(slow, first, second, deadline=boot_time() + 3600)
     wait_for(runner, "go")
-    end = tick() + 1.0
+    end = boot_time() + 1.0
     for known in (first, second):
         runner.renew(known, end)
-    runner.renew(first, tick() + 3600)
-    wait_until(lambda: tick() > end)
+    runner.renew(first, boot_time() + 3600)
+    wait_until(lambda: boot_time() > end)
     let_through(runner, "go")
     reports = [runner.ended().report, runner.ended().report]
     assert [(report.id, report.outcome, report.error_class) for report in reports] == [

@@ -166,10 +166,10 @@ def test_a_job_that_is_to_stop_already_does_not_run(runner: Runner, root: Path) 
 
 def test_what_is_handed_on_says_it_to_nobody_else() -> None:
     secrets = JobSecrets({"key": SecretRef(name="a")}, {"key": SecretStr(VALUE)})
-    store, redaction = taken(secrets.handed_on())
+    store, redaction = taken(secrets.for_inner_process())
     assert store.retrieve(secrets.placeholders["key"]) == VALUE
     assert redaction.text("x " + VALUE) == "x (secret a)\n"
-    assert NO_SECRETS.handed_on() == b""
+    assert NO_SECRETS.for_inner_process() == b""
     assert "hunter2" not in repr(SecretValues(values={"key": SecretStr(VALUE)}))
 
 

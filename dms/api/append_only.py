@@ -1,0 +1,71 @@
+"""Routes of append-only data sets and their slices."""
+
+from collections.abc import Callable
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from dms.usecases.collect_files import collect_files
+from dms.usecases.cut_slice import cut_slice
+from dms.usecases.list_append_only import list_append_only
+from sluice.contracts.access import CallingService, Role
+from sluice.contracts.append_only import Collected, CollectFiles, CutAnswer, CutSlice
+from sluice.contracts.append_only_list import AppendOnlyList
+from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.access.asking import Seen
+from sluice.servicekit.access.policy import allow
+from sluice.servicekit.database import Database
+from sluice.servicekit.http import api_router, errors
+
+
+def append_only_router(database: Database, *, on_complete: Callable[[], None]) -> APIRouter:
+    """Create the routes; ``on_complete`` is called after a slice was cut, so that it is closed."""
+    router = api_router("/api/v1", tags=["data sets"])
+
+    @router.get("/standing", responses=errors(NotAvailable))
+    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE)
+    async def standing(
+        visibility: Seen,
+        uid: Annotated[UUID | None, Query(description="This one alone.")] = None,
+        generations: Annotated[
+            bool, Query(description="With how many chains stand one behind the other.")
+        ] = False,
+    ) -> AppendOnlyList:
+        """List append-only data sets, which outputs of chains are appended to, with their readers.
+
+        Readers are the templates that take their new files. The answer says how many files each
+        got.
+        """
+        return await list_append_only(database, visibility, uid=uid, generations=generations)
+
+    @router.post(
+        "/datasets/{uid}/collect",
+        responses=errors(NotFound, Conflict, Unprocessable, NotAvailable),
+    )
+    @allow(CallingService.CHAINS)
+    async def collect(
+        uid: UUID,
+        request: CollectFiles,
+        made_of: Annotated[
+            UUID | None, Query(description="The input of the chain that wrote the files.")
+        ] = None,
+    ) -> Collected:
+        """Append the files of a closed data set to an append-only data set, by reference.
+
+        The append-only data set has the given name and group. A repeated request has no effect.
+        """
+        return await collect_files(database, uid, request, made_of=made_of)
+
+    @router.post("/datasets/{uid}/slices", responses=errors(NotFound, Conflict, NotAvailable))
+    @allow(CallingService.INTAKE)
+    async def cut(uid: UUID, request: CutSlice) -> CutAnswer:
+        """Cut a slice of the files that the reader has not got yet: a data set that closes at once.
+
+        There is no slice if there is no new file, or another request was faster.
+        """
+        answer = await cut_slice(database, uid, request)
+        on_complete()
+        return answer
+
+    return router

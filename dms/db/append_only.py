@@ -1,0 +1,295 @@
+"""Append-only data sets: the files appended to them, and the slices cut for each reader."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from dms.db.datasets import DatasetRow, to_dataset, to_row
+from sluice.contracts.append_only import CutSlice, SliceConsumer, SliceOf
+from sluice.contracts.append_only_list import AppendOnlyDataset
+from sluice.contracts.owners import Visibility
+from sluice.contracts.states import DatasetState
+from sluice.servicekit.database import Connection
+
+LOCK_NAME = """
+-- Nobody else makes the group's standing data set of this name until the transaction ends.
+SELECT pg_advisory_xact_lock(hashtextextended('standing ' || $2 || ' ' || $1, 0))
+"""
+
+SELECT_STANDING = f"""
+SELECT * FROM datasets
+WHERE standing = $1 AND owner_group = $2 AND state = '{DatasetState.OPEN}' ORDER BY position LIMIT 1
+FOR UPDATE
+"""
+
+MARK_STANDING = "UPDATE datasets SET standing = $2 WHERE uid = $1 RETURNING *"
+MARK_SLICE = "UPDATE datasets SET slice = $2, shared_with = $3 WHERE uid = $1"
+
+SELECT_COLLECTED = """
+SELECT standing_uid, files FROM collections
+WHERE source_uid = $1 AND standing = $2 AND owner_group = $3
+"""
+
+INSERT_COLLECTED = """
+INSERT INTO collections (
+    source_uid, standing, owner_group, standing_uid, files, until, generation
+)
+VALUES ($1, $2, $3, $4, $5, $6, coalesce((SELECT generation FROM slices WHERE dataset_uid = $7), 0))
+"""
+
+APPEND = r"""
+-- The source's files behind those that are there, in its order: by reference, under numbers of
+-- their own, with the names that tools gave them. Which part of a name that is:
+-- sluice/contracts/naming.py.
+WITH found AS MATERIALIZED (
+    SELECT d.name, d.file_id, f.size, $3 - 1 + row_number() OVER (ORDER BY d.seq, d.name) AS place
+    FROM dataset_files d JOIN files f ON f.id = d.file_id
+    WHERE d.dataset_uid = $2 AND d.released_at IS NULL
+),
+linked AS (
+    INSERT INTO dataset_files (dataset_uid, name, seq, file_id)
+    SELECT $1,
+        lpad(place::text, greatest(8, length(place::text)), '0') || '.0-' || regexp_replace(
+            name, '^(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+-(.+)$', '\1'
+        ),
+        place, file_id
+    FROM found
+)
+SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM found
+"""
+
+CUT = """
+-- Files with numbers from $3 on, and below $4, as they are.
+WITH given AS MATERIALIZED (
+    SELECT name, seq, file_id FROM dataset_files
+    WHERE dataset_uid = $2 AND seq >= $3 AND seq < $4
+),
+linked AS (
+    INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, * FROM given
+)
+SELECT count(*) AS files, coalesce(sum(f.size), 0) AS bytes
+FROM given JOIN files f ON f.id = given.file_id
+"""
+
+SLICE_FOR = """
+SELECT dataset_uid FROM slices WHERE standing_uid = $1 AND reader = $2 AND occasion = $3
+"""
+
+LAST_SLICE = """
+SELECT number, used FROM slices WHERE standing_uid = $1 AND reader = $2
+ORDER BY number DESC LIMIT 1
+"""
+
+
+def _highest(standing: str, first: str) -> str:
+    """Return SQL for the highest generation of files with numbers from ``first`` on."""
+    return f"""
+    (SELECT coalesce(max(generation), 0) FROM collections
+     WHERE standing_uid = {standing} AND until > {first} AND generation > 0 AND files > 0)
+"""
+
+
+INSERT_SLICE = f"""
+INSERT INTO slices (standing_uid, reader, number, used, occasion, dataset_uid, generation)
+VALUES ($1, $2, $3, $4, $5, $6, 1 + {_highest("$1", "$7")})
+"""
+
+LIST_STANDING = f"""
+-- Open ones alone: what is being deleted grows no more.
+SELECT *, {_highest("uid", "0")} AS generation FROM datasets
+WHERE standing IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
+    AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
+ORDER BY position
+"""
+
+LIST_READERS = f"""
+-- The last slice that each was given, and the generation of what came after it.
+SELECT last.*, {_highest("last.standing_uid", "last.used")} AS generation FROM (
+    SELECT DISTINCT ON (standing_uid, reader)
+        standing_uid, reader, number, used, at, dataset_uid
+    FROM slices WHERE standing_uid = ANY($1::uuid[]) ORDER BY standing_uid, reader, number DESC
+) AS last ORDER BY standing_uid, reader
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedSource:
+    """The record that the files of a source were appended.
+
+    Attributes:
+        where: The append-only data set.
+        files: Number of files of the source.
+        until: The first number after theirs.
+    """
+
+    where: UUID
+    files: int
+    until: int
+
+
+@dataclass(frozen=True, slots=True)
+class AppendedFiles:
+    """The number of appended files and their size in bytes."""
+
+    files: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastSlice:
+    """The number of the last slice and the first number after its files; ``number`` 0: no slice."""
+
+    number: int = 0
+    used: int = 0
+
+
+async def lock_append_only(connection: Connection, name: str, group: str) -> DatasetRow | None:
+    """Lock a group's append-only data set, and its name; return None if it does not exist yet."""
+    await connection.execute(LOCK_NAME, name, group)
+    row = await connection.fetchrow(SELECT_STANDING, name, group)
+    return None if row is None else to_row(row)
+
+
+async def mark_append_only(connection: Connection, uid: UUID, name: str) -> DatasetRow:
+    """Mark a data set as append-only under a name, and return it."""
+    row = await connection.fetchrow(MARK_STANDING, uid, name)
+    assert row is not None  # noqa: S101 - it was made in this transaction
+    return to_row(row)
+
+
+async def mark_slice(
+    connection: Connection, uid: UUID, slice_of: SliceOf, *, shared_with: Sequence[str]
+) -> None:
+    """Mark a data set as a slice, and set the groups it is shared with."""
+    await connection.execute(MARK_SLICE, uid, slice_of.model_dump(mode="json"), shared_with)
+
+
+async def collected(
+    connection: Connection, source: UUID, name: str, group: str
+) -> tuple[UUID, int] | None:
+    """Return where the files of a source were appended, and how many; None if they were not."""
+    row = await connection.fetchrow(SELECT_COLLECTED, source, name, group)
+    return None if row is None else (row["standing_uid"], row["files"])
+
+
+async def note_collected(
+    connection: Connection,
+    source: UUID,
+    name: str,
+    group: str,
+    *,
+    noted: CollectedSource,
+    made_of: UUID | None,
+) -> None:
+    """Record that the files of a source were appended.
+
+    Args:
+        connection: A connection to the catalogue.
+        source: The data set whose files were appended.
+        name: Name of the append-only data set.
+        group: Its group.
+        noted: Where the files are.
+        made_of: The input of the chain that wrote them; if it is a slice, they get its generation.
+    """
+    await connection.execute(
+        INSERT_COLLECTED, source, name, group, noted.where, noted.files, noted.until, made_of
+    )
+
+
+async def append_files(
+    connection: Connection, standing: UUID, source: UUID, *, first: int
+) -> AppendedFiles:
+    """Append the files of a source by reference, from number ``first`` on.
+
+    The caller has locked both data sets.
+    """
+    row = await connection.fetchrow(APPEND, standing, source, first)
+    assert row is not None  # noqa: S101 - an aggregate
+    return AppendedFiles(row["files"], int(row["bytes"]))
+
+
+async def cut_files(
+    connection: Connection, uid: UUID, standing: UUID, *, first: int, until: int
+) -> AppendedFiles:
+    """Link the files from number ``first`` up to before ``until`` into a slice.
+
+    The caller has locked the append-only data set.
+    """
+    row = await connection.fetchrow(CUT, uid, standing, first, until)
+    assert row is not None  # noqa: S101 - an aggregate
+    return AppendedFiles(row["files"], int(row["bytes"]))
+
+
+async def slice_for(connection: Connection, standing: UUID, cut: CutSlice) -> UUID | None:
+    """Return the slice that was cut for this reader and occasion; None if there is none."""
+    found: UUID | None = await connection.fetchval(SLICE_FOR, standing, cut.reader, cut.occasion)
+    return found
+
+
+async def last_slice(connection: Connection, standing: UUID, reader: str) -> LastSlice:
+    """Return the last slice of a reader."""
+    row = await connection.fetchrow(LAST_SLICE, standing, reader)
+    return LastSlice() if row is None else LastSlice(row["number"], row["used"])
+
+
+async def note_slice(
+    connection: Connection,
+    slice_of: SliceOf,
+    *,
+    first: int,
+    used: int,
+    occasion: str | None,
+    dataset: UUID,
+) -> None:
+    """``first``: the lowest number that it may have."""
+    await connection.execute(
+        INSERT_SLICE,
+        slice_of.standing,
+        slice_of.reader,
+        slice_of.number,
+        used,
+        occasion,
+        dataset,
+        first,
+    )
+
+
+async def list_append_only(
+    connection: Connection,
+    visibility: Visibility,
+    *,
+    uid: UUID | None = None,
+    generations: bool = False,
+) -> list[AppendOnlyDataset]:
+    """Return open append-only data sets with their readers, in order of registration.
+
+    Args:
+        connection: A connection to the catalogue.
+        visibility: What the principal sees.
+        uid: Only this data set.
+        generations: Fill in the generations, which are 0 otherwise.
+    """
+    rows = await connection.fetch(LIST_STANDING, visibility.names(), uid)
+    readers: dict[UUID, list[SliceConsumer]] = {row["uid"]: [] for row in rows}
+    for row in await connection.fetch(LIST_READERS, list(readers)):
+        at: datetime = row["at"]
+        readers[row["standing_uid"]].append(
+            SliceConsumer(
+                name=row["reader"],
+                used=row["used"],
+                slices=row["number"],
+                last_at=at,
+                last=row["dataset_uid"],
+                generation=row["generation"] if generations else 0,
+            )
+        )
+    return [
+        AppendOnlyDataset(
+            dataset=to_dataset(row),
+            since=row["registered_at"],
+            readers=readers[row["uid"]],
+            generation=row["generation"] if generations else 0,
+        )
+        for row in rows
+    ]

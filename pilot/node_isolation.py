@@ -1,0 +1,115 @@
+"""Isolation of tools on this node: the sandbox, container engines, or a user for each slot."""
+
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import structlog
+
+from pilot.folders.pilot_folder import PilotFolder
+from pilot.folders.run_folder import RunFolder
+from pilot.node.engines import Engine, find_engines
+from pilot.node.sandboxes import find_sandbox, with_network
+from pilot.node.slot_users import claim, named_users, why_not
+from pilot.sandbox.sandbox import Sandbox
+from pilot.settings import PilotSettings
+from pilot.users.slot_user import SlotUser
+from sluice.contracts.states import SandboxKind
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeIsolation:
+    """Isolation of tools on this node.
+
+    ``sandbox`` is the sandbox, or a sentence that says why there is none. ``users`` are the users
+    of tools, one for each slot, if there is none.
+    """
+
+    engines: list[Engine]
+    sandbox: Sandbox | str
+    users: Sequence[SlotUser] = ()
+    #: Sockets that keep other pilots from using the users.
+    claims: Sequence[socket.socket] = ()
+
+    @property
+    def kind(self) -> SandboxKind:
+        """Return the kind of the isolation."""
+        if isinstance(self.sandbox, Sandbox):
+            return SandboxKind.NAMESPACES
+        return SandboxKind.USERS if self.users else SandboxKind.NONE
+
+
+def find_node_isolation(settings: PilotSettings, run: RunFolder, slots: int) -> NodeIsolation:
+    """Return the container engines and the sandbox of this node.
+
+    Raises:
+        NoSandboxError: A required sandbox is not available.
+        OSError: The folder could not be created.
+    """
+    sandbox = sandbox_of(settings, run.system, network=True)
+    if isinstance(sandbox, Sandbox):
+        sandbox = sandbox.model_copy(update={"slots": slots})
+    return NodeIsolation(find_engines(settings.containers), sandbox)
+
+
+def sandbox_of(settings: PilotSettings, folder: Path, *, network: bool) -> Sandbox | str:
+    """Return the sandbox that the settings ask for, or a sentence that says why there is none.
+
+    ``folder`` is created for files that all tools see. ``network`` says whether tools may ask for a
+    network.
+
+    Raises:
+        NoSandboxError: A required sandbox is not available.
+        OSError: The folder could not be created.
+    """
+    sandbox = find_sandbox(settings.sandbox, folder, settings.sandbox_paths, hidden=settings.hidden)
+    if isinstance(sandbox, str):
+        return sandbox
+    if network:
+        sandbox = with_network(sandbox, settings.sandbox, settings.sandbox_networks)
+    return sandbox.model_copy(update=_limits(settings))
+
+
+def _limits(settings: PilotSettings) -> dict[str, int]:
+    """Return the limits of a sandbox or a slot's user."""
+    return {"processes": settings.sandbox_processes, "open_files": settings.sandbox_open_files}
+
+
+def with_users(
+    isolation: NodeIsolation,
+    settings: PilotSettings,
+    least: int,
+    *,
+    folder: PilotFolder,
+    run: RunFolder,
+) -> NodeIsolation:
+    """Add users for the tools if there is no sandbox and the users work.
+
+    There are as many as the slots in the settings, or else as many as are named, at least
+    ``least``.
+
+    Raises:
+        WrongUsersError: The named users are not suitable.
+        OSError: A folder could not be changed.
+    """
+    named = named_users(settings.slot_users, least) if settings.slot_users else []
+    named = named[: settings.slots]
+    users = [user.model_copy(update=_limits(settings)) for user in named]
+    if isinstance(isolation.sandbox, Sandbox):
+        return isolation
+    why = isolation.sandbox
+    if users and settings.sandbox == "preferred":
+        claims = claim(users)
+        folder.let_users_pass(run)
+        failure = why_not(users, run.slots, run.journals)
+        if failure is None:
+            log.warning("sandbox.users", reason=why, note="each slot has a user of its own only")
+            return replace(isolation, users=users, claims=claims)
+        folder.keep_users_out()
+        why = f"{why}; {failure}"
+    note = "tools run with the rights of the pilot's user, and reach what it reaches"
+    log.warning("sandbox.none", reason=why, note=note)
+    return replace(isolation, sandbox=why)

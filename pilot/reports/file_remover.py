@@ -1,0 +1,114 @@
+"""Removal of files that attempts left on storages and no report names."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+
+import structlog
+
+from pilot.checkpoints.checkpoint_store import remove_job
+from sluice.contracts.naming import log_place
+from sluice.contracts.pilots import AttemptReport, ReportAnswers, StorageUrls
+from sluice.contracts.problems import NotFound, ServiceError
+from sluice.storage import StorageError, remove_within, within
+
+log = structlog.get_logger(__name__)
+
+
+class FileRemover:
+    """Removes files from registered storages.
+
+    Files elsewhere are never removed, whatever a journal or report names. ``ask`` returns the
+    registered storages. It raises ``ServiceError``.
+    """
+
+    def __init__(self, ask: Callable[[], Awaitable[StorageUrls]]) -> None:
+        self._ask = ask
+        self._storages: Sequence[str] = ()
+
+    async def remove(self, urls: Sequence[str]) -> bool:
+        """Remove files and return whether the registered storages are known.
+
+        If they are not known, nothing is removed. If a storage does not answer, its file stays for
+        its auditor. A file outside all storages stays too.
+        """
+        if not await self._know(urls):
+            return False
+        await asyncio.to_thread(self._remove, urls)
+        return True
+
+    async def remove_checkpoints(
+        self, reports: Iterable[AttemptReport], answers: ReportAnswers
+    ) -> bool:
+        """Remove the checkpoints of ended jobs, of all attempts up to the reported one.
+
+        Returns:
+            False if the registered storages are not known. Nothing is removed then.
+        """
+        ended = {(answer.id, answer.attempt) for answer in answers.answers if answer.ended}
+        logs = [
+            report.log.url
+            for report in reports
+            if report.checkpoint and report.log is not None and (report.id, report.attempt) in ended
+        ]
+        if not await self._know(logs):
+            return False
+        if logs:
+            await asyncio.to_thread(self._remove_checkpoints, logs)
+        return True
+
+    async def _know(self, urls: Sequence[str]) -> bool:
+        """Request the registered storages if a URL is in none of the known ones.
+
+        Returns:
+            False if the WMS cannot answer now.
+        """
+        if not all(map(self._storage_of, urls)):
+            try:
+                self._storages = (await self._ask()).urls
+            except NotFound:
+                log.warning(
+                    "storages.not_told",
+                    note="a WMS of the release before does not tell them: no file is removed",
+                )
+            except ServiceError as error:
+                log.warning("storages.not_told", reason=error.detail)
+                return False
+        return True
+
+    def _remove_checkpoints(self, logs: Sequence[str]) -> None:
+        for url in logs:
+            storage, (folder, _, name) = self._storage_of(url), url.rpartition("/")
+            place = log_place(name)
+            if storage is not None and place is not None:
+                remove_job(folder, *place, partial(remove_within, storage))
+
+    def _remove(self, urls: Sequence[str]) -> None:
+        for url in urls:
+            storage = self._storage_of(url)
+            if storage is None:
+                log.error(
+                    "file.not_removed",
+                    url=url,
+                    reason="it lies in no storage that is registered for what jobs write",
+                )
+                continue
+            try:
+                remove_within(storage, url)
+            except StorageError as error:
+                log.error("file.not_removed", url=url, reason=error.reason)
+
+    def _storage_of(self, url: str) -> str | None:
+        return next((storage for storage in self._storages if within(storage, url)), None)
+
+
+def files_of(reports: Iterable[AttemptReport]) -> list[str]:
+    """Return the URLs of the files that the reports name."""
+    return [
+        url
+        for report in reports
+        for url in (
+            *(output.url for output in report.outputs),
+            *([] if report.log is None else [report.log.url]),
+        )
+    ]

@@ -1,0 +1,40 @@
+"""Isolation settings that a slot passes to a workflow inside a job."""
+
+import os
+
+from pilot.runner.inner_workflow.isolated_tools import ToolIsolation
+from pilot.runner.inner_workflow.sandbox import InnerSandbox, SandboxToolIsolation
+from pilot.runner.inner_workflow.user import UserToolIsolation
+from pilot.users.slot_user import SlotUser
+from sluice.contracts.base import Contract
+
+_WALLS = "walls.json"
+
+
+class InnerIsolation(Contract):
+    """Isolation of the tools: ``sandbox`` or ``user``.
+
+    Without both, tools run as the process itself.
+    """
+
+    sandbox: InnerSandbox | None = None
+    user: SlotUser | None = None
+
+
+def write_isolation(isolation: InnerIsolation, folder: str) -> None:
+    """Write the settings to the own folder of the process.
+
+    Raises:
+        OSError: The file could not be written.
+    """
+    with open(f"{folder}/{_WALLS}", "w") as file:
+        file.write(isolation.model_dump_json())
+
+
+def read_isolation(folder: str) -> ToolIsolation | None:
+    """Read the settings from the own folder of the process. None means no isolation."""
+    with open(f"{folder}/{_WALLS}") as file:
+        told = InnerIsolation.model_validate_json(file.read())
+    if told.sandbox is not None:
+        return SandboxToolIsolation(told.sandbox, os.path.dirname(folder))
+    return None if told.user is None else UserToolIsolation(told.user, folder)

@@ -1,0 +1,336 @@
+"""Isolation of a slot's tools outside containers, chosen once for each slot."""
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pilot.folders.run_folder import RunFolder
+from pilot.runner.inner_workflow.isolation import InnerIsolation
+from pilot.runner.inner_workflow.sandbox import InnerSandbox
+from pilot.runner.isolation.folders import hand_over
+from pilot.runner.isolation.job_view import job_view, shared_memory_of
+from pilot.runner.programs.oom_priority import children_go_first
+from pilot.runner.programs.program import Program, Start, as_child, start_child
+from pilot.runner.programs.running import Child, RunningProgram
+from pilot.runner.programs.warm_request import StartLasting, WarmWorkerProgram
+from pilot.runner.programs.warm_worker_child import WarmWorkerChild
+from pilot.runner.protocol import RunnerSettings
+from pilot.runner.tools.prepared_job import PreparedJob
+from pilot.sandbox.process_limits import ProcessLimits
+from pilot.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.sandbox.sandbox_instance import Sandboxes
+from pilot.sandbox.sandboxed_warm_worker import SandboxedWarmWorker
+from pilot.users.programs import UserPrograms
+from pilot.users.slot_user import SlotUser
+
+_MIB = 1 << 20
+
+#: Returns the pids of a slot's children that belong to no program.
+Known = Callable[[], frozenset[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAllocation:
+    """Memory and devices of a job's tools.
+
+    ``memory`` is in MiB, 0 without a limit. ``devices`` are the device files of its GPUs.
+    """
+
+    memory: float
+    devices: tuple[str, ...] = ()
+
+
+class Isolation(ABC):
+    """Isolation of the tools of a slot.
+
+    ``no_sandbox`` is the reason why it is not the pilot's sandbox, or empty. ``limits`` apply to
+    all tools.
+    """
+
+    #: User that tools run as, or None for this process's user.
+    user: SlotUser | None = None
+
+    def __init__(self, no_sandbox: str, limits: ProcessLimits) -> None:
+        self.no_sandbox = no_sandbox
+        self.limits = limits
+
+    @property
+    @abstractmethod
+    def pids(self) -> frozenset[int]:
+        """Return the children of this process that belong to the isolation."""
+
+    @abstractmethod
+    def reach(self, prepared: PreparedJob) -> list[str]:
+        """Return lines for the job's log on what the tool can reach but should not."""
+
+    @abstractmethod
+    def shared_memory(self, memory: float) -> float:
+        """Return the limit of shared memory in MiB, or 0 for no limit.
+
+        ``memory`` is the limit of the tool's memory in MiB, or 0.
+        """
+
+    @abstractmethod
+    def hand_over(self, prepared: PreparedJob) -> None:
+        """Give the user of the tool access to the job's folders.
+
+        Raises:
+            OSError: An owner or mode could not be changed.
+        """
+
+    @abstractmethod
+    def hand_over_stream(self, descriptor: int) -> None:
+        """Give the user of the tool access to a stream.
+
+        Raises:
+            OSError: The owner could not be changed.
+        """
+
+    @abstractmethod
+    def start(self, prepared: PreparedJob, allotted: ToolAllocation, known: Known) -> Start:
+        """Return a function that starts the tool.
+
+        The function may raise ``SandboxError`` and ``UserError``.
+        """
+
+    @abstractmethod
+    def start_lasting(
+        self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
+    ) -> StartLasting:
+        """Return a function that starts a warm worker, of which there is one at a time.
+
+        The standard input of the program must be a descriptor. Errors are those of ``start``.
+        """
+
+    @abstractmethod
+    def inner(self, prepared: PreparedJob, allotted: ToolAllocation) -> InnerIsolation:
+        """Return the isolation for tools of a workflow inside the job."""
+
+    @abstractmethod
+    def tidy_up(self) -> None:
+        """Remove what a tool has left.
+
+        Raises:
+            UserError: Processes of the user could not be ended.
+        """
+
+
+def _descriptor(program: Program) -> int:
+    if not isinstance(program.stdin, int):
+        raise TypeError("a program that stays reads from a pipe")
+    return program.stdin
+
+
+def choose_isolation(settings: RunnerSettings, number: int) -> Isolation:
+    """Return the isolation of slot ``number``."""
+    if settings.sandbox is not None:
+        return _SandboxIsolation(
+            settings.sandbox, RunFolder(Path(settings.run_folder)).job_sources()
+        )
+    if settings.users:
+        return _UserIsolation(settings.users[number], settings.no_sandbox)
+    return _NoIsolation(settings.no_sandbox or "the pilot has looked for none", ProcessLimits())
+
+
+def most_processes(settings: RunnerSettings, number: int) -> int | None:
+    """Return the maximum number of processes of a slot's tools, or None without a limit."""
+    if settings.sandbox is not None:
+        return settings.sandbox.processes
+    return settings.users[number].processes if settings.users else None
+
+
+class _NoIsolation(Isolation):
+    """No isolation: tools have the rights of the pilot's user."""
+
+    @property
+    def pids(self) -> frozenset[int]:
+        return frozenset()
+
+    def reach(self, prepared: PreparedJob) -> list[str]:
+        return [f"no sandbox: {self.no_sandbox}; it had the rights of the pilot's user"]
+
+    def shared_memory(self, memory: float) -> float:
+        return 0.0
+
+    def hand_over(self, prepared: PreparedJob) -> None:
+        """Do nothing: the tool's user owns the folders."""
+
+    def hand_over_stream(self, descriptor: int) -> None:
+        """Do nothing: the tool's user owns the stream."""
+
+    def start(self, prepared: PreparedJob, allotted: ToolAllocation, known: Known) -> Start:
+        return as_child(known)
+
+    def start_lasting(
+        self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
+    ) -> StartLasting:
+        return lambda program, limits: WarmWorkerChild(start_child(program), known, limits)
+
+    def inner(self, prepared: PreparedJob, allotted: ToolAllocation) -> InnerIsolation:
+        return InnerIsolation()
+
+    def tidy_up(self) -> None:
+        """Do nothing: it is unknown what the tool has left."""
+
+
+class _SandboxIsolation(Isolation):
+    """Isolation by the node's sandbox.
+
+    ``sources`` are folders that jobs get files from.
+    """
+
+    def __init__(self, sandbox: Sandbox, sources: list[str]) -> None:
+        super().__init__("", sandbox.limits)
+        self._sandbox = sandbox
+        self._sources = sources
+        self._held = Sandboxes(sandbox, sources)
+        self._lasting: SandboxedWarmWorker | None = None
+
+    @property
+    def pids(self) -> frozenset[int]:
+        lasting = self._lasting
+        return self._held.pids | (frozenset() if lasting is None else lasting.pids)
+
+    def reach(self, prepared: PreparedJob) -> list[str]:
+        own = self._sandbox.network is None and self._sandbox.node_network
+        if not prepared.network or not own:
+            return []
+        return [f"network: the node's own, as {self._sandbox.no_network}"]
+
+    def shared_memory(self, memory: float) -> float:
+        return shared_memory_of(memory) / _MIB
+
+    def hand_over(self, prepared: PreparedJob) -> None:
+        """Do nothing: the sandbox shows the folders."""
+
+    def hand_over_stream(self, descriptor: int) -> None:
+        """Do nothing: the tool inherits the stream."""
+
+    def start(self, prepared: PreparedJob, allotted: ToolAllocation, known: Known) -> Start:
+        sandbox = self._held.of(SandboxOptions(network=prepared.network, devices=allotted.devices))
+        view = job_view(prepared, allotted.memory)
+
+        def start(program: Program, limits: ProcessLimits) -> RunningProgram:
+            # The first call starts the holder of the sandbox, and tools inherit its priority.
+            with children_go_first():
+                return sandbox.start(
+                    program.arguments,
+                    environment=program.environment,
+                    folder=program.folder,
+                    streams=[program.stdout, program.stderr],
+                    limits=limits,
+                    view=view,
+                    stdin=program.stdin_path or os.devnull,
+                )
+
+        return start
+
+    def start_lasting(
+        self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
+    ) -> StartLasting:
+        gets = SandboxOptions(network=prepared.network, devices=allotted.devices)
+        lasting = SandboxedWarmWorker(self._sandbox, self._sources, gets, prepared.targets)
+        self._lasting = lasting
+        view = job_view(prepared, allotted.memory, elsewhere=False)
+
+        def start(program: Program, limits: ProcessLimits) -> WarmWorkerProgram:
+            with children_go_first():
+                lasting.start(
+                    program.arguments,
+                    environment=program.environment,
+                    folder=program.folder,
+                    streams=[_descriptor(program), program.stdout, program.stderr],
+                    limits=limits,
+                    view=view,
+                )
+            return lasting
+
+        return start
+
+    def inner(self, prepared: PreparedJob, allotted: ToolAllocation) -> InnerIsolation:
+        return InnerIsolation(
+            sandbox=InnerSandbox(
+                sandbox=self._sandbox,
+                targets=list(prepared.targets),
+                in_place=prepared.in_place,
+                devices=list(allotted.devices),
+                shared_memory=shared_memory_of(allotted.memory),
+            )
+        )
+
+    def tidy_up(self) -> None:
+        """Do nothing: the holder of the sandbox has tidied up."""
+
+
+class _UserIsolation(Isolation):
+    """Isolation by a user of the slot.
+
+    ``no_sandbox`` is the reason why there is no sandbox.
+    """
+
+    def __init__(self, user: SlotUser, no_sandbox: str) -> None:
+        super().__init__(no_sandbox, user.limits)
+        self.user: SlotUser = user
+        self._programs = UserPrograms(user)
+        with children_go_first():  # Starting the launcher needs this priority too.
+            self._programs.tidy_up()  # Processes of a slot that was killed with its pilot
+
+    @property
+    def pids(self) -> frozenset[int]:
+        return self._programs.pids
+
+    def reach(self, prepared: PreparedJob) -> list[str]:
+        return [
+            f"contained by a user of its own only: {self.no_sandbox}; it had the rights of user"
+            f" {self.user.name}, and the node's network"
+        ]
+
+    def shared_memory(self, memory: float) -> float:
+        return 0.0
+
+    def hand_over(self, prepared: PreparedJob) -> None:
+        hand_over(prepared, self.user)
+
+    def hand_over_stream(self, descriptor: int) -> None:
+        # A tool may open it by its path, for example as /dev/stderr.
+        os.fchown(descriptor, self.user.uid, self.user.gid)
+
+    def start(self, prepared: PreparedJob, allotted: ToolAllocation, known: Known) -> Start:
+        def start(program: Program, limits: ProcessLimits) -> RunningProgram:
+            # Tools inherit the priority of their launcher, which may have to be restarted.
+            with children_go_first(), open(os.devnull, "rb") as nothing:
+                stdin = nothing if isinstance(program.stdin, int) else program.stdin
+                pid = self._programs.start(
+                    program.arguments,
+                    environment=program.environment,
+                    folder=program.folder,
+                    streams=[stdin.fileno(), program.stdout, program.stderr],
+                    limits=limits,
+                )
+            return Child(pid, known, ProcessLimits())
+
+        return start
+
+    def start_lasting(
+        self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
+    ) -> StartLasting:
+        def start(program: Program, limits: ProcessLimits) -> WarmWorkerProgram:
+            with children_go_first():
+                pid = self._programs.start(
+                    program.arguments,
+                    environment=program.environment,
+                    folder=program.folder,
+                    streams=[_descriptor(program), program.stdout, program.stderr],
+                    limits=limits,
+                )
+            return WarmWorkerChild(pid, known, ProcessLimits())
+
+        return start
+
+    def inner(self, prepared: PreparedJob, allotted: ToolAllocation) -> InnerIsolation:
+        return InnerIsolation(user=self.user)
+
+    def tidy_up(self) -> None:
+        self._programs.tidy_up()

@@ -1,0 +1,334 @@
+"""Statements on the assignment of items to browsers, and on their answers.
+
+A statement that locks several items locks them in the order of their uids, or skips locked items.
+This prevents deadlocks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.ask import Show
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.states import AskItemState
+from sluice.servicekit.database import Connection
+from wfms.ask.db.statement import statement
+
+LEND = statement("""
+-- Up to $4 items that the browser $3 has not seen. Another browser of the same account has neither
+-- answered nor got them; no browser of the same origin has seen them within the window $8, unless
+-- two accounts are behind these. Whoever asks at the same time gets others.
+WITH me AS (
+    SELECT person, origin FROM devices WHERE uid = $3
+), free AS (
+    SELECT i.uid FROM items AS i
+    WHERE template = $1 AND step = $2 AND owner_group = $6 AND state = '{item.OPEN}' AND room > 0
+        AND task_uid = ANY($7::uuid[])
+        AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
+        AND NOT EXISTS (
+            SELECT FROM me, shown AS s JOIN devices AS other ON other.uid = s.device_uid
+            WHERE s.item_uid = i.uid AND (
+                other.person = me.person AND (s.answer IS NOT NULL OR s.lent_until > now())
+                OR other.origin = me.origin AND (other.person IS NULL OR me.person IS NULL)
+                    AND (s.answered_at IS NULL OR s.answered_at > now() - $8::interval)
+            )
+        )
+    ORDER BY position LIMIT $4 FOR UPDATE OF i SKIP LOCKED
+), taken AS (
+    UPDATE items SET room = room - 1 FROM free WHERE items.uid = free.uid
+    RETURNING items.uid, items.content, items.position
+), lent AS (
+    INSERT INTO shown (item_uid, device_uid, lent_until, gold)
+    SELECT uid, $3, now() + $5::interval, false FROM taken
+)
+SELECT uid, content FROM taken ORDER BY position
+""")
+
+LEND_GOLD = statement("""
+-- Items with known answers that the browser has not seen, of all tasks that ask the same.
+WITH free AS (
+    SELECT uid, content FROM items AS i
+    WHERE template = $1 AND step = $2 AND owner_group = $6 AND known_answer IS NOT NULL
+        AND task_uid IN (
+            SELECT q.task_uid FROM questions AS q JOIN questions AS now ON now.ask = q.ask
+            WHERE q.template = $1 AND q.step = $2 AND q.owner_group = $6
+                AND now.task_uid = ($7::uuid[])[1]
+        )
+        AND NOT EXISTS (SELECT FROM shown WHERE item_uid = i.uid AND device_uid = $3)
+    ORDER BY position LIMIT $4
+), lent AS (
+    INSERT INTO shown (item_uid, device_uid, lent_until, gold)
+    SELECT uid, $3, now() + $5::interval, true FROM free
+)
+SELECT uid, content FROM free
+""")
+
+RENEW = """
+-- Those of $2 that the browser has still to answer, lent anew.
+UPDATE shown SET lent_until = now() + $3::interval
+FROM items WHERE items.uid = item_uid AND device_uid = $1 AND item_uid = ANY($2::uuid[])
+    AND lent_until IS NOT NULL AND items.ended_at IS NULL
+"""
+
+LOCK_ITEMS = """
+SELECT uid, state FROM items WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR UPDATE
+"""
+
+SHOWN = """
+SELECT item_uid, answer, (
+    SELECT ask -> 'answers' FROM questions JOIN items USING (task_uid) WHERE items.uid = item_uid
+) AS words
+FROM shown WHERE device_uid = $1 AND item_uid = ANY($2::uuid[])
+"""
+
+ANSWER = """
+UPDATE shown SET answer = new.answer, seconds = new.seconds, answered_at = now(), lent_until = NULL,
+    counts = $5
+FROM unnest($2::uuid[], $3::text[], $4::real[]) AS new (item_uid, answer, seconds)
+WHERE shown.device_uid = $1 AND shown.item_uid = new.item_uid AND shown.answer IS NULL
+"""
+
+TAKE_BACK = """
+UPDATE shown SET answer = NULL, answered_at = NULL, lent_until = now() + $3::interval, seconds = 0
+WHERE device_uid = $1 AND item_uid = $2 AND answered_at > now() - $4::interval
+    AND EXISTS (SELECT FROM items WHERE uid = $2 AND task_uid = ANY($5::uuid[]))
+RETURNING 1
+"""
+
+SETTLE = statement("""
+-- What the answers to items say now, and how many more are wanted than browsers have. Of an account
+-- its latest answer counts, whatever browsers it came from. The items are locked.
+WITH said AS (
+    SELECT DISTINCT ON (item_uid, coalesce(d.person, d.uid::text)) item_uid, answer, answered_at
+    FROM shown JOIN devices AS d ON d.uid = device_uid
+    WHERE item_uid = ANY($1::uuid[]) AND answer IS NOT NULL AND counts
+    ORDER BY item_uid, coalesce(d.person, d.uid::text), answered_at DESC
+), votes AS (
+    SELECT item_uid, answer, count(*) AS number, min(answered_at) AS first FROM said
+    GROUP BY item_uid, answer
+), best AS (
+    SELECT DISTINCT ON (item_uid) item_uid, answer, number FROM votes
+    ORDER BY item_uid, number DESC, first
+), lent AS (
+    SELECT item_uid, count(*) AS number FROM shown
+    WHERE item_uid = ANY($1::uuid[]) AND lent_until > now() AND counts GROUP BY item_uid
+), now_so AS (
+    SELECT i.uid, best.answer, coalesce(best.number, 0) AS agreed,
+        coalesce(lent.number, 0) AS lent, coalesce(best.number, 0) >= i.agree AS decided
+    FROM items AS i LEFT JOIN best ON best.item_uid = i.uid LEFT JOIN lent ON lent.item_uid = i.uid
+    WHERE i.uid = ANY($1::uuid[])
+)
+UPDATE items SET
+    state = CASE WHEN decided THEN '{item.DECIDED}' ELSE '{item.OPEN}' END,
+    answer = CASE WHEN decided THEN now_so.answer END,
+    agreed = now_so.agreed,
+    room = CASE WHEN decided THEN 0 ELSE greatest(0, agree - now_so.agreed - lent) END,
+    decided_at = CASE WHEN decided THEN coalesce(decided_at, now()) END
+FROM now_so WHERE items.uid = now_so.uid AND state IN ('{item.OPEN}', '{item.DECIDED}')
+    AND known_answer IS NULL
+""")
+
+LENT_BESIDE = """
+SELECT item_uid FROM shown
+WHERE device_uid = $1 AND lent_until IS NOT NULL AND NOT (item_uid = ANY($2::uuid[]))
+"""
+
+LEND_AGAIN = statement("""
+WITH again AS (
+    UPDATE shown SET lent_until = now() + $3::interval
+    FROM items WHERE items.uid = item_uid AND device_uid = $1 AND item_uid = ANY($2::uuid[])
+        AND items.state = '{item.OPEN}' AND items.task_uid = ANY($4::uuid[])
+    RETURNING items.uid, items.content, items.position
+)
+SELECT uid, content FROM again ORDER BY position
+""")
+
+RUN_OUT = """
+-- Items that browsers had for too long: they may go to others, and their answers still count.
+SELECT item_uid FROM shown WHERE lent_until <= now() AND lent_until > '-infinity'
+ORDER BY lent_until LIMIT $1
+"""
+
+END_LENDING = """
+UPDATE shown SET lent_until = '-infinity'
+WHERE item_uid = ANY($1::uuid[]) AND lent_until <= now() AND lent_until > '-infinity'
+"""
+
+ANY_OPEN = statement("""
+SELECT EXISTS (SELECT FROM items WHERE template = $1 AND step = $2 AND owner_group = $3
+    AND state IN ('{item.OPEN}', '{item.DECIDED}', '{item.GIVING}')
+    AND known_answer IS NULL AND reason = '')
+""")
+
+CONTENT = """
+SELECT content, file, line_at, line_size FROM items JOIN shown ON shown.item_uid = items.uid
+WHERE items.uid = $1 AND shown.device_uid = $2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedItem:
+    """An item that is assigned to a browser."""
+
+    uid: UUID
+    content: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedAnswer:
+    """An item that a browser was shown.
+
+    Attributes:
+        answer: The answer of the browser; None: not answered yet.
+        words: The possible answers.
+    """
+
+    answer: str | None
+    words: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundItem:
+    """The content of an item.
+
+    Attributes:
+        line: Offset and length in bytes of the item in its file, if known.
+    """
+
+    content: dict[str, Any]
+    file: InputFile
+    line: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentContext:
+    """Where a browser answers.
+
+    Attributes:
+        group: The group that owns the items.
+        tasks: The tasks whose items are assigned.
+        lend: How long an item is assigned.
+        one_vote_window: How long browsers of one origin count as one person.
+    """
+
+    template: str
+    step: str
+    group: str
+    tasks: tuple[UUID, ...]
+    show: Show
+    lend: timedelta
+    one_vote_window: timedelta
+
+
+async def lend(
+    connection: Connection,
+    desk: AssignmentContext,
+    device: UUID,
+    *,
+    number: int,
+    gold: bool = False,
+) -> list[AssignedItem]:
+    """Assign up to ``number`` items that neither the browser nor its person has seen.
+
+    No item is assigned to more browsers than it needs answers. With ``gold``, items with known
+    answers are assigned.
+    """
+    if number <= 0:
+        return []
+    where = desk.template, desk.step, device, number, desk.lend, desk.group, desk.tasks
+    if gold:
+        rows = await connection.fetch(LEND_GOLD, *where)
+    else:
+        rows = await connection.fetch(LEND, *where, desk.one_vote_window)
+    return [AssignedItem(row["uid"], row["content"]) for row in rows]
+
+
+async def renew(
+    connection: Connection, desk: AssignmentContext, device: UUID, items: Sequence[UUID]
+) -> None:
+    """Prolong the assignment of those items that the browser has not answered yet."""
+    await connection.execute(RENEW, device, list(items), desk.lend)
+
+
+async def lost(
+    connection: Connection, desk: AssignmentContext, device: UUID, has: Sequence[UUID]
+) -> list[AssignedItem]:
+    """Return items that are assigned to the browser beside those that it ``has``.
+
+    They were lost with an earlier response. Their assignment is prolonged.
+    """
+    beside = [row["item_uid"] for row in await connection.fetch(LENT_BESIDE, device, list(has))]
+    if not beside:  # the usual case: one statement for both would read all open items
+        return []
+    rows = await connection.fetch(LEND_AGAIN, device, beside, desk.lend, desk.tasks)
+    return [AssignedItem(row["uid"], row["content"]) for row in rows]
+
+
+async def lock_items(connection: Connection, items: Sequence[UUID]) -> dict[UUID, AskItemState]:
+    """Lock items, and return their states."""
+    rows = await connection.fetch(LOCK_ITEMS, list(items))
+    return {row["uid"]: AskItemState(row["state"]) for row in rows}
+
+
+async def shown_to(
+    connection: Connection, device: UUID, items: Sequence[UUID]
+) -> dict[UUID, AssignedAnswer]:
+    """Return those of the items that a browser was shown."""
+    rows = await connection.fetch(SHOWN, device, list(items))
+    return {row["item_uid"]: AssignedAnswer(row["answer"], row["words"]) for row in rows}
+
+
+async def store_answers(
+    connection: Connection,
+    device: UUID,
+    answers: Sequence[tuple[UUID, str, float]],
+    *,
+    counts: bool,
+) -> None:
+    """Store the answers of a browser: item, answer, seconds."""
+    items, words, seconds = ([one[place] for one in answers] for place in range(3))
+    await connection.execute(ANSWER, device, items, words, seconds, counts)
+
+
+async def take_back(
+    connection: Connection, desk: AssignmentContext, device: UUID, item: UUID, *, within: timedelta
+) -> bool:
+    """Take an answer back, and assign its item again.
+
+    It returns False if the browser has not answered the item within the time ``within``, or if the
+    task asks nothing any more.
+    """
+    found = await connection.fetchval(TAKE_BACK, device, item, desk.lend, within, desk.tasks)
+    return found is not None
+
+
+async def settle(connection: Connection, items: Sequence[UUID]) -> None:
+    """Recompute state, agreement and free assignments of locked items from their answers."""
+    await connection.execute(SETTLE, list(items))
+
+
+async def run_out(connection: Connection, *, most: int) -> list[UUID]:
+    """Return items whose assignments have expired."""
+    return [row["item_uid"] for row in await connection.fetch(RUN_OUT, most)]
+
+
+async def end_assignments(connection: Connection, items: Sequence[UUID]) -> None:
+    """End expired assignments of locked items."""
+    await connection.execute(END_LENDING, list(items))
+
+
+async def is_anything_open(connection: Connection, desk: AssignmentContext) -> bool:
+    """Return whether a step has items that are not finished."""
+    found = await connection.fetchval(ANY_OPEN, desk.template, desk.step, desk.group)
+    return bool(found)
+
+
+async def shown_item(connection: Connection, device: UUID, item: UUID) -> FoundItem | None:
+    """Return an item, or None if this browser was not shown the item."""
+    row = await connection.fetchrow(CONTENT, item, device)
+    if row is None:
+        return None
+    line = None if row["line_at"] is None else (row["line_at"], row["line_size"])
+    return FoundItem(row["content"], InputFile.model_validate(row["file"]), line)

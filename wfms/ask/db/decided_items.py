@@ -1,0 +1,129 @@
+"""Statements on decided items whose answers go to the WMS."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.asking import AnswerInFile
+from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.tasks import TaskOutput
+from sluice.servicekit.database import Connection
+from wfms.ask.db.statement import statement
+
+FREEZE = statement("""
+-- Decided long enough ago: from now on their answers stand.
+UPDATE items SET state = '{item.GIVING}'
+WHERE uid = ANY(ARRAY(
+    SELECT uid FROM items WHERE state = '{item.DECIDED}' AND decided_at <= now() - $1::interval
+    ORDER BY decided_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+""")
+
+TASKS_GIVING = statement("""
+SELECT task_uid, output, ended_at IS NOT NULL AS over FROM questions
+WHERE task_uid IN (SELECT task_uid FROM items WHERE state = '{item.GIVING}') ORDER BY task_uid
+""")
+
+GIVING = statement("""
+SELECT uid, job_id, seq, file, content, answer, agreed, asked_at, decided_at FROM items
+WHERE task_uid = $1 AND state = '{item.GIVING}' ORDER BY seq LIMIT $2
+""")
+
+ANSWERS = """
+SELECT s.item_uid, s.answer, s.device_uid, d.person, s.answered_at, s.seconds FROM shown AS s
+JOIN devices AS d ON d.uid = s.device_uid
+WHERE s.item_uid = ANY($1::uuid[]) AND s.answer IS NOT NULL AND s.counts
+ORDER BY s.item_uid, s.answered_at, s.device_uid
+"""
+
+GIVEN = statement("""
+UPDATE items SET state = CASE WHEN done.stale THEN '{item.WITHDRAWN}' ELSE '{item.GIVEN}' END,
+    ended_at = now()
+FROM (SELECT i.uid, new.stale FROM items AS i
+    JOIN unnest($2::bigint[], $3::boolean[]) AS new (job_id, stale) ON new.job_id = i.job_id
+    WHERE i.task_uid = $1 AND i.state = '{item.GIVING}' ORDER BY i.uid FOR UPDATE OF i) AS done
+WHERE items.uid = done.uid
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskWithDecidedItems:
+    """A task with answers to be given to the WMS.
+
+    Attributes:
+        over: The WMS has ended the task. It has the answers that it was given before.
+    """
+
+    uid: UUID
+    output: TaskOutput
+    over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DecidedItem:
+    """A decided item whose answer is given to the WMS."""
+
+    uid: UUID
+    job: int
+    seq: int
+    file: InputFile
+    content: Mapping[str, Any]
+    answer: str
+    agreed: int
+    asked_at: datetime
+    decided_at: datetime
+
+
+async def freeze(connection: Connection, *, older: timedelta, most: int) -> None:
+    """Fix the answers of items that were decided at least ``older`` ago."""
+    await connection.execute(FREEZE, older, most)
+
+
+async def tasks_giving(connection: Connection) -> list[TaskWithDecidedItems]:
+    """Return the tasks with answers to be given."""
+    return [
+        TaskWithDecidedItems(row["task_uid"], TaskOutput.model_validate(row["output"]), row["over"])
+        for row in await connection.fetch(TASKS_GIVING)
+    ]
+
+
+async def giving_items(connection: Connection, task: UUID, *, most: int) -> list[DecidedItem]:
+    """Return up to ``most`` items of a task with answers to be given."""
+    return [
+        DecidedItem(
+            row["uid"],
+            row["job_id"],
+            row["seq"],
+            InputFile.model_validate(row["file"]),
+            row["content"],
+            row["answer"],
+            row["agreed"],
+            row["asked_at"],
+            row["decided_at"],
+        )
+        for row in await connection.fetch(GIVING, task, most)
+    ]
+
+
+async def answers_to(
+    connection: Connection, items: Sequence[UUID]
+) -> dict[UUID, list[AnswerInFile]]:
+    """Return the counting answers to items, by item."""
+    found: dict[UUID, list[AnswerInFile]] = {}
+    for row in await connection.fetch(ANSWERS, list(items)):
+        found.setdefault(row["item_uid"], []).append(
+            AnswerInFile(
+                answer=row["answer"],
+                device_uid=row["device_uid"],
+                person=row["person"],
+                answered_at=row["answered_at"],
+                seconds=round(row["seconds"], 2),
+            )
+        )
+    return found
+
+
+async def given(connection: Connection, task: UUID, jobs: Mapping[int, bool]) -> None:
+    """Mark answers as given. ``jobs``: by job, whether the WMS did not want its answer any more."""
+    await connection.execute(GIVEN, task, list(jobs), list(jobs.values()))

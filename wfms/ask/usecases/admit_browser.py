@@ -1,0 +1,139 @@
+"""Let browsers in: by a link the first time, by their cookie afterwards."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from sluice.contracts.problems import NotFound, ServiceError, Unauthenticated
+from wfms.ask.db.devices import (
+    AskingPlace,
+    StoredLink,
+    device_by_digest,
+    insert_device,
+    is_used,
+    link_by_digest,
+    move_to_link,
+)
+from wfms.ask.db.progress import asked_now
+from wfms.ask.usecases.answer_and_ask import Visitor
+from wfms.ask.usecases.context import AskContext, OneVote
+
+_MOST_BROWSER = 200
+
+
+class LinkEnded(ServiceError):
+    """The link lets nobody in any more."""
+
+    status, slug, title = 410, "link-ended", "The link has ended"
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserSession:
+    """The step that a link opens. ``token``: a new cookie value; None: the browser has one."""
+
+    place: AskingPlace
+    token: str | None
+
+
+def digest_of(token: str) -> bytes:
+    """Return the digest under which a token is stored."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def new_token() -> str:
+    """Return a random token."""
+    return secrets.token_urlsafe(32)
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserOrigin:
+    """Where a browser comes from.
+
+    Attributes:
+        address: The address of the request.
+        browser: The ``User-Agent`` header.
+        traits: Other headers that the browser sends each time.
+    """
+
+    address: str = ""
+    browser: str = ""
+    traits: tuple[str, ...] = ()
+
+    def digest(self, one_vote: OneVote, place: AskingPlace) -> bytes | None:
+        """Return the digest that identifies a person at a step, or None if origins are not used."""
+        if one_vote is OneVote.OFF or not self.address:
+            return None
+        said = (self.browser, *self.traits) if one_vote is OneVote.BROWSER else ()
+        return hashlib.sha256("\0".join([*place, self.address, *said]).encode()).digest()
+
+
+async def enter(
+    context: AskContext, key: str, *, kept: str | None, origin: BrowserOrigin
+) -> BrowserSession:
+    """Let a browser in by a link.
+
+    A browser that was at this step before keeps its identity. A link for one person lets in one
+    browser.
+
+    Args:
+        context: The context of the service.
+        key: The key of the link.
+        kept: The token of an earlier visit.
+        origin: Where the browser comes from.
+
+    Raises:
+        Unauthenticated: No link has this key.
+        LinkEnded: The link lets nobody in any more.
+    """
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        link = await link_by_digest(connection, digest_of(key))
+        if link is None:
+            raise Unauthenticated("this link is none: was it copied whole?")
+        _require_good(link)
+        if kept and await move_to_link(connection, digest_of(kept), link):
+            return BrowserSession(link.place, None)
+        if link.person is not None and await is_used(connection, link):
+            raise LinkEnded("this link was for one browser, which came by it: make another one")
+        token = new_token()
+        digest = digest_of(token)
+        await insert_device(
+            connection,
+            uuid4(),
+            digest,
+            link,
+            browser=origin.browser[:_MOST_BROWSER],
+            origin=origin.digest(context.rules.one_vote, link.place),
+        )
+    return BrowserSession(link.place, token)
+
+
+def _require_good(link: StoredLink) -> None:
+    if link.ended_at is not None or link.until <= datetime.now(UTC):
+        raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
+
+
+async def known_visitor(
+    context: AskContext, token: str | None, template: str, step: str
+) -> Visitor:
+    """Return the visitor that a token identifies, and what the visitor is asked.
+
+    Raises:
+        Unauthenticated: The token is missing, unknown or of another step.
+        LinkEnded: The link that the browser came by has ended.
+        NotFound: The step never asked anything.
+    """
+    if not token:
+        raise Unauthenticated("open the link that you were given once more")
+    async with context.database.connection() as connection:
+        device = await device_by_digest(connection, digest_of(token))
+        if device is None or (device.template, device.step) != (template, step):
+            raise Unauthenticated("open the link that you were given once more")
+        if not device.welcome:
+            raise LinkEnded("this link has ended: ask whoever gave it to you for another one")
+        asked = await asked_now(connection, AskingPlace(template, step, device.owner_group))
+    if asked is None:
+        raise NotFound(f"step {step} of {template} asks nothing")
+    return Visitor(device, *asked)

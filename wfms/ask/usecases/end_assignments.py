@@ -1,0 +1,24 @@
+"""Assign items to others that browsers have kept for too long."""
+
+from wfms.ask.db.assignments import end_assignments, lock_items, run_out, settle
+from wfms.ask.usecases.context import AskContext
+
+PAGE = 500
+
+
+async def end_old_assignments(context: AskContext) -> bool:
+    """End expired assignments, so that other browsers may get the items.
+
+    An answer of the first browser still counts while its item is open.
+
+    Returns:
+        Whether there are more.
+    """
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        items = sorted(set(await run_out(connection, most=PAGE)))
+        if items:
+            await lock_items(connection, items)
+            await end_assignments(connection, items)
+            await settle(connection, items)
+    return len(items) == PAGE

@@ -1,0 +1,44 @@
+"""Let the answers of a browser count, or not."""
+
+from uuid import UUID
+
+from sluice.contracts.problems import Conflict
+from sluice.contracts.states import DeviceState
+from wfms.ask.db.assignments import settle
+from wfms.ask.db.devices import set_standing
+from wfms.ask.usecases.context import AskContext
+
+
+async def apply_standing(
+    context: AskContext,
+    device: UUID,
+    standing: DeviceState,
+    *,
+    reason: str,
+    set_by: str | None,
+) -> bool:
+    """Set the standing of a known browser, and recompute the items that it answered.
+
+    All its answers count, or none. Items whose answers are fixed do not change.
+
+    Returns:
+        False if the standing was the same before.
+    """
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        items = await set_standing(connection, device, standing, reason=reason, set_by=set_by)
+        if items:
+            await settle(connection, items)
+    return items is not None
+
+
+async def set_standing_by_hand(
+    context: AskContext, device: UUID, standing: DeviceState, *, reason: str, by: str
+) -> None:
+    """Set the standing of a browser by hand. It is not changed automatically afterwards.
+
+    Raises:
+        Conflict: The standing was the same before.
+    """
+    if not await apply_standing(context, device, standing, reason=reason, set_by=by):
+        raise Conflict(f"device {device} is {standing} already")

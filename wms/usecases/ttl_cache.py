@@ -1,0 +1,38 @@
+"""Cache of counts over many jobs, for people who look at the same page every few seconds."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
+
+ResultT = TypeVar("ResultT")
+
+#: Shortest time in seconds that a result is valid, and the factor of the time that it took to
+#: count.
+SHORTEST, TIMES_AS_LONG = 1.0, 20.0
+
+
+class TtlCache(Generic[ResultT]):
+    """TTL cache of the ``limit`` results that were used last."""
+
+    def __init__(self, limit: int = 256) -> None:
+        self._limit = limit
+        self._lock = asyncio.Lock()
+        self._known: OrderedDict[Hashable, tuple[float, ResultT]] = OrderedDict()
+
+    async def get(self, key: Hashable, count: Callable[[], Awaitable[ResultT]]) -> ResultT:
+        """Return the last result of ``count`` if it is still valid; one count runs at a time."""
+        clock = asyncio.get_running_loop().time
+        async with self._lock:
+            good_until, known = self._known.get(key, (0.0, None))
+            if known is not None and clock() < good_until:
+                return known
+            began = clock()
+            counted = await count()
+            ended = clock()
+            good = max(SHORTEST, TIMES_AS_LONG * (ended - began))
+            self._known[key] = (ended + good, counted)
+            self._known.move_to_end(key)
+            while len(self._known) > self._limit:
+                self._known.popitem(last=False)
+            return counted
