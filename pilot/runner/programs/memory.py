@@ -15,7 +15,7 @@ import structlog
 
 from pilot.node.memory_groups import ControlGroupSettings, limit_file, slot_group
 from pilot.runner.programs.running import RunningProgram
-from pilot.runner.programs.usage import group_memory
+from pilot.runner.programs.usage import group_memory, proportional_memory
 
 log = structlog.get_logger(__name__)
 
@@ -241,10 +241,18 @@ class ProcessMemory:
         self._running = running
 
     def used(self) -> float:
-        """Return the resident memory of the tool and its descendants in MiB."""
+        """Return the memory of the tool and its descendants in MiB.
+
+        It is the resident memory, or the proportional memory if the former exceeds the limit: a
+        tool with many processes that share pages must not be ended for the same pages many times.
+        """
         if self._running is None:
             return 0.0
-        return max(0.0, group_memory(self._running.root) - self._running.beside)
+        root, beside = self._running.root, self._running.beside
+        used = group_memory(root) - beside
+        if 0 < self._mib < used:
+            used = proportional_memory(root) - beside
+        return max(0.0, used)
 
     def over(self, used: float) -> OutOfMemory | None:
         """Return ``LIMIT`` if the usage exceeds the limit, otherwise None."""

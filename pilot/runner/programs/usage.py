@@ -1,18 +1,34 @@
 """Memory and CPU time of a running job."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import chain
 
 _MIB = 1 << 20
+_KIB_PER_MIB = 1 << 10
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+#: Proportional memory in KiB, in which each of n processes counts 1/n of a page that they share.
+_PROPORTIONAL = re.compile(rb"^Pss: +(\d+) kB$", re.MULTILINE)
 
 
 def group_memory(leader: int) -> float:
-    """Return the resident memory of a process and its descendants in MiB, 0 if it is gone."""
+    """Return the resident memory of a process and its descendants in MiB, 0 if it is gone.
+
+    A page that several processes share counts for each of them.
+    """
     return sum(map(_resident, family(leader))) * _PAGE / _MIB
+
+
+def proportional_memory(leader: int) -> float:
+    """Return the memory of a process and its descendants in MiB, 0 if it is gone.
+
+    A page that these processes share counts once. The kernel visits each page, so this takes longer
+    than ``group_memory``.
+    """
+    return sum(map(_proportional, family(leader)))
 
 
 def processor_time(leader: int) -> float:
@@ -34,6 +50,18 @@ def _resident(pid: int) -> int:
             if pages := int(file.read().split()[1]):
                 return pages
     return 0
+
+
+def _proportional(pid: int) -> float:
+    """Return the proportional memory of a process in MiB.
+
+    If the kernel does not show it to this process, return the resident memory.
+    """
+    for thread in chain([pid], threads(pid)):
+        with suppress(OSError), open(f"/proc/{thread}/smaps_rollup", "rb") as file:
+            if found := _PROPORTIONAL.search(file.read()):
+                return int(found[1]) / _KIB_PER_MIB
+    return _resident(pid) * _PAGE / _MIB
 
 
 def family(leader: int) -> Iterator[int]:

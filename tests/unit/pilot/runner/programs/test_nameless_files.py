@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pilot.runner.programs.unlinked_files import unlinked_size
-from pilot.runner.programs.usage import group_memory
+from pilot.runner.programs.usage import group_memory, proportional_memory
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.runner.programs.other_programs import started
 
@@ -69,3 +69,4 @@ def test_all_of_a_file_counts_that_is_mapped_in_part(way: str, tmp_path: Path) -
 def test_memory_counts_whichever_thread_is_left(way: str, tmp_path: Path) -> None:
     with started(way, "global kept; kept = b'x' * (64 << 20)", folder=tmp_path) as pid:
         assert group_memory(pid) > 64
+        assert proportional_memory(pid) > 64

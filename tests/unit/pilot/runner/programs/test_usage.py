@@ -1,0 +1,79 @@
+"""Memory of a tool with several processes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pilot.runner.programs.memory import OutOfMemory, ProcessMemory
+from pilot.runner.programs.running import Child
+from pilot.runner.programs.usage import group_memory, proportional_memory
+from pilot.sandbox.process_limits import ProcessLimits
+from tests.unit.pilot.runner.programs.other_programs import started
+
+#: MiB that each of four processes has.
+_EACH = 64
+#: Starts three processes that wait until this one is gone, each once it has what it keeps.
+_FAMILY = f"""
+import os, signal
+def take():
+    global kept
+    kept = b"x" * ({_EACH} << 20)
+BEFORE
+ready, ours = os.pipe()
+waiting, end = os.pipe()
+for _ in range(3):
+    if os.fork() == 0:
+        os.close(end)
+        AFTER
+        os.write(ours, b"x")
+        os.read(waiting, 1)
+        os._exit(0)
+for _ in range(3):
+    os.read(ready, 1)
+print(flush=True)
+signal.pause()
+"""
+_SHARED = _FAMILY.replace("BEFORE", "take()").replace("AFTER", "pass")
+_PRIVATE = _FAMILY.replace("BEFORE", "take()").replace("AFTER", "take()")
+#: Lets no process without special rights look into it.
+_CLOSED = f"""
+import ctypes, signal
+kept = b"x" * ({_EACH} << 20)
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+print(flush=True)
+signal.pause()
+"""
+
+
+def test_shared_pages_count_once(tmp_path: Path) -> None:
+    with started(_SHARED, folder=tmp_path) as pid:
+        assert group_memory(pid) > 4 * _EACH
+        assert _EACH < proportional_memory(pid) < 2 * _EACH
+
+
+def test_private_pages_of_each_process_count(tmp_path: Path) -> None:
+    with started(_PRIVATE, folder=tmp_path) as pid:
+        assert proportional_memory(pid) > 4 * _EACH
+
+
+def test_process_that_cannot_be_inspected_counts_with_its_resident_memory(tmp_path: Path) -> None:
+    with started(_CLOSED, folder=tmp_path) as pid:
+        assert proportional_memory(pid) > _EACH
+
+
+@pytest.mark.parametrize(
+    ("code", "over"),
+    [(_SHARED, None), (_PRIVATE, OutOfMemory.LIMIT)],
+    ids=["shared", "private"],
+)
+def test_tool_is_ended_for_the_memory_that_its_processes_use_together(
+    code: str, over: OutOfMemory | None, tmp_path: Path
+) -> None:
+    memory = ProcessMemory()
+    memory.open(mib=3 * _EACH, inputs=0)
+    with started(code, folder=tmp_path) as pid:
+        running = Child(pid, frozenset, ProcessLimits())
+        os.close(running.descriptor)
+        memory.started(running)
+        assert memory.over(memory.used()) is over
