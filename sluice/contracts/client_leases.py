@@ -10,7 +10,7 @@ from sluice.contracts.base import Contract, Timestamp
 #: Things of each kind that one client owns.
 MAX_OWNED = 10_000
 
-DatasetOwnership = Annotated[list[UUID], Field(max_length=MAX_OWNED)]
+OwnedUids = Annotated[list[UUID], Field(max_length=MAX_OWNED)]
 
 
 class RenewClientLease(Contract):
@@ -20,9 +20,9 @@ class RenewClientLease(Contract):
     ``discard`` says that the data of finished chains is deleted too.
     """
 
-    chains: DatasetOwnership = Field(default_factory=list)
-    datasets: DatasetOwnership = Field(default_factory=list)
-    run_templates: DatasetOwnership = Field(default_factory=list)
+    chains: OwnedUids = Field(default_factory=list)
+    datasets: OwnedUids = Field(default_factory=list)
+    run_templates: OwnedUids = Field(default_factory=list)
     discard: bool = False
 
 

@@ -268,7 +268,7 @@ ReportedTime = Annotated[
     Field(ge=datetime(1970, 1, 1, tzinfo=UTC), le=datetime(2100, 1, 1, tzinfo=UTC)),
 ]
 #: MiB, or seconds.
-SystemUnderTest = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
+MeasuredAmount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
 
 
 class OutputFile(Contract):
@@ -306,8 +306,8 @@ class AttemptReport(Contract):
     message: Annotated[str, Field(max_length=4000)] = ""
     outputs: list[OutputFile] = Field(default_factory=list)
     log: LogFile | None = None
-    peak_memory: SystemUnderTest | None = None
-    cpu_seconds: SystemUnderTest | None = None
+    peak_memory: MeasuredAmount | None = None
+    cpu_seconds: MeasuredAmount | None = None
     #: MiB of the GPU, or of the part of one, that was full; 0: not known. None: none was.
     gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1, exclude_if=absent)] = None
     #: There may be checkpoints of the job: the answer is to say whether it has ended.

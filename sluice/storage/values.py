@@ -27,7 +27,7 @@ _SHOWN = 4
 _TEXT_OR_PART = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{,]', re.DOTALL)
 
 #: The path from a value to a part of it. None is the value itself.
-_SourceTrace = tuple["_SourceTrace", "str | int"] | None
+_Path = tuple["_Path", "str | int"] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def flaw_in(value: Any) -> Flaw | None:
 
     The search uses a list instead of recursion, so that deep values do not exhaust the stack.
     """
-    waiting: list[tuple[Any, _SourceTrace, int]] = [(value, None, 1)]
+    waiting: list[tuple[Any, _Path, int]] = [(value, None, 1)]
     while waiting:
         part, way, depth = waiting.pop()
         if isinstance(part, str) and part.isascii():
@@ -161,11 +161,11 @@ def _whole(digits: str) -> int:
     return int(digits) if len(digits.lstrip("-")) <= _MOST_DIGITS else _TOO_LONG
 
 
-def _parts(way: _SourceTrace) -> list[str | int]:
+def _parts(way: _Path) -> list[str | int]:
     return list(_backwards(way))[::-1]
 
 
-def _backwards(way: _SourceTrace) -> Iterator[str | int]:
+def _backwards(way: _Path) -> Iterator[str | int]:
     while way is not None:
         way, key = way
         yield key

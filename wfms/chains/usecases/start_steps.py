@@ -47,7 +47,7 @@ log = structlog.get_logger(__name__)
 _UNEXPECTED = "an unexpected error, which the log of the chain service has; it is tried again"
 
 #: The data sets registered so far, and the URLs of their storages, by port (None: the logs).
-NewJobs = dict[str | None, Dataset]
+RegisteredDatasets = dict[str | None, Dataset]
 Folders = Mapping[str | None, str]
 
 
@@ -106,7 +106,7 @@ class StartSteps:
     async def _start(self, claim: StepClaim) -> bool:
         """Start a step, and return whether it has started."""
         with log_ids(chain=claim.chain, task=claim.task):
-            made: NewJobs = {}
+            made: RegisteredDatasets = {}
             try:
                 chain = await self._load(claim)
                 start = None if chain.view.ending else await self._process(claim, chain, made)
@@ -131,7 +131,9 @@ class StartSteps:
         assert chain is not None  # noqa: S101 - steps refer to their chain in the schema
         return chain
 
-    async def _process(self, claim: StepClaim, chain: StoredChain, made: NewJobs) -> _Start:
+    async def _process(
+        self, claim: StepClaim, chain: StoredChain, made: RegisteredDatasets
+    ) -> _Start:
         """Choose storages, register the data sets (into ``made``) and inform the watcher."""
         plan = chain.view.plan
         step = plan.step(claim.step)
@@ -165,7 +167,7 @@ class StartSteps:
         return _Start(task, passing_inputs(chain.view, step, step_datasets.sources))
 
     async def _register(
-        self, claim: StepClaim, chain: StoredChain, urls: Folders, made: NewJobs
+        self, claim: StepClaim, chain: StoredChain, urls: Folders, made: RegisteredDatasets
     ) -> None:
         async def register(port: str | None, url: str) -> None:
             new = new_dataset(
@@ -194,14 +196,18 @@ class StartSteps:
             raise NameTaken(name, known)
         return known
 
-    async def _find_leftovers(self, claim: StepClaim, chain: StoredChain, made: NewJobs) -> None:
+    async def _find_leftovers(
+        self, claim: StepClaim, chain: StoredChain, made: RegisteredDatasets
+    ) -> None:
         """Find empty data sets of an interrupted start in the DMS, so that they are released."""
         for port in ports(chain.view.plan, claim.step):
             known = await self._dms.dataset_named(dataset_name(claim.chain, claim.step, port))
             if known is not None:
                 made[port] = known
 
-    async def _apply(self, claim: StepClaim, made: NewJobs, start: _Start | None) -> bool:
+    async def _apply(
+        self, claim: StepClaim, made: RegisteredDatasets, start: _Start | None
+    ) -> bool:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
             current = await self._ours(transaction, claim, made)
@@ -220,7 +226,9 @@ class StartSteps:
         log.info("step.started" if started else "step.discarded", step=claim.step)
         return started
 
-    async def _refuse(self, claim: StepClaim, made: NewJobs, refusal: ServiceError) -> None:
+    async def _refuse(
+        self, claim: StepClaim, made: RegisteredDatasets, refusal: ServiceError
+    ) -> None:
         now = self._database.clock.now()
         async with self._database.transaction() as transaction:
             if await self._ours(transaction, claim, made) is None:
@@ -248,7 +256,7 @@ class StartSteps:
         log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
 
     async def _ours(
-        self, transaction: Transaction, claim: StepClaim, made: NewJobs
+        self, transaction: Transaction, claim: StepClaim, made: RegisteredDatasets
     ) -> LockedChain | None:
         """Lock the chain, store its new data sets, and return it if the claim still holds.
 
