@@ -1,4 +1,4 @@
-"""Requests and answers of the intake: what became of data sets that fit no template."""
+"""Requests and answers of the intake, which matches closed data sets with templates."""
 
 from typing import Annotated
 from uuid import UUID
@@ -11,7 +11,10 @@ from sluice.contracts.problems import Finding
 
 
 class Objection(Contract):
-    """Why a template does not take a data set; ``reason`` empty: it would take it now."""
+    """The reason why a template does not take a data set.
+
+    ``reason`` is empty if the template would take the data set now.
+    """
 
     template: str
     version: int
@@ -19,57 +22,71 @@ class Objection(Contract):
 
 
 class Unmatched(Contract):
-    """A closed data set that no chain carries, and why; ``findings`` where there are several
-    reasons."""
+    """A closed data set that no template took, and the reason.
+
+    ``findings`` lists the reasons if there are several.
+    """
 
     dataset_uid: UUID
     dataset_name: str
     reason: str
     findings: list[Finding] = Field(default_factory=list)
     since: Timestamp
-    #: As it was when it was decided upon; None where an earlier release decided.
+    #: The data set at the time of the decision. None if an earlier release decided.
     dataset: Annotated[Dataset | None, Field(exclude_if=absent)] = None
-    #: What today's templates make of it, those that would take it first (from the operator service
-    #: only).
+    #: The objections of the current templates, first those of templates that would take the data
+    #: set. Only the operator service fills this field.
     objections: Annotated[list[Objection] | None, Field(exclude_if=absent)] = None
 
 
 class UnmatchedList(Contract):
-    """Newest first; ``total``: how many there are, also beyond the limit."""
+    """Unmatched data sets, the newest first.
+
+    ``total`` is the number of all unmatched data sets, also of those beyond the limit.
+    """
 
     datasets: list[Unmatched]
     total: Annotated[int | None, Field(exclude_if=absent)] = None
 
 
 class WaitingHandover(Contract):
-    """``reason``: why the chain of a data set that a template takes has not begun; None: nothing
-    waits."""
+    """The reason why the chain of a matched data set has not started.
+
+    ``reason`` is None if nothing waits.
+    """
 
     reason: str | None = None
 
 
 class Dismissed(Contract):
-    """``DELETE /unmatched``: how many data sets are not listed as unmatched any more."""
+    """The number of data sets that ``DELETE /unmatched`` removed from the unmatched ones."""
 
     dismissed: int
 
 
 class Rematch(Contract):
-    """``POST /rematch``: match this data set again, after a template was added or changed."""
+    """A request to match a data set again, after a template was added or changed."""
 
     dataset_uid: UUID
 
 
 class Rematched(Contract):
-    """``template``: name of the template found, None where there is none; ``reason`` says why."""
+    """The result of matching a data set again.
+
+    ``template`` is the name of the template that takes the data set. Without one, it is None, and
+    ``reason`` says why.
+    """
 
     template: str | None
     reason: str = ""
 
 
 class RematchedAll(Contract):
-    """``POST /rematch-all``. ``matched``: data sets that a template takes now. ``gone``: forgotten,
-    as they were deleted. ``left``: still unmatched."""
+    """The numbers of data sets after all unmatched ones were matched again.
+
+    ``matched`` data sets have a template now. ``gone`` data sets were deleted and are no longer
+    listed. ``left`` data sets are still unmatched.
+    """
 
     matched: int
     gone: int
@@ -77,15 +94,17 @@ class RematchedAll(Contract):
 
 
 class Tie(Contract):
-    """Two templates of one priority that match the same data sets: ``template`` gets them, being
-    the first by name."""
+    """Two templates of the same priority that match the same data sets.
+
+    ``template`` gets the data sets, because its name comes first in alphabetical order.
+    """
 
     template_id: UUID
     template: str
     rival_id: UUID
     rival: str
     priority: int
-    #: How many data sets both matched so far, and the last of them.
+    #: The number of data sets that both templates matched. The next three fields describe the last.
     datasets: int
     dataset_uid: UUID
     dataset_name: str
@@ -93,6 +112,6 @@ class Tie(Contract):
 
 
 class TieList(Contract):
-    """Between templates as they are now; the latest first."""
+    """Ties between the current versions of templates, the latest first."""
 
     ties: list[Tie]

@@ -1,5 +1,4 @@
-"""Invocations: files that say what is to be run, for steps that carry out whatever their files
-say."""
+"""Invocations: input files that say which tool a job runs, and on which inputs."""
 
 from typing import Any
 
@@ -11,14 +10,14 @@ from sluice.contracts.base import Contract
 class Invocation(Contract):
     """A CommandLineTool with the job order for one run of it.
 
-    Every File and Directory in ``process`` and ``order`` has as its ``location`` a place in the
-    storage of the invocation (``<data set>/<name>``), where a Directory is a bundle of it, and as
-    its ``checksum`` that of the catalogue (``sha256:…``). Literals have neither. The checksum shows
-    that whoever wrote the invocation may read the file.
+    Each File and Directory in ``process`` and ``order`` has a ``location`` of the form
+    ``<data set>/<name>``. It is on the storage that holds the invocation. A Directory is stored
+    there as a bundle. The ``checksum`` is the one of the catalogue (``sha256:…``). It shows that
+    the author of the invocation may read the file. Literals have neither.
     """
 
     process: dict[str, Any]
     order: dict[str, Any] = Field(default_factory=dict)
-    #: The CWL version of a ``process`` that cwltool has loaded and written out, with all that it
-    #: inherits; empty: it stands as a person wrote it.
+    #: The original CWL version of a ``process`` that cwltool has loaded and written out, with
+    #: everything that it inherits. Empty for a process as a person wrote it.
     loaded_from: str = ""

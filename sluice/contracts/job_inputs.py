@@ -1,4 +1,4 @@
-"""What a job gets for itself: files, and items of lists."""
+"""The inputs of a single job: files and items of lists."""
 
 from typing import Annotated
 
@@ -8,7 +8,11 @@ from sluice.contracts.base import Checksum, Contract, FileName, Metadata, Storag
 
 
 class InputFile(Contract):
-    """``port``: of the tool that takes it; empty: the task's ``dat_in_port``."""
+    """An input file of a job.
+
+    ``port`` is the port of the tool that takes the file. If it is empty, the task's
+    ``dat_in_port`` takes the file.
+    """
 
     seq: int
     name: FileName
@@ -20,8 +24,11 @@ class InputFile(Contract):
 
 
 class InputItem(Contract):
-    """Of the list that the task's arguments have at ``port``, the one at ``place``, from 0.
-    ``name``: in the place of a file's, for people."""
+    """An item of a list as an input of a job.
+
+    The task's arguments have the list at ``port``. ``place`` is the index of the item, from 0.
+    ``name`` is shown to people in place of a file name.
+    """
 
     seq: int
     name: FileName
@@ -29,5 +36,5 @@ class InputItem(Contract):
     place: Annotated[int, Field(ge=0)]
 
 
-#: What a job gets for itself; both have ``seq``, ``name`` and ``port``.
+#: An input of a single job. Both types have ``seq``, ``name`` and ``port``.
 JobInput = InputFile | InputItem

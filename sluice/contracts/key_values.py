@@ -1,4 +1,4 @@
-"""``key=value`` texts of the command line and of query strings."""
+"""Texts of the form ``key=value`` on the command line and in query strings."""
 
 import json
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from sluice.contracts.bounds import not_finite, shown_number
 from sluice.contracts.problems import Unprocessable
 from sluice.visible_text import quoted
 
-#: Keys of metadata that one request may filter by.
+#: Maximum number of metadata keys that one request may filter by.
 MAX_FILTERED_KEYS = 20
 
 
 def json_or_text(text: str) -> Any:
-    """Return the value that a text means: JSON where it is JSON, else the text itself."""
+    """Return the value of a text: the parsed JSON, or the text itself if it is not JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -21,13 +21,13 @@ def json_or_text(text: str) -> Any:
 
 
 def metadata_filter(texts: Sequence[str]) -> dict[str, Any]:
-    """Return the values that metadata must have.
+    """Return the metadata values that a query asks for.
 
     Args:
-        texts: ``KEY=VALUE`` each.
+        texts: Conditions of the form ``KEY=VALUE``.
 
     Raises:
-        Unprocessable: A text has no ``=``, a key comes twice, or JSON has no such number.
+        Unprocessable: A text has no key or no ``=``, a key is repeated, or a number is not finite.
     """
     values: dict[str, Any] = {}
     for text in texts:

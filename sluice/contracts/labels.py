@@ -1,5 +1,7 @@
-"""What people call what chains make: their data sets are registered under names that no two chains
-share."""
+"""Names that people see for the data sets of chains.
+
+The registered names of these data sets are unique, and therefore long.
+"""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -12,7 +14,7 @@ from sluice.visible_text import quoted
 
 
 class Ambiguous(Conflict):
-    """Several things are called so; the findings name them."""
+    """Several objects have the same name. The findings list them."""
 
     def __init__(self, kind: str, called: str, candidates: Sequence[str]) -> None:
         found = [Finding(message=candidate) for candidate in candidates]
@@ -22,14 +24,17 @@ class Ambiguous(Conflict):
 
 
 def label(dataset: Dataset) -> str:
-    """An output of a chain is called after the chain's input and the template's output, as
-    ``week.1.report``."""
+    """Return the name that people see.
+
+    An output of a chain is named after the chain's input and the template's output, as in
+    ``week.1.report``.
+    """
     name = dataset.meta.get("output_name")
     return name if "chain" in dataset.meta and isinstance(name, str) else dataset.name
 
 
 def chain_of(dataset: Dataset) -> UUID | None:
-    """Return the uid of the chain that wrote a data set; None where no chain did."""
+    """Return the uid of the chain that wrote a data set, or None if no chain did."""
     try:
         return UUID(str(dataset.meta.get("chain")))
     except ValueError:
@@ -37,8 +42,10 @@ def chain_of(dataset: Dataset) -> UUID | None:
 
 
 def short_label(dataset: Dataset) -> str:
-    """As ``label``; of what else a chain wrote its step and port, as ``sum.parts``: to be read
-    beside the chain, not alone."""
+    """Return the label of a data set beside its chain.
+
+    Other data sets of the chain than its outputs have step and port only, as in ``sum.parts``.
+    """
     called = label(dataset)
     return (
         called if called != dataset.name else called.removeprefix(f"{dataset.meta.get('chain')}.")
@@ -46,7 +53,7 @@ def short_label(dataset: Dataset) -> str:
 
 
 def told_apart(dataset: Dataset) -> str:
-    """One of several of a name."""
+    """Return a description that distinguishes a data set from others of the same name."""
     return (
         f"{dataset.uid}: {label(dataset)}, {dataset.type}, {dataset.state},"
         f" {dataset.timestamp:%F %T} UTC"
@@ -54,8 +61,13 @@ def told_apart(dataset: Dataset) -> str:
 
 
 def meant(called: str, found: Sequence[Dataset]) -> Dataset | None:
-    """Of the data sets that are called so the one that a person means: deleted ones are passed over
-    where there are others. None where there is none. Raises ``Ambiguous``."""
+    """Return the data set that a person means by a name, or None if there is none.
+
+    Deleted data sets are ignored if there are others.
+
+    Raises:
+        Ambiguous: Several data sets have the name.
+    """
     candidates = [
         dataset for dataset in found if dataset.state is not DatasetState.DELETED
     ] or found
@@ -65,7 +77,7 @@ def meant(called: str, found: Sequence[Dataset]) -> Dataset | None:
 
 
 def role(entry: ChainDataset) -> str:
-    """What it is to its chain, in words."""
+    """Return the role of a data set in its chain, in words."""
     if entry.step is None:
         return "input" if entry.port is None else f"parameter {entry.port}"
     if entry.port is None:
@@ -75,12 +87,19 @@ def role(entry: ChainDataset) -> str:
 
 
 def standing(entry: ChainDataset, dataset: Dataset | None) -> str:
-    """How it stands: that it is deleted, or being deleted, else what it is to its chain.
-    ``dataset``: as the DMS knows it."""
+    """Return the state of a data set of a chain, in words.
+
+    This is the state in the DMS if the data set is deleted or being deleted, else its status in the
+    chain.
+
+    Args:
+        entry: The data set as the chain knows it.
+        dataset: The data set as the DMS knows it, or None if it is not known there.
+    """
     gone = dataset is not None and dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
     return dataset.state.value if dataset is not None and gone else entry.state.value
 
 
 def entry_label(chain: Chain, entry: ChainDataset) -> str:
-    """As ``short_label``, by what the chain knows of it."""
+    """Return the short label of a data set, from what the chain knows of it."""
     return entry.name.removeprefix(f"{chain.uid}.")

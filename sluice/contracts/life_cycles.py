@@ -1,5 +1,7 @@
-"""Tables of legal moves, and what is asked of them. Each life cycle's own table stands in its
-owner's ``domain/transitions.py``."""
+"""Tables of state transitions, and the functions that check them.
+
+The table of each life cycle is in ``domain/transitions.py`` of the service that owns it.
+"""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,12 +9,15 @@ from typing import TypeVar
 
 StateT = TypeVar("StateT", bound=StrEnum)
 
-#: State → the states that it may move to; none where it is final.
+#: State → the possible next states. A final state has none.
 Moves = Mapping[StateT, frozenset[StateT]]
 
 
 class IllegalMove(Exception):
-    """A program error: the life cycle has no such move. ``what`` was to move."""
+    """A transition that the life cycle does not allow, which is a program error.
+
+    ``what`` names the object.
+    """
 
     def __init__(self, what: str, old: StrEnum, new: StrEnum) -> None:
         super().__init__(f"{what} cannot go from {old} to {new}")
@@ -22,15 +27,23 @@ class IllegalMove(Exception):
 
 
 def may_move(moves: Moves[StateT], old: StateT, new: StateT) -> bool:
+    """Return whether the life cycle allows the transition."""
     return new in moves[old]
 
 
 def require_move(moves: Moves[StateT], old: StateT, new: StateT, *, what: str) -> None:
-    """Raises ``IllegalMove`` unless ``moves`` has old → new."""
+    """Require that the life cycle allows the transition.
+
+    Raises:
+        IllegalMove: The transition is not in ``moves``.
+    """
     if not may_move(moves, old, new):
         raise IllegalMove(what, old, new)
 
 
 def states_before(moves: Moves[StateT], target: StateT) -> list[StateT]:
-    """The states from which ``target`` may be entered: what guards the UPDATE."""
+    """Return the states with a transition to ``target``.
+
+    SQL updates use them as a condition.
+    """
     return [state for state, targets in moves.items() if target in targets]

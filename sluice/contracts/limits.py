@@ -1,4 +1,4 @@
-"""Limits on resources that are counted over all nodes (REST)."""
+"""Limits on resources that are counted over all nodes."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -10,7 +10,10 @@ from sluice.contracts.resources import Amount, ResourceName
 
 
 class LimitPeriod(StrEnum):
-    """After which a quota is full again; each begins with its first second, in UTC."""
+    """The period after which a quota is full again.
+
+    Each period begins with its first second in UTC.
+    """
 
     MINUTE = "minute"
     HOUR = "hour"
@@ -18,7 +21,11 @@ class LimitPeriod(StrEnum):
 
 
 class SetLimit(Contract):
-    """``period`` None: so many at a time; else so many in each."""
+    """A request to set a limit.
+
+    Without ``period``, jobs may use this amount at the same time. With ``period``, they may use it
+    in each period.
+    """
 
     name: ResourceName
     amount: Amount
@@ -26,8 +33,12 @@ class SetLimit(Contract):
 
 
 class ResourceLimit(Contract):
-    """``used``: held now by jobs that pilots have, or spent in this period. ``refills``: when it is
-    full again. ``waiting``: jobs that are ready and need some."""
+    """A limit on a resource, and its use.
+
+    ``used`` is the amount that leased and running jobs have, or that was spent in this period.
+    ``refills`` is when a quota is full again. ``waiting`` is the number of ready jobs that need the
+    resource.
+    """
 
     name: ResourceName
     amount: Amount
@@ -38,4 +49,6 @@ class ResourceLimit(Contract):
 
 
 class LimitList(Contract):
+    """Limits, by the name of the resource."""
+
     limits: list[ResourceLimit]

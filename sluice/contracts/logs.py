@@ -1,4 +1,4 @@
-"""Logs of attempts that still run."""
+"""Logs of running attempts."""
 
 from typing import Annotated
 
@@ -7,13 +7,15 @@ from pydantic import ConfigDict, Field
 from sluice.contracts.base import Contract
 from sluice.contracts.states import JobState
 
-#: Bytes of each stream that stand in a ``LiveLog``, the last ones.
+#: Maximum number of bytes of each stream in a ``LiveLog``. These are the last ones.
 LIVE_BYTES = 64 * 1024
 
 
 class LiveStream(Contract):
-    """The end of what a tool has written to one of its streams. ``start``: how many bytes of it
-    come before ``data``."""
+    """The end of a tool's output on one stream.
+
+    ``start`` is the number of bytes before ``data``.
+    """
 
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
@@ -22,19 +24,25 @@ class LiveStream(Contract):
 
     @property
     def end(self) -> int:
+        """Return the number of bytes that the tool has written."""
         return self.start + len(self.data)
 
 
 class LiveLog(Contract):
-    """What a pilot puts beside the log of an attempt while it runs. ``streams``: by name,
-    ``stdout`` and ``stderr``."""
+    """The live log of a running attempt, which its pilot writes beside the final log.
+
+    ``streams`` has the keys ``stdout`` and ``stderr``.
+    """
 
     streams: Annotated[dict[str, LiveStream], Field(max_length=2)]
 
 
 class FollowedLog(Contract):
-    """``streams``: of the attempt that runs, as far as its pilot has put them where they can be
-    read; none of a job that does not run."""
+    """The output of a running job so far.
+
+    ``streams`` are those of the running attempt, as far as its pilot has written them to the
+    storage. There are none if the job does not run.
+    """
 
     state: JobState
     attempt: int

@@ -1,5 +1,7 @@
-"""What ``sluice:match`` and ``sluice:bind`` mean: the intake decides by it, and who uploads or
-looks on is told by it."""
+"""Evaluation of ``sluice:match`` and ``sluice:bind``.
+
+The intake decides by these rules. People see the result when they upload data or look at it.
+"""
 
 import json
 from collections.abc import Mapping
@@ -15,11 +17,11 @@ from sluice.visible_text import quoted
 
 
 def facts_of(dataset: Dataset) -> dict[str, Any]:
-    """Return what conditions and bindings may name, by key.
+    """Return what conditions and bindings can refer to, by key.
 
     These are the data set's own name, type, run and period, the conditions of its run
-    (``conditions.energy``), what was counted in it (``produced.events``) and its metadata. A key
-    of the metadata wins over the others.
+    (``conditions.energy``), its counts (``produced.events``) and its metadata. A metadata key
+    replaces another key of the same name.
     """
     own = {
         "name": called(dataset),
@@ -36,13 +38,19 @@ def facts_of(dataset: Dataset) -> dict[str, Any]:
 
 
 def called(dataset: Dataset) -> str:
-    """Of one that grows, and of its slices, what chains call it; else its name."""
+    """Return the name of a data set for conditions.
+
+    For an append-only data set and its slices, it is the name in the templates.
+    """
     return dataset.standing or (dataset.name if dataset.slice is None else dataset.slice.name)
 
 
 def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
-    """As ``objection``, of a data set that has closed: a slice is the one template's that it was
-    cut for, and such a template takes nothing but slices."""
+    """Return why the plan does not take a closed data set, or None if it does.
+
+    Only the template for which a slice was cut takes it. A template with a trigger takes slices
+    only.
+    """
     if dataset.slice is not None and dataset.slice.reader != template:
         return f"is not the template {dataset.slice.reader}, for which it was cut"
     if dataset.slice is None and plan.due is not None:
@@ -52,7 +60,11 @@ def objection_to(dataset: Dataset, plan: Plan, *, template: str) -> str | None:
 
 
 def due_text(due: Trigger) -> str:
-    """``when 1000 files are new, or 24 hours have gone``, ``at 0 3 * * * (Europe/Warsaw)``."""
+    """Return when a trigger starts a chain, in words.
+
+    Examples are ``when 1000 files are new, or 24 hours have gone`` and
+    ``at 0 3 * * * (Europe/Warsaw)``.
+    """
     every = due.every
     if every is None:
         return f"at {due.schedule} ({due.zone})"
@@ -66,7 +78,7 @@ def due_text(due: Trigger) -> str:
 
 
 def objection(plan: Plan, facts: Mapping[str, Any]) -> str | None:
-    """Why the plan does not take a data set with these facts; None when it does."""
+    """Return why the plan does not take a data set with these facts, or None if it does."""
     if not plan.match:
         return "has no sluice:match, so it runs on request only"
     for key, condition in plan.match.items():
@@ -78,16 +90,21 @@ def objection(plan: Plan, facts: Mapping[str, Any]) -> str | None:
 def difference(
     condition: Condition, facts: Mapping[str, Any], key: str, *, called: str = ""
 ) -> str:
-    """``run from 3 to 9, which is 2``; empty where the condition holds. ``called``: what to call
-    ``key``."""
+    """Return why a condition does not hold, or an empty string if it holds.
+
+    An example is ``run from 3 to 9, which is 2``. ``called`` replaces ``key`` in the text.
+    """
     if holds(condition, facts.get(key)):
         return ""
     return f"{called or key} {wanted(condition)}, which is {_found(condition, facts.get(key), key)}"
 
 
 def _found(condition: Condition, value: Any, key: str) -> str:
-    """A number where a text is wanted looks like the text; how it was written (``2.10``) is lost,
-    so it is not taken for one."""
+    """Return the value of a key as messages show it.
+
+    A number can look like the text that is required. It is not converted, because its spelling
+    (``2.10``) is lost. So the message says how to write a text.
+    """
     if value is None:
         return "missing"
     if isinstance(value, bool) or not isinstance(value, int | float) or not _wants_text(condition):
@@ -113,7 +130,10 @@ def _wants_text(condition: Condition) -> bool:
 
 
 def missing_parameters_text(missing: Mapping[str, str]) -> str:
-    """Parameters that find no value, in words; ``missing`` as of ``bind``."""
+    """Return a sentence that names the parameters without a value.
+
+    ``missing`` is the second result of ``bind``.
+    """
     listed = ", ".join(f"{name} (from metadata {quoted(key)})" for name, key in missing.items())
     given = " ".join(f"--param {name}=…" for name in missing)
     return (
@@ -123,7 +143,7 @@ def missing_parameters_text(missing: Mapping[str, str]) -> str:
 
 
 def holds(condition: Condition, value: Any) -> bool:
-    """``value`` None: the metadata has no such key."""
+    """Return whether a value fulfils a condition. The value of a missing key is None."""
     match condition:
         case Equals():
             return _same(value, condition.value)
@@ -140,8 +160,10 @@ def holds(condition: Condition, value: Any) -> bool:
 
 
 def bind(plan: Plan, facts: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Parameters bound to metadata, and those that need a value and find none (name → key).
-    Defaults are left to the chain service."""
+    """Return the parameters bound to metadata, and the required ones without a value.
+
+    The latter are given as name → key. The chain service adds defaults.
+    """
     bound = {name: facts[key] for name, key in plan.bind.items() if facts.get(key) is not None}
     missing = {
         name: key
@@ -155,12 +177,12 @@ def bind(plan: Plan, facts: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
 
 
 def _same(value: Any, wanted: Any) -> bool:
-    """Equal, and not because True is 1 in Python."""
+    """Return whether two values are equal, and both or neither are Boolean (True is not 1)."""
     return isinstance(value, bool) == isinstance(wanted, bool) and value == wanted
 
 
 def wanted(condition: Condition) -> str:
-    """``= 'raw'``, ``from 3 to 9``."""
+    """Return a condition for error messages, such as ``= 'raw'`` or ``from 3 to 9``."""
     match condition:
         case Equals():
             return f"= {quoted(condition.value)}"
@@ -176,7 +198,7 @@ def wanted(condition: Condition) -> str:
 
 
 def condition_text(condition: Condition) -> str:
-    """``is raw``, ``one of 1, 2``, ``from 3 to 9``, ``like run-*``."""
+    """Return a condition as a phrase, such as ``is raw``, ``is from 3 to 9``."""
     match condition:
         case Equals(value=value):
             return "is absent" if value is None else f"is {_value(value)}"

@@ -1,5 +1,4 @@
-"""Messages between services: CloudEvents 1.0, JSON, structured mode; and the queues they travel
-in."""
+"""Messages between services (CloudEvents 1.0, JSON, structured mode), and their queues."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -14,8 +13,12 @@ from sluice.contracts.tasks import Task
 
 
 class CloudEvent(BaseModel):
-    """``id`` identifies the message for ever; ``subject`` is the uid it speaks of; ``data`` is a
-    ``PAYLOADS[type]`` as JSON. Unknown attributes are allowed, as the standard wants."""
+    """A message in the envelope of CloudEvents 1.0.
+
+    ``id`` is unique for ever. ``subject`` is the uid of the object that the message is about.
+    ``data`` has the type ``PAYLOADS[type]``. Unknown attributes are allowed, as the standard
+    requires.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -29,14 +32,14 @@ class CloudEvent(BaseModel):
     data: dict[str, Any]
 
 
-# Queues: one consumer service each.
+# Queues. Each has one consumer service.
 WMS_TASKS = "wms.tasks"
 WMS_READERS = "wms.readers"
 DMS_FILES = "dms.files"
 DMS_RELEASES = "dms.releases"
 DMS_DELETIONS = "dms.deletions"
 DMS_UPLOADS = "dms.uploads"
-# Events: they only wake those who poll.
+# Events. They only wake loops that poll.
 DATASET_CLOSED = "dms.dataset-closed"
 TASK_ENDED = "wms.task-ended"
 # Queues that receive events.
@@ -46,18 +49,22 @@ WMS_WAKE = "wms.wake"
 
 
 class InputReaders(Contract):
-    """``wms.readers``: data sets that the task reads file by file, or group by group, as all do
-    that ever read them; with the number of these tasks, itself among them. A file of such a data
-    set is of no use any more when each of them has finished a job with it. Not told with the task:
-    a WMS of the release before would refuse it."""
+    """Message ``wms.readers``: the numbers of tasks that read the inputs of a task.
+
+    ``readers`` has the data sets that all their readers take by single files or by groups. The
+    number includes this task. A file is no longer needed when each reader has finished a job with
+    it. The task itself does not contain the numbers, because an older WMS would refuse it.
+    """
 
     task_uid: UUID
     readers: dict[UUID, Annotated[int, Field(ge=1)]]
 
 
 class RegisterFiles(Contract):
-    """``dms.files``: files of winning attempts; ``close_at``: the data set is complete when it has
-    so many files."""
+    """Message ``dms.files``: files of successful attempts to register in a data set.
+
+    ``close_at`` is the number of files at which the data set is complete.
+    """
 
     dataset_uid: UUID
     files: list[NewFile] = Field(default_factory=list)
@@ -65,8 +72,11 @@ class RegisterFiles(Contract):
 
 
 class ReleaseFiles(Contract):
-    """``dms.releases``: task ``reader`` is done with the files that have these numbers. A file goes
-    when as many tasks as ``readers`` are; it may be registered later than that."""
+    """Message ``dms.releases``: task ``reader`` no longer needs the files with these numbers.
+
+    A file is deleted when ``readers`` tasks have released it. A file may be registered after its
+    release.
+    """
 
     dataset_uid: UUID
     reader: UUID
@@ -75,20 +85,19 @@ class ReleaseFiles(Contract):
 
 
 class DeleteDataset(Contract):
-    """``dms.deletions``: from here on it is the DMS's duty."""
+    """Message ``dms.deletions``: the DMS must delete a data set."""
 
     uid: UUID
 
 
 class UploadDataset(Contract):
-    """``dms.uploads``: from here on it is the DMS's duty."""
+    """Message ``dms.uploads``: the DMS must upload a data set to the output storage."""
 
     uid: UUID
 
 
 class DatasetClosed(Contract):
-    """Event ``dms.dataset-closed``: a data set can be worked with now, or its upload is
-    complete."""
+    """Event ``dms.dataset-closed``: a data set has closed, or its upload is complete."""
 
     uid: UUID
     type: DatasetType
@@ -96,14 +105,14 @@ class DatasetClosed(Contract):
 
 
 class TaskEndedEvent(Contract):
-    """Event ``wms.task-ended``."""
+    """Event ``wms.task-ended``: a task has ended in the given state."""
 
     uid: UUID
     state: TaskState
 
 
-#: Message type (= queue or event name) → what its ``data`` holds. The AsyncAPI document is
-#: generated from here.
+#: Message type (the name of the queue or event) → type of its ``data``. The AsyncAPI document is
+#: generated from this table.
 PAYLOADS: dict[str, type[Contract]] = {
     WMS_TASKS: Task,
     WMS_READERS: InputReaders,
@@ -115,7 +124,7 @@ PAYLOADS: dict[str, type[Contract]] = {
     TASK_ENDED: TaskEndedEvent,
 }
 
-#: Queue → message types it receives.
+#: Queue → types of the messages that it receives.
 QUEUES: dict[str, frozenset[str]] = {
     WMS_TASKS: frozenset({WMS_TASKS}),
     WMS_READERS: frozenset({WMS_READERS}),
@@ -130,7 +139,7 @@ QUEUES: dict[str, frozenset[str]] = {
 
 EVENTS = frozenset({DATASET_CLOSED, TASK_ENDED})
 
-#: Queue → the one service that consumes it.
+#: Queue → its consumer service.
 CONSUMER: dict[str, str] = {
     WMS_TASKS: "wms",
     WMS_READERS: "wms",
@@ -155,11 +164,13 @@ SENDERS: dict[str, frozenset[str]] = {
     TASK_ENDED: frozenset({"wms"}),
 }
 
-#: The service through which people look at dead letters, put them back and drop them.
+#: The service through which people see, requeue and drop dead letters.
 DEAD_LETTER_KEEPER = "wfms.operator"
 
 
 def extra_attributes(**ids: Any) -> dict[str, str]:
-    """CloudEvents extension attributes (lower case, no underscore) for the ids that logs carry,
-    Nones left out."""
+    """Return CloudEvents extension attributes for the ids that logs contain.
+
+    Names are in lower case without underscores. Ids that are None are left out.
+    """
     return {key.replace("_", ""): str(value) for key, value in ids.items() if value is not None}
