@@ -1,8 +1,9 @@
-"""What a step's jobs need, and how they are to be run: said by the template, and carried as it is
-from the plan to the task and to the pilot.
+"""What the jobs of a step need, and how pilots run them.
 
-A property that is added here is left out where it says nothing (``exclude_if=absent``), so that the
-release before reads what does not use it.
+The template defines these needs. The plan, the task and the pilot get them unchanged.
+
+A new property must be left out if it has no value (``exclude_if=absent``). Then the previous
+release can read all needs that do not use it.
 """
 
 import operator
@@ -19,20 +20,23 @@ from sluice.contracts.resources import NamedAmounts, WantedLabels
 from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import DeviceType
 
-#: MiB that a job is counted with which asked for none (CWL's default).
+#: Memory in MiB that is counted for a job without a request (the default of CWL).
 COUNTED_RAM = 256
-#: MiB that a job may write which asked for none.
+#: Disk in MiB that a job without a request may use.
 UNASKED_DISK = 1024
 
-#: Of a tool that stays loaded: seconds that it may be idle, and jobs, that can be asked for.
+#: Maximum idle time of a warm worker in seconds, and its maximum number of jobs.
 MOST_IDLE, MOST_REQUESTS = 86_400, 1_000_000
 
 
 class Resources(Contract):
-    """What one job needs. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds (0: none). ``ram`` 0:
-    nobody asked for any, and the job is stopped only where it takes what the node has; the release
-    before counts it as 256, and stops it as if it had asked for that. ``disk``: as much as nobody
-    asked for is none that a node must have."""
+    """The resource request of one job.
+
+    ``ram`` and ``disk`` are in MiB, ``time_limit`` is in seconds. A ``time_limit`` of 0 means no
+    limit. ``ram`` 0 means no request. Such a job is stopped only when it uses nearly all memory of
+    the node. The previous release treats it as a request of 256 MiB. The default of ``disk`` means
+    no request: a node needs no free disk for the job.
+    """
 
     cores: Annotated[float, Field(gt=0)] = 1.0
     ram: Annotated[int, Field(ge=0)] = 0
@@ -41,36 +45,45 @@ class Resources(Contract):
 
     @property
     def counted_ram(self) -> int:
-        """MiB that a node must have left for the job."""
+        """Return the MiB of memory that a node must have free for the job."""
         return self.ram or COUNTED_RAM
 
     @property
     def counted_disk(self) -> int:
-        """MiB, likewise."""
+        """Return the MiB of disk that a node must have free for the job."""
         return 0 if self.disk == UNASKED_DISK else self.disk
 
 
 class ContainerImage(Contract):
-    """``name``: what the engine runs (CWL's dockerImageId). ``pull``: where it comes from
-    (dockerPull); None: nodes have it."""
+    """An image of a container.
+
+    ``name`` is the image that the container engine runs (CWL: ``dockerImageId``). ``pull`` is where
+    it comes from (CWL: ``dockerPull``). If ``pull`` is None, the nodes have the image already.
+    """
 
     name: ImageName
     pull: ImageName | None = None
 
 
 class Container(Contract):
-    """What a step's jobs run in. ``images``: of all tools in it. ``required``: otherwise they run
-    without where there is no engine."""
+    """The container in which the jobs of a step run.
+
+    ``images`` are those of all tools of the step. If ``required`` is false, a node without a
+    container engine runs the tools without a container.
+    """
 
     images: Annotated[list[ContainerImage], Field(min_length=1)]
     required: bool = True
 
 
 class Warm(Contract):
-    """The tool stays loaded from one job to the next. ``key``: its inputs whose values decide what
-    it loads: a job with others needs a process of its own. ``idle``: seconds without a job until it
-    goes; ``jobs``: after so many it is started anew. ``kind``: what is loaded, as far as the task
-    says it: the tool and what it is given at ``key``; once there is a task."""
+    """How a warm worker of the step stays loaded between jobs.
+
+    ``key`` names the inputs whose values the tool loads. A job with other values needs another
+    process. The process ends after ``idle`` seconds without a job. It is restarted after ``jobs``
+    jobs. ``kind`` identifies what is loaded: the tool, the values at ``key``, and the group. Only
+    tasks have it.
+    """
 
     key: list[str] = Field(default_factory=list)
     idle: Annotated[float, Field(ge=0, le=MOST_IDLE)] = 300.0
@@ -79,17 +92,21 @@ class Warm(Contract):
 
 
 class Needs(Contract):
-    """``container``: None where the tool runs on the node as it is. ``sandbox``: only a node with a
-    sandbox can run a job, as is asked for or has secrets; False where every tool has to run in a
-    container, whose engine keeps it as well. ``secrets``: by the tool's port; which version is open
-    in a template's plan, and fixed when a chain is made. ``device_type``: a GPU, for who asks no
-    further; ``gpu``: which, and how much of it. ``named``: resources that nodes offer by these
-    names, or of which there is a limit over all nodes. ``nodes``: labels that a node must have.
-    ``warm``: the tool stays loaded between jobs; None: it is started anew for each. ``folders``:
-    ports of the tool that get all of their files as one folder, and what that is called. ``items``:
-    ports of the tool that get one item of the list among the task's arguments, which the step
-    scatters over. ``ask``: people do it, and no pilot. ``checkpoint``: what is kept of a job for
-    its next attempt; None: nothing."""
+    """The needs of a step's jobs.
+
+    - ``device_type``: ``gpu`` requests one GPU; ``gpu`` has the details.
+    - ``named``: amounts of resources that nodes offer by these names, or that have a global limit.
+    - ``nodes``: labels that a node must have.
+    - ``container``: None if the tool runs directly on the node.
+    - ``sandbox``: only a node with a sandbox can run a job. It is false if every tool must run in
+      a container, which isolates it as well.
+    - ``secrets``: secrets by port of the tool. The version is fixed when the chain is created.
+    - ``warm``: how the tool stays loaded; None starts it anew for each job.
+    - ``folders``: ports that get all their files as one folder, with the name of the folder.
+    - ``items``: ports that get one item of a list in the task's arguments (scatter).
+    - ``ask``: annotators do the jobs, and no pilot.
+    - ``checkpoint``: what is saved for the next attempt; None saves nothing.
+    """
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
@@ -111,17 +128,17 @@ class Needs(Contract):
 
     @property
     def gpus(self) -> GpuNeeds | None:
-        """None: it needs none."""
+        """Return the GPUs that a job needs, or None if it needs none."""
         if self.gpu is not None:
             return self.gpu
         return GpuNeeds() if self.device_type is DeviceType.GPU else None
 
     @property
     def beyond_the_release_before(self) -> bool:
-        """A pilot of the release before would run a job without them, or not understand it."""
+        """Return whether a pilot of the previous release would ignore or refuse some needs."""
         return bool(self.secrets or self.named or self.nodes or self.folders or self.items)
 
     @property
     def needs_engine(self) -> bool:
-        """Only a node that runs containers can run a job."""
+        """Return whether only a node with a container engine can run a job."""
         return self.container is not None and self.container.required

@@ -1,4 +1,4 @@
-"""Pilots that share a node: which part of it each has."""
+"""Parts of a node, for pilots that share the node."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from sluice.contracts.wording import StringRule, in_words
 ThingT = TypeVar("ThingT")
 
 
-#: ``2/3``: the second of three.
+#: Number and count of a part: ``2/3`` is the second of three.
 PartName = Annotated[
     str,
     StringConstraints(pattern=r"^[1-9][0-9]{0,2}/[1-9][0-9]{0,2}$"),
@@ -33,40 +33,48 @@ def _is_one_of_them(text: str) -> str:
     return text
 
 
-#: As a pilot is told it.
+#: The name of a part in the settings of a pilot.
 ToldPart = Annotated[PartName, AfterValidator(_is_one_of_them)]
 
 
 @dataclass(frozen=True, slots=True)
 class NodePart:
-    """``number``: from 1. What all parts have together is what there is, and no more."""
+    """A part of a node.
+
+    ``number`` begins at 1. All parts together have exactly what the node has.
+    """
 
     number: int = 1
     count: int = 1
 
     @classmethod
     def of(cls, name: str | None) -> "NodePart":
-        """``2/3``; None: all of the node."""
+        """Return the part of this name, such as ``2/3``; None is the whole node."""
         number, _, count = (name or "1/1").partition("/")
         return cls(int(number), int(count))
 
     def amount(self, of: int) -> int:
-        """Of what can be divided: the same for all."""
+        """Return the part of an amount that can be divided, the same for all parts."""
         return of // self.count
 
     def cores(self, of: float) -> float:
+        """Return the part of the cores, in thousandths, the same for all parts."""
         return math.floor(1000 * of / self.count) / 1000
 
     def things(self, of: Sequence[ThingT]) -> list[ThingT]:
-        """In turn, one for each."""
+        """Return the objects that belong to the part; the parts take them in turn."""
         return list(of[self.number - 1 :: self.count])
 
     def named(self, of: float) -> float:
-        """Whole ones in turn: half a licence is none."""
+        """Return the part of a named resource.
+
+        Whole units are dealt out in turn, because half a licence is of no use.
+        """
         each = of // self.count
         return each + min(1.0, max(0.0, of - each * self.count - (self.number - 1)))
 
 
 def part_in_words(name: str) -> str:
+    """Return a part as a phrase, such as ``part 2 of 3 of its node``."""
     number, _, count = name.partition("/")
     return f"part {number} of {count} of its node"

@@ -1,4 +1,4 @@
-"""Whose something is: the person that made it, and the group whose it is."""
+"""Owners of objects: the person who created an object, and the group that it belongs to."""
 
 import operator
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field, StringConstraints
 from sluice.contracts.base import Contract, absent
 from sluice.contracts.wording import StringRule
 
-#: The group that everybody is in, also who has no account.
+#: The group that everybody is in, even without an account.
 EVERYONE = "everyone"
-#: Groups that a person is in, and that something is shared with.
+#: Maximum number of groups of a person, and of groups that an object is shared with.
 MOST_GROUPS = 50
 
 
@@ -42,7 +42,7 @@ def _each_once(names: list[str]) -> list[str]:
 
 GroupNames = Annotated[list[GroupName], Field(max_length=MOST_GROUPS), AfterValidator(_each_once)]
 
-#: Fields are left out where they say nothing, as the release before does not know them.
+#: Fields without information are left out, because the previous release does not know them.
 Owner = Annotated[
     str | None,
     Field(
@@ -60,8 +60,10 @@ SharedWith = Annotated[
 
 
 class Share(Contract):
-    """What is shared from now on with these groups, and no others, for reading. ``group``: whose it
-    is from now on; None: as before."""
+    """A request to share an object with groups, for reading.
+
+    ``shared_with`` replaces the former groups. ``group`` is the new owner group. None keeps it.
+    """
 
     shared_with: GroupNames
     group: GroupName | None = None
@@ -69,46 +71,58 @@ class Share(Contract):
 
 @dataclass(frozen=True, slots=True)
 class Visibility:
-    """What somebody sees. ``groups``: those that he is in; None: everything is his to see."""
+    """What a principal may see.
+
+    ``groups`` are the groups of the principal. None means that everything is visible.
+    """
 
     groups: frozenset[str] | None = None
 
     def sees(self, group: str, shared_with: Iterable[str] = ()) -> bool:
-        """What is the ``group``'s, and shown to others."""
+        """Return whether an object of ``group``, shared with other groups, is visible."""
         return self.is_member(group) or any(map(self.is_member, shared_with))
 
     def is_member(self, group: str) -> bool:
+        """Return whether the principal is in a group, or sees everything."""
         return self.groups is None or group in self.groups
 
     def names(self) -> list[str] | None:
-        """For a statement; None: it leaves nothing out."""
+        """Return the groups for an SQL statement, or None if it must not filter."""
         return None if self.groups is None else sorted(self.groups)
 
 
 def may_take(template_group: str, dataset_group: str, shared_with: Iterable[str]) -> bool:
-    """Whether data sets go through a template by themselves: its group sees them, or it is
-    everybody's."""
+    """Return whether a template may take data sets without a request.
+
+    Its group must see the data set, or the template must belong to everyone.
+    """
     return template_group == EVERYONE or visibility([template_group]).sees(
         dataset_group, shared_with
     )
 
 
 def may_take_away(data_group: str, chain_group: str) -> bool:
-    """Whether data goes with the chain that has used it up: it is the chain's group's, or
-    everybody's. What is shared is shared for reading."""
+    """Return whether a chain may delete data that it has used.
+
+    The data must belong to the group of the chain, or to everyone. Shared data is shared for
+    reading only.
+    """
     return data_group in {chain_group, EVERYONE}
 
 
 def group_of_chain(template_group: str, dataset_group: str) -> str:
-    """Whose a chain is that begins by itself: the template's, or where that is everybody's, the
-    data set's."""
+    """Return the group of a chain that starts without a request.
+
+    This is the group of the template. If the template belongs to everyone, it is the group of the
+    data set.
+    """
     return dataset_group if template_group == EVERYONE else template_group
 
 
-#: Of services, administrators, and whoever asks where nobody has to say who he is.
+#: The visibility of services, administrators, and everybody if authentication is off.
 ALL = Visibility()
 
 
 def visibility(groups: Iterable[str]) -> Visibility:
-    """Of a person who is in them, and with everybody in ``EVERYONE``."""
+    """Return the visibility of a person in these groups and in ``EVERYONE``."""
     return Visibility(frozenset({EVERYONE, *groups}))

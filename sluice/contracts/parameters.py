@@ -1,5 +1,7 @@
-"""What is wrong with the values given for a template's parameters: the chain service refuses by it,
-and whoever is to bring files in asks before."""
+"""Checks of the values of a template's parameters.
+
+The chain service refuses wrong values. Clients check them before they upload files.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,8 +18,11 @@ from sluice.visible_text import quoted
 
 
 def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
-    """What is wrong with the values given: unknown names, missing required ones, wrong basic types,
-    lists that a step takes together and cannot."""
+    """Return what is wrong with the parameter values of a chain.
+
+    These are unknown names, missing required values, wrong types, and lists that do not fit
+    together.
+    """
     wrong = [Finding(message=_unknown(plan, name)) for name in given if name not in plan.parameters]
     for name, parameter in plan.parameters.items():
         if name in plan.file_parameters and is_asset(given.get(name)):
@@ -49,7 +54,7 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
 
 
 def _list_trouble(plan: Plan, step: PlanStep, given: Mapping[str, Any]) -> str:
-    """What is wrong with the lists that the step scatters over; empty: nothing."""
+    """Return what is wrong with the lists that a step scatters over, or an empty string."""
     lists = {port: argument_value(plan, step.arguments[port], given) for port in step.needs.items}
     for port, items in lists.items():
         if not isinstance(items, list):
@@ -59,8 +64,15 @@ def _list_trouble(plan: Plan, step: PlanStep, given: Mapping[str, Any]) -> str:
 
 
 def argument_value(plan: Plan, argument: ParameterRef | Constant, params: Mapping[str, Any]) -> Any:
-    """Return the value of a step's argument, given the values of the chain's parameters. Null means
-    that no value is given (CWL): the parameter takes its default."""
+    """Return the value of a step's argument.
+
+    A parameter whose value is null has its default, as in CWL.
+
+    Args:
+        plan: The plan of the template.
+        argument: The argument of the step.
+        params: The values of the chain's parameters.
+    """
     if isinstance(argument, Constant):
         return argument.value
     if params.get(argument.name) is not None:
@@ -90,7 +102,7 @@ def _in_short(parameter: Parameter) -> str:
 
 
 def _file_trouble(value: Mapping[str, Any], kind: str) -> str:
-    """``kind``: File or Directory."""
+    """Return what is wrong with a file or directory; ``kind`` is its CWL class."""
     try:
         FileValue.model_validate(value)
     except ValidationError:
@@ -103,8 +115,10 @@ def _file_trouble(value: Mapping[str, Any], kind: str) -> str:
 
 
 def _asset_trouble(value: str, *, bundles: bool) -> str:
-    """What is wrong with the name of an asset. ``bundles``: the parameter takes what a file of an
-    asset is not."""
+    """Return what is wrong with the name of an asset, or an empty string.
+
+    ``bundles`` says that the parameter takes bundles. A file of an asset is not a bundle.
+    """
     if bundles:
         return (
             "takes a directory, or files with secondary files, and no asset: one whose parameter is"
@@ -119,7 +133,10 @@ def _asset_trouble(value: str, *, bundles: bool) -> str:
 
 
 def _files_trouble(value: Any, *, asset: bool) -> str:
-    """Of a value that is all files of a data set, or can be an asset alone."""
+    """Return what is wrong with a value that stands for several files, or an empty string.
+
+    These are all files of a data set, or only those of an asset.
+    """
     try:
         FileValue.model_validate(value)
     except ValidationError:
@@ -133,8 +150,10 @@ def _files_trouble(value: Any, *, asset: bool) -> str:
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Is ``value`` of the CWL type ``kind``? Types defined elsewhere (by name) are left to the
-    tool's own check."""
+    """Return whether a value has a CWL type.
+
+    Types that are defined elsewhere, by name, are left to the check of the tool.
+    """
     fine = True
     match kind:
         case list():
@@ -159,7 +178,7 @@ def fits(value: Any, kind: Any) -> bool:
 
 
 def _fields(record: Mapping[Any, Any]) -> list[tuple[str, Any]]:
-    """Return name and type of each field of a record type."""
+    """Return the name and type of each field of a record type."""
     fields = record.get("fields") or []
     if isinstance(fields, dict):
         return list(fields.items())
@@ -167,7 +186,7 @@ def _fields(record: Mapping[Any, Any]) -> list[tuple[str, Any]]:
 
 
 def _local(symbol: object) -> str:
-    """A symbol without the document's address before it."""
+    """Return a symbol without the address of its document."""
     return str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1]
 
 
@@ -193,7 +212,7 @@ _BASIC: dict[str, Callable[[Any], bool]] = {
 
 
 def describe(kind: Any) -> str:
-    """A CWL type in words."""
+    """Return a CWL type in words."""
     match kind:
         case list():
             return " or ".join(describe(alternative) for alternative in kind)

@@ -1,4 +1,4 @@
-"""What there is of a chain that is over, though it may not have finished."""
+"""Outputs of a chain that has ended, even if it did not finish."""
 
 from sluice.contracts.base import Contract
 from sluice.contracts.chains import Chain
@@ -6,9 +6,12 @@ from sluice.contracts.datasets import Dataset
 
 
 class PartialOutput(Contract):
-    """What a step wrote to a port. ``port`` None: its logs. ``folder``: of its files in a folder or
-    an archive. ``dataset`` None: none is known. ``missing``: what of it is not there, and why;
-    empty: all of it is."""
+    """The output of a step at a port.
+
+    ``port`` None stands for the step's logs. ``folder`` is the name of the folder for the files in
+    an archive. ``dataset`` is None if no data set is known. ``missing`` says what is missing and
+    why. It is empty if the output is complete.
+    """
 
     step: str
     port: str | None
@@ -18,15 +21,17 @@ class PartialOutput(Contract):
 
     @property
     def readable(self) -> bool:
+        """Return whether the files of the output can be read."""
         return self.dataset is not None and self.dataset.usable
 
     @property
     def label(self) -> str:
+        """Return the name of the output for people."""
         return f"logs of {self.step}" if self.port is None else f"{self.port} of {self.step}"
 
 
 class PartialOutputs(Contract):
-    """Of each step, in order: what it wrote, its logs last."""
+    """The outputs of all steps of a chain, in order. The logs of a step are last."""
 
     chain: Chain
     outputs: list[PartialOutput]

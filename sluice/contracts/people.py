@@ -1,4 +1,4 @@
-"""People who ask: their accounts, their tokens, and how they sign in."""
+"""Accounts of people, their tokens, and sign-in."""
 
 import re
 from datetime import datetime
@@ -18,13 +18,13 @@ from sluice.contracts.owners import GroupName, GroupNames
 from sluice.contracts.secrets import IN_JSON_ALONE, SecretContract, ToldSecret
 from sluice.contracts.wording import StringRule, in_words
 
-#: Characters of a password: NIST SP 800-63B asks for a length, and for no kinds of characters.
+#: Length of a password in characters. NIST SP 800-63B requires a length and no character classes.
 LEAST_PASSWORD, MOST_PASSWORD = 12, 512
-#: Characters of whatever somebody claims to be one.
+#: Maximum length of a password or token in a request.
 MOST_CLAIMED = 4096
-#: What every token of a person begins with, so that one which lies somewhere is known as such.
+#: The prefix of all tokens of people. It makes leaked tokens recognizable.
 TOKEN_PREFIX = "sluice_"  # noqa: S105 - its beginning
-#: Days for which a token holds at most, and if nothing is said.
+#: Maximum and default lifetime of a token in days.
 MOST_DAYS, USUAL_DAYS = 366, 30
 
 _NAME = r"^[a-z0-9][a-z0-9._@-]{0,99}$"
@@ -45,7 +45,7 @@ PersonName = Annotated[
 
 
 def is_name(text: str) -> bool:
-    """Whether a person may be called so."""
+    """Return whether a text is a valid name of an account."""
     return re.fullmatch(_NAME, text) is not None
 
 
@@ -63,7 +63,7 @@ Label = Annotated[
 
 
 def _long_enough(password: SecretStr) -> SecretStr:
-    """No error repeats it."""
+    """Return a password of valid length; errors never contain it."""
     text = password.get_secret_value()
     try:
         text.encode()
@@ -84,11 +84,11 @@ Password = Annotated[
     IN_JSON_ALONE,
     Field(description=f"{LEAST_PASSWORD} to {MOST_PASSWORD} characters."),
 ]
-#: Whatever somebody says his password, or his token, is.
+#: A password or token in a request, not yet verified.
 Claimed = Annotated[SecretStr, IN_JSON_ALONE, Field(max_length=MOST_CLAIMED)]
 
 
-#: Of accounts.
+#: Description of the groups of an account.
 IN_GROUPS = (
     "The groups that the person is in, beside `everyone`; what he makes is the first one's, where"
     " he does not say whose."
@@ -96,7 +96,10 @@ IN_GROUPS = (
 
 
 class NewAccount(SecretContract):
-    """``password``: None: who has none signs in with tokens alone, which an administrator makes."""
+    """A request to create an account.
+
+    A person without ``password`` can only use tokens, which an administrator creates.
+    """
 
     name: PersonName
     role: Role = Role.VIEWER
@@ -105,7 +108,10 @@ class NewAccount(SecretContract):
 
 
 class AccountChange(SecretContract):
-    """What is None stays as it is. ``password``: a new one ends all sessions of the person."""
+    """A request to change an account.
+
+    Fields that are null do not change. A new ``password`` ends all sessions of the person.
+    """
 
     role: Role | None = None
     disabled: bool | None = None
@@ -114,7 +120,10 @@ class AccountChange(SecretContract):
 
 
 class Account(Contract):
-    """``disabled_at``: since then nothing that is the person's opens anything."""
+    """An account.
+
+    Since ``disabled_at``, no password, session or token of the person is accepted.
+    """
 
     name: str
     role: Role
@@ -125,14 +134,16 @@ class Account(Contract):
 
 
 class AccountList(Contract):
-    """By name."""
+    """All accounts, by name."""
 
     accounts: list[Account]
 
 
 class Me(Contract):
-    """Who asks. ``account``: None where it is nobody with an account: whoever has the system's own
-    token."""
+    """The caller.
+
+    ``account`` is None for a caller with the system's own token.
+    """
 
     name: str
     role: Role
@@ -141,13 +152,19 @@ class Me(Contract):
 
 
 class NewPassword(SecretContract):
+    """A request to change the caller's password."""
+
     old: Claimed
     new: Password
 
 
 class NewToken(Contract):
-    """``role``: the most that it may; None: as much as its person. ``days`` until it ends.
-    ``person``: None: who asks; another one's are made by administrators."""
+    """A request to create a token.
+
+    ``role`` is the maximum role of the token. Without it, the token has the role of its person. The
+    token expires after ``days``. ``person`` is the person that the token is for, by default the
+    caller. Only administrators create tokens for others.
+    """
 
     label: Label
     role: Role | None = None
@@ -156,8 +173,10 @@ class NewToken(Contract):
 
 
 class Token(Contract):
-    """Of a person; what it is nobody can read any more. ``used_at``: the last time, to the
-    minute."""
+    """A token of a person, without its secret.
+
+    ``used_at`` is the time of the last use, to the minute.
+    """
 
     id: UUID
     person: str
@@ -169,24 +188,28 @@ class Token(Contract):
     revoked_at: Timestamp | None = None
 
     def holds(self, at: datetime) -> bool:
+        """Return whether the token is valid at this time."""
         return self.revoked_at is None and at < self.expires_at
 
 
 class TokenList(Contract):
-    """The newest first."""
+    """Tokens, the newest first."""
 
     tokens: list[Token]
 
 
 class NewTokenSecret(SecretContract):
-    """``secret``: what is sent with requests; it is told this once."""
+    """A new token with its secret, which is shown only once.
+
+    Requests contain the ``secret``.
+    """
 
     token: Token
     secret: ToldSecret
 
 
 class SignInWithPassword(SecretContract):
-    """A token for whoever knows the password. ``label``: what it is for."""
+    """A request for a token with a name and a password. ``label`` says what it is for."""
 
     name: Annotated[str, Field(max_length=100)]
     password: Claimed
@@ -194,13 +217,13 @@ class SignInWithPassword(SecretContract):
 
 
 class TokenQuestion(SecretContract):
-    """A service asks whose a token is that it was sent (as RFC 7662 has it)."""
+    """A request of a service for the holder of a token (compare RFC 7662)."""
 
     token: Claimed
 
 
 class TokenHolder(Contract):
-    """``name``, ``role``: None: the token opens nothing."""
+    """The person of a token. ``name`` and ``role`` are None if the token is not valid."""
 
     name: str | None = None
     role: Role | None = None
@@ -208,7 +231,7 @@ class TokenHolder(Contract):
 
 
 class OnBehalfOf(Contract):
-    """For whom a service asks another one, and which request of his it answers."""
+    """The person for whom a service makes a request, and the uid of the person's request."""
 
     name: str
     role: Role
