@@ -1,4 +1,4 @@
-"""One pilot, with what it has and what it did last."""
+"""One pilot with its jobs, its last attempts and its statistics."""
 
 from uuid import UUID
 
@@ -10,8 +10,11 @@ from sluice.contracts.states import AttemptOutcome, ErrorClass
 
 
 class PilotJob(Contract):
-    """An attempt of a pilot at a job. ``outcome`` None: it has it now; ``started_at`` None: it has
-    not begun. ``seconds``: that it ran."""
+    """An attempt of a pilot at a job.
+
+    ``outcome`` is None if the attempt has not ended. ``started_at`` is None if it has not started.
+    ``seconds`` is how long it ran.
+    """
 
     job_id: int
     attempt: int
@@ -29,8 +32,11 @@ class PilotJob(Contract):
 
 
 class PilotStep(Contract):
-    """What a pilot did of a step lately: attempts that finished, that did not, and how many seconds
-    the finished ones ran."""
+    """Recent attempts of a pilot at the jobs of a step.
+
+    ``finished`` and ``failed`` are numbers of attempts. ``mean`` and ``longest`` are the run times
+    of finished attempts in seconds.
+    """
 
     step: str
     template: str
@@ -41,10 +47,13 @@ class PilotStep(Contract):
 
 
 class KnownWork(Contract):
-    """What is known of a worker, the pilots of one name and host, from all that it did of a step:
-    ``jobs`` that finished, ``failures``: attempts that failed (None: a WMS of the release before
-    does not tell). ``seconds`` that one takes, the newest counting most, and within which it has
-    ``likely`` ended; ``failing``: the share of its last attempts that failed."""
+    """Statistics of a worker's attempts at a step.
+
+    A worker is all pilots with the same name and host. ``jobs`` is the number of finished jobs,
+    ``failures`` the number of failed attempts (None from an older WMS). ``seconds`` is the typical
+    run time; the newest jobs count most. A job is likely to end within ``likely`` seconds.
+    ``failing`` is the share of recent attempts that failed.
+    """
 
     step: str
     template: str
@@ -56,8 +65,12 @@ class KnownWork(Contract):
 
 
 class PilotDetail(Contract):
-    """A pilot with what it has now, the attempts that ended last, the last that did not finish, its
-    last ``attempts`` by step, and what is known of its work in all, what it did last first."""
+    """A pilot with its jobs and attempts.
+
+    ``jobs`` are those that the pilot has now, ``ended`` its last attempts, ``failures`` its last
+    attempts that failed or were lost. ``steps`` summarizes the last ``attempts`` attempts by step.
+    ``known`` has the statistics of all its work, the latest first.
+    """
 
     pilot: Pilot
     jobs: list[PilotJob]

@@ -1,4 +1,4 @@
-"""Pilots as people see them: what each is, offers and does."""
+"""Pilots as people see them."""
 
 import operator
 from enum import StrEnum
@@ -16,21 +16,28 @@ from sluice.contracts.warm_workers import LoadedTools, LoadState
 
 
 class PilotActivity(StrEnum):
-    """What a pilot does, for a person."""
+    """What a pilot does, for people."""
 
-    STARTING = "starting"  #: has registered, and not been heard of since
+    STARTING = "starting"  #: registered, and not heard of since
     WORKING = "working"
-    RECONFIGURING = "reconfiguring"  #: loads tools; no slot works meanwhile
+    RECONFIGURING = "reconfiguring"  #: loads tools, and no slot works
     IDLE = "idle"
-    DRAINING = "draining"  #: finishes what it has
-    STOPPING = "stopping"  #: hands back what it has
-    FAILED = "failed"  #: stopped answering
+    DRAINING = "draining"  #: finishes its jobs and takes no others
+    STOPPING = "stopping"  #: hands its jobs back
+    FAILED = "failed"  #: sends no heartbeats
     GONE = "gone"
 
 
 class Pilot(WithIsolation):
-    """``leased``, ``running``: by its heartbeats. Pages alone have ``busy``: slots with a job,
-    ``booked``: by jobs, ``stopping``: hands them back, ``to_load``: the step that goes first."""
+    """A pilot.
+
+    ``leased`` and ``running`` are numbers of jobs, as reported by heartbeats. ``busy`` is the
+    number of slots with a job. ``booked`` is the allocation of these jobs. A ``stopping`` pilot
+    hands its jobs back. ``to_load`` is the step whose jobs the pilot gets first.
+
+    A list without ``limit`` leaves out ``sandbox``, ``busy``, ``booked``, ``stopping``, ``loaded``,
+    ``to_load``, ``trouble`` and ``distrusted``.
+    """
 
     uid: UUID
     name: Name
@@ -50,18 +57,19 @@ class Pilot(WithIsolation):
     stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
     loaded: LoadedTools = Field(default_factory=list)
     to_load: Annotated[str | None, Field(exclude_if=absent)] = None
-    #: Why it takes no jobs now; empty: it takes some.
+    #: Why the pilot takes no jobs now. Empty if it takes jobs.
     trouble: Annotated[str, Field(exclude_if=operator.not_)] = ""
-    #: Steps at which its attempts fail where those of others succeed: it gets a job now and then.
+    #: Steps whose jobs fail on this pilot and succeed on others. It gets such a job now and then.
     distrusted: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
 
     @property
     def loading_tools(self) -> int:
-        """Number of slots that are loading a tool for their next job."""
+        """Return the number of slots that are loading a tool for their next job."""
         return sum(tool.state is LoadState.LOADING for tool in self.loaded)
 
     @property
     def activity(self) -> PilotActivity:
+        """Return what the pilot does now."""
         match self.state:
             case PilotState.ACTIVE:
                 return self._activity_of_active()
@@ -81,8 +89,10 @@ class Pilot(WithIsolation):
         return PilotActivity.STARTING if started else PilotActivity.IDLE
 
     def in_use(self, between: str = " of ") -> dict[str, str]:
-        """Of what its node offers, how much its jobs take, by what it is: ``2 of 8`` cores. MiB of
-        memory and disk; disk, where jobs have asked for some."""
+        """Return how much of the node's capacity jobs use, by resource, such as ``2 of 8`` cores.
+
+        Memory and disk are in MiB. Disk is included if jobs have requested some.
+        """
         has = self.resources
         offered = AllocatedAmounts(
             cores=has.cores, ram=has.ram, disk=has.disk, gpus=len(has.gpus), named=has.named
@@ -91,7 +101,10 @@ class Pilot(WithIsolation):
 
     @property
     def busy_slots(self) -> int:
-        """Of a WMS of the release before, which does not say: at most as many."""
+        """Return the number of slots with a job.
+
+        If an older WMS does not tell the number, the result is an upper limit.
+        """
         if self.busy is not None:
             return self.busy
         return (
@@ -102,8 +115,11 @@ class Pilot(WithIsolation):
 
 
 class PilotList(Contract):
-    """``after``: where the next page begins, ``total``: how many there are on all pages; both only
-    for who asked for a page."""
+    """A page of pilots.
+
+    ``after`` is where the next page begins. ``total`` is the number of pilots on all pages. A list
+    without ``limit`` has neither.
+    """
 
     pilots: list[Pilot]
     after: str | None = Field(default=None, exclude_if=absent)
@@ -111,5 +127,5 @@ class PilotList(Contract):
 
     @property
     def number(self) -> int:
-        """Of those listed, where nobody says how many there are."""
+        """Return the number of all pilots, or of the listed ones if ``total`` is missing."""
         return len(self.pilots) if self.total is None else self.total

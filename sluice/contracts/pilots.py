@@ -1,4 +1,4 @@
-"""What pilots and the WMS say to each other (REST, asked by the pilot)."""
+"""The REST protocol between pilots and the WMS. The pilot sends all requests."""
 
 import operator
 from collections import Counter
@@ -44,14 +44,18 @@ from sluice.contracts.warm_workers import LoadedKinds, LoadedTools
 from sluice.contracts.wire import FlatContract, FlattenedField
 from sluice.contracts.wording import in_words
 
-#: Cores, and MiB, of a node.
+#: Maximum of the cores of a node, and of its MiB of memory or disk.
 MOST_OF_NODE = 2**40
 
 
 class NodeResources(Contract):
-    """``ram`` and ``disk`` in MiB. ``gpus``: names; ``devices``: each of them, left out where there
-    is none, as the release before does not know it; nor ``named`` resources and ``labels``, of
-    which its operator tells. ``part``: of its node, which others share, as in ``1/2``."""
+    """The resources of a node.
+
+    ``ram`` and ``disk`` are in MiB. ``gpus`` has the names of the GPUs, ``devices`` their details.
+    ``named`` resources and ``labels`` are declared by the node's operator. ``part`` is the part of
+    the node that the pilot has, such as ``1/2``, if other pilots share the node. Empty fields are
+    left out, because the previous release does not know them.
+    """
 
     cores: Annotated[float, Field(gt=0)]
     ram: int
@@ -64,27 +68,29 @@ class NodeResources(Contract):
 
     @property
     def known_gpus(self) -> list[Gpu]:
-        """Of a pilot of the release before, nothing but their number and names."""
+        """Return the GPUs.
+
+        A pilot of the previous release reports only their number and names.
+        """
         return self.devices or [
             Gpu(uuid=str(number), name=name) for number, name in enumerate(self.gpus)
         ]
 
     @property
     def part_in_words(self) -> str:
-        """``part 1 of 2 of its node``; empty where all is its own."""
+        """Return the part, such as ``part 1 of 2 of its node``; empty for a whole node."""
         return part_in_words(self.part) if self.part else ""
 
     @property
     def gpus_in_words(self) -> str:
-        """``2 × NVIDIA A2``; empty where there is none."""
+        """Return the GPUs, such as ``2 × NVIDIA A2``; empty if there are none."""
         return ", ".join(f"{number} × {name}" for name, number in Counter(self.gpus).items())
 
 
 class WithIsolation(Contract):
-    """What the node has to keep jobs in. Each is left out where there is none: the release before
-    knows neither."""
+    """The isolation that a node has for jobs. Empty fields are left out for older services."""
 
-    #: Container engines that work on the node, the one used first.
+    #: Container engines that work on the node. The first one is used.
     engines: Annotated[list[ContainerEngine], Field(exclude_if=operator.not_)] = Field(
         default_factory=list
     )
@@ -109,7 +115,10 @@ def _few(node: NodeResources) -> NodeResources:
 
 
 class RegisterPilot(WithIsolation):
-    """``uid`` is chosen by the pilot, so that a repeated registration is the same pilot."""
+    """A request to register a pilot.
+
+    The pilot chooses ``uid``, so a repeated registration is the same pilot.
+    """
 
     uid: UUID
     name: Name
@@ -120,23 +129,28 @@ class RegisterPilot(WithIsolation):
 
 
 class Registration(Contract):
-    """Seconds. A pilot sends a heartbeat every ``heartbeat`` and stops a job before its ``lease``
-    has run out unrenewed."""
+    """The answer to a registration. Both times are in seconds.
+
+    A pilot sends a heartbeat every ``heartbeat`` seconds. A lease lasts ``lease`` seconds. The
+    pilot stops a job before its lease ends, unless the lease is renewed.
+    """
 
     heartbeat: float
     lease: float
 
 
 class StorageUrls(Contract):
-    """Storages that jobs write to: nothing of attempts is removed anywhere else."""
+    """The storages that jobs write to. Pilots remove files of attempts only there."""
 
     urls: list[StorageUrl]
 
 
 class Room(Contract):
-    """What a pilot has left of its node. ``free``: now. ``soon``: when the jobs have ended that do
-    not take long. ``ahead``: how many of the jobs that it asks for are to come after those that it
-    has."""
+    """The free capacity of a pilot.
+
+    ``free`` is free now. ``soon`` is free when all short jobs have ended. The pilot will start
+    ``ahead`` of the requested jobs later, after those that it has.
+    """
 
     free: Amounts
     soon: Amounts
@@ -144,10 +158,13 @@ class Room(Contract):
 
 
 class LeaseRequest(Contract):
-    """``jobs``: as many as it can take now. ``wait``: seconds the WMS may hold the answer back
-    until there is work. ``known_tasks``: tasks whose description it has. ``room``: what the jobs
-    have to fit in; pilots of the release before do not say, and are not told what they would not
-    understand."""
+    """A request for jobs.
+
+    ``jobs`` is the maximum number of jobs. The WMS may delay the answer by ``wait`` seconds until
+    there are jobs. ``known_tasks`` are tasks whose description the pilot has. ``room`` is the
+    capacity that the jobs must fit in. Pilots of the previous release do not send it, and get no
+    jobs that need newer features. ``loaded`` has the kinds of the pilot's warm workers.
+    """
 
     jobs: Annotated[int, Field(ge=1, le=1024)]
     wait: Annotated[float, Field(ge=0, le=60)] = 0.0
@@ -157,8 +174,11 @@ class LeaseRequest(Contract):
 
 
 class LeasedJob(Contract):
-    """(``id``, ``attempt``) is the fencing token: a report with another attempt number changes
-    nothing. ``ram``, ``gpu_memory``: MiB, where that is not what its task says."""
+    """A job that is leased to a pilot.
+
+    ``id`` and ``attempt`` are the fencing token. A report with another attempt has no effect.
+    ``ram`` and ``gpu_memory`` are in MiB. They are present if they differ from those of the task.
+    """
 
     id: int
     attempt: int
@@ -170,15 +190,17 @@ class LeasedJob(Contract):
 
 
 class BundlePort(Contract):
-    """A port whose entries are bundles. ``whole``: it takes the list of all values, else a single
-    value."""
+    """A port whose entries are bundles.
+
+    If ``whole`` is true, the port takes the list of all values, else a single value.
+    """
 
     port: str
     whole: bool = False
 
 
 class PilotTask(FlatContract):
-    """What a pilot has to know of a task, sent once."""
+    """The description of a task for a pilot, which is sent once."""
 
     uid: UUID
     chain_uid: UUID
@@ -187,16 +209,16 @@ class PilotTask(FlatContract):
     args: dict[str, Any]
     mode: TaskMode
     depth: int = 0
-    #: Empty where its jobs are made of values alone.
+    #: The port of the main input. Empty if the jobs have only values.
     dat_in_port: str
-    #: Further ports that take files.
+    #: Other ports that take files.
     side_ports: list[str] = Field(default_factory=list)
-    #: Files that every job gets beside its own, in order, each with its port.
+    #: Files that all jobs get, in order, each with its port.
     shared_inputs: list[InputFile] = Field(default_factory=list)
-    #: Ports whose entries are no plain files.
+    #: Ports whose entries are not plain files.
     bundles: list[BundlePort] = Field(default_factory=list)
-    #: Most entries of one job; with more than 1, the tool runs once for the inputs of each number,
-    #: and outputs carry it.
+    #: Maximum number of entries of one job. With more than 1, the tool runs once for each entry.
+    #: Then outputs have the number of their entry.
     batch: Annotated[int, Field(ge=1)] = 1
     outputs: list[TaskOutput]
     log_out_uid: UUID
@@ -205,82 +227,105 @@ class PilotTask(FlatContract):
 
 
 class Lease(Contract):
-    """``seconds``: for how long the jobs are the pilot's from the moment it sent the request,
-    unless a heartbeat renews them."""
+    """Jobs that are leased to a pilot.
+
+    The lease ends ``seconds`` after the pilot sent the request, unless a heartbeat renews it.
+    ``tasks`` describes tasks that the pilot does not know.
+    """
 
     seconds: float
     jobs: list[LeasedJob]
     tasks: list[PilotTask]
-    #: True: take nothing more, finish, sign off.
+    #: The pilot must finish its jobs, take no others, and sign off.
     drain: bool = False
 
 
 class JobToken(Contract):
+    """The fencing token of an attempt."""
+
     id: int
     attempt: int
 
 
 class StartedJob(JobToken):
-    """``bytes``: of the outputs, in the phase in which they are stored."""
+    """An attempt that has started.
+
+    ``bytes`` is the size of the outputs. It is present while they are stored.
+    """
 
     started_at: Timestamp
     phase: Annotated[AttemptPhase | None, Field(exclude_if=absent)] = None
     bytes: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
 
 
-#: Of a pilot, the end of a sentence.
+#: Why a pilot takes no jobs, as the end of a sentence.
 Trouble = Annotated[str, Field(max_length=400, exclude_if=operator.not_)]
 
 
 class Heartbeat(Contract):
-    """Renews all leases of the pilot on the jobs named. ``confirmed``: commands carried out since
-    the last one."""
+    """A heartbeat, which renews the leases of the named jobs.
+
+    ``waiting`` jobs have not started. ``confirmed`` are commands carried out since the last
+    heartbeat.
+    """
 
     running: list[StartedJob] = Field(default_factory=list)
     waiting: list[JobToken] = Field(default_factory=list)
     confirmed: list[JobToken] = Field(default_factory=list)
     loaded: LoadedTools = Field(default_factory=list)
-    #: Why the pilot takes no jobs now; empty: it takes some.
+    #: Why the pilot takes no jobs now. Empty if it takes jobs.
     trouble: Trouble = ""
 
 
 class Command(Contract):
-    """``cancel``: stop that attempt, report it canceled. ``abandon``: it is no longer this pilot's;
-    stop it, report nothing."""
+    """A command to a pilot.
+
+    ``cancel`` stops the attempt, and the pilot reports it as canceled. ``abandon`` stops the
+    attempt without a report, because the job no longer belongs to the pilot.
+    """
 
     kind: Literal["cancel", "abandon"]
     job: JobToken
 
 
 class HeartbeatAnswer(Contract):
+    """The answer to a heartbeat.
+
+    ``lease`` is the duration of the renewed leases in seconds. If ``drain`` is true, the pilot
+    finishes its jobs, takes no others, and signs off.
+    """
+
     lease: float
     commands: list[Command] = Field(default_factory=list)
     drain: bool = False
 
 
-#: Of a file that a job wrote, in bytes (9 PB): sums of many fit into a column of the catalogue.
+#: Maximum size of an output file in bytes (9 PB). Sums of many sizes fit into the catalogue.
 MOST_SIZE = 2**53
 Size = Annotated[int, Field(ge=0, le=MOST_SIZE)]
-#: When an attempt began or ended, by its node's clock, which may be wrong.
+#: The start or end of an attempt, by the clock of its node, which may be wrong.
 ReportedTime = Annotated[
     datetime,
     AwareDatetime,
     Field(ge=datetime(1970, 1, 1, tzinfo=UTC), le=datetime(2100, 1, 1, tzinfo=UTC)),
 ]
-#: MiB, or seconds.
+#: A measured value in MiB or seconds.
 MeasuredAmount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
 
 
 class OutputFile(Contract):
-    """A file that is safely on its storage, under its final name. ``number``: of its entry; None:
-    that of the job. ``counts``: what the tool says that it counted in it."""
+    """An output file that is stored under its final name.
+
+    ``number`` is that of its entry in the job. None stands for the number of the job. ``counts``
+    are the tool's counts for this file.
+    """
 
     port: str
     name: FileName
     size: Size
     checksum: Checksum
     url: NewUrl
-    # A WMS of the release before refuses what it does not know.
+    # Left out if None, because a WMS of the previous release refuses unknown fields.
     number: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
         default=None, exclude_if=lambda number: number is None
     )
@@ -288,6 +333,8 @@ class OutputFile(Contract):
 
 
 class LogFile(Contract):
+    """The log of an attempt, which is stored under its final name."""
+
     name: FileName
     size: Size
     checksum: Checksum
@@ -295,6 +342,8 @@ class LogFile(Contract):
 
 
 class AttemptReport(Contract):
+    """The end of an attempt."""
+
     id: int
     attempt: int
     outcome: AttemptOutcome
@@ -302,38 +351,49 @@ class AttemptReport(Contract):
     ended_at: ReportedTime
     exit_code: int | None = None
     error_class: ErrorClass | None = None
-    #: A sentence that a person understands.
+    #: A sentence for people.
     message: Annotated[str, Field(max_length=4000)] = ""
     outputs: list[OutputFile] = Field(default_factory=list)
     log: LogFile | None = None
     peak_memory: MeasuredAmount | None = None
     cpu_seconds: MeasuredAmount | None = None
-    #: MiB of the GPU, or of the part of one, that was full; 0: not known. None: none was.
+    #: MiB of the GPU, or part of a GPU, that was full. 0 if not known. None if no GPU was full.
     gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1, exclude_if=absent)] = None
-    #: There may be checkpoints of the job: the answer is to say whether it has ended.
+    #: The job may have checkpoints. The answer must say whether the job has ended.
     checkpoint: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    #: Of an attempt that failed with ``no_room`` since a storage was full.
+    #: The full storage, if the attempt failed with ``no_room``.
     no_room: Annotated[FullStorage | None, Field(exclude_if=absent)] = None
-    #: Of what the job reserved, as far as its tool says it; the rest of a quota is given back.
+    #: Used amounts of the job's resources, if the tool reports them. A quota gets the rest back.
     spent: SpentAmounts = Field(default_factory=dict)
 
 
 class Report(Contract):
+    """A report on attempts that have ended."""
+
     reports: Annotated[list[AttemptReport], Field(min_length=1, max_length=1024)]
 
 
 class AnsweredReport(JobToken):
-    """``ended``: the job has, with this attempt or another; said to who has asked for it."""
+    """The answer to the report on one attempt.
+
+    ``ended`` says that the job has ended, with this attempt or another. It is present if the report
+    has ``checkpoint``.
+    """
 
     answer: ReportAnswer
     ended: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
 
 class ReportAnswers(Contract):
+    """The answers to a report, one for each attempt."""
+
     answers: list[AnsweredReport]
 
 
 class SignOff(Contract):
-    """The pilot ends; jobs it names go back at once, unstarted."""
+    """A message that the pilot ends.
+
+    The ``returned`` jobs were not started, and are ready again at once.
+    """
 
     returned: list[JobToken] = Field(default_factory=list)

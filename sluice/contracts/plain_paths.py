@@ -1,15 +1,17 @@
-"""Paths that mean the same to whoever reads them: what may be below a storage's URL."""
+"""Plain paths, which mean the same to every reader. Paths below a storage's URL are plain."""
 
 from urllib.parse import unquote
 
-#: Escapes inside escapes are undone as often as this; a path with more is refused.
+#: Maximum number of times that a path is decoded. A path with more nested escapes is refused.
 MOST_UNQUOTED = 4
 _UNPLAIN = frozenset({"", ".", ".."})
 
 
 def stays_inside(path: str) -> bool:
-    """Is it a plain path, as written and with per-cent escapes undone: no ``.`` or ``..``, no empty
-    part, no second protocol?"""
+    """Return whether a path is plain, as it is and with percent escapes decoded.
+
+    A plain path has no empty part, no ``.`` or ``..``, no ``::`` and no NUL.
+    """
     for _ in range(MOST_UNQUOTED):
         if (
             "\x00" in path

@@ -1,5 +1,4 @@
-"""A template as the services see it: compiled once from CWL at upload: nobody else reads CWL or
-evaluates an expression."""
+"""The plan of a template. Services use it instead of CWL, which is compiled once, at upload."""
 
 import operator
 from typing import Annotated, Any, Literal
@@ -14,37 +13,37 @@ from sluice.contracts.secrets import SecretRef
 from sluice.contracts.states import EntryKind, InputMode, Pick, TaskMode
 from sluice.contracts.wire import FlatContract, FlattenedField, Wire
 
-#: Types of a parameter that is a data set.
+#: Types of a parameter whose value is a data set.
 FILES = {"type": "array", "items": "File"}
 DIRECTORIES = {"type": "array", "items": "Directory"}
 
 
 class SecondaryFile(Contract):
-    """A file beside a primary one, by CWL's pattern: each ``^`` at its start takes one ending off,
-    the rest is put on."""
+    """A secondary file. Each leading ``^`` of the pattern removes an ending, the rest is added."""
 
     pattern: str
     required: bool = True
 
 
 class DataEntries(Contract):
-    """What the entries of a data set from outside are in CWL; where they are no plain files, the
-    catalogue has bundles."""
+    """The CWL type of an input data set's entries. All but plain files are stored as bundles."""
 
     type: Literal["File", "Directory"] = "File"
     secondary_files: list[SecondaryFile] = Field(default_factory=list)
 
     @property
     def kind(self) -> EntryKind:
+        """Return what an entry is in the catalogue."""
         return (
             EntryKind.FILE if self.type == "File" and not self.secondary_files else EntryKind.BUNDLE
         )
 
 
 class Parameter(Contract):
-    """A workflow input other than the data set. ``type``: CWL type as JSON (a name such as ``int``,
-    or a structure). ``entries``: of one whose value is a data set of bundles (directories, files
-    with secondary files), what they are."""
+    """An input of the workflow other than the data set.
+
+    ``type`` is a CWL type in JSON. ``entries`` describes the entries of a data set of bundles.
+    """
 
     type: Any
     default: Any = None
@@ -54,17 +53,21 @@ class Parameter(Contract):
 
 
 class Equals(Contract):
+    """The condition that a value equals ``value``."""
+
     kind: Literal["equals"] = "equals"
     value: str | int | float | bool | None
 
 
 class OneOf(Contract):
+    """The condition that a value is one of ``values``."""
+
     kind: Literal["one_of"] = "one_of"
     values: list[str | int | float | bool]
 
 
 class Between(Contract):
-    """Both bounds belong to the range; None: open on that side."""
+    """The condition that a value is in a range, bounds included. None is no bound."""
 
     kind: Literal["between"] = "between"
     minimum: float | None = None
@@ -72,7 +75,7 @@ class Between(Contract):
 
 
 class Glob(Contract):
-    """Shell pattern, case-sensitive."""
+    """The condition that a text matches a shell pattern, case-sensitive."""
 
     kind: Literal["glob"] = "glob"
     pattern: str
@@ -82,9 +85,7 @@ Condition = Annotated[Equals | OneOf | Between | Glob, Field(discriminator="kind
 
 
 class Require(Contract):
-    """What must hold when a chain is made. ``files``, ``bytes``: how many the data set has;
-    ``meta``: of its metadata, as in ``Plan.match``; ``parameters``: of the values of the chain's
-    parameters."""
+    """Conditions of a new chain: on size and metadata of the data set, and on parameters."""
 
     files: Annotated[Condition | None, Field(exclude_if=absent)] = None
     bytes: Annotated[Condition | None, Field(exclude_if=absent)] = None
@@ -93,23 +94,29 @@ class Require(Contract):
 
 
 class Boundary(Contract):
-    """Shares of a step's input. Below ``minimum`` the task fails; at ``sufficient`` the rest is
-    canceled, the task finished."""
+    """Shares of the jobs of a task.
+
+    If fewer than ``minimum`` can succeed, the task fails. At ``sufficient``, the task is finished
+    and the rest is canceled.
+    """
 
     minimum: Share = 1.0
     sufficient: Share = 1.0
 
 
-#: What is not tried again unless a step asks for it, as it ends in the same way: a tool that ran
-#: over its time; one that ran out of memory where no node has more; one whose program is not there,
-#: or cannot be run.
+#: Errors that are retried only on request, because they would occur again: the time limit, too
+#: little memory on all nodes, a program that is missing or not executable.
 Hopeless = Literal["tool_timeout", "out_of_memory", "no_program"]
 
 
 class Retry(Contract):
-    """``attempts``: most attempts at each job. ``backoff``: seconds before the next attempt,
-    doubled for each further one. ``also``: what is tried again although it ends in the same way.
-    ``speculate``: a job that takes long may be begun by another pilot, too."""
+    """How jobs of a step are retried.
+
+    ``attempts`` is the maximum number of attempts of each job. ``backoff`` is the time in seconds
+    before the second attempt, and doubles for each further one. ``also`` lists errors that are
+    retried although they are likely to occur again. ``speculate`` allows duplicate attempts of
+    stragglers.
+    """
 
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
     backoff: Annotated[float, Field(ge=0.0, le=86_400.0)] = 1.0
@@ -118,8 +125,10 @@ class Retry(Contract):
 
 
 class MergeGroups(Contract):
-    """How the files of a merge step are grouped, in order; at most one is given, neither: all files
-    in one job. ``tree``: what the groups give is merged in groups again, until there is one file.
+    """How the files of a merge step are grouped, in order.
+
+    At most one of ``files`` and ``bytes`` is given. Without both, one job gets all files. ``tree``
+    merges the outputs of the groups in groups again, until one file is left.
     """
 
     files: Annotated[int, Field(ge=1)] | None = None
@@ -128,35 +137,35 @@ class MergeGroups(Contract):
 
 
 class Batch(Contract):
-    """So many entries, in order, are one job; the tool runs for each by itself."""
+    """The number of entries, in order, in one job. The tool runs once for each entry."""
 
     files: Annotated[int, Field(ge=1, le=1000)] = 1
 
 
 class Source(Contract):
-    """Where a step's files come from: an output of a step, or (``step`` None) the workflow's data
-    input or a parameter that is a file."""
+    """The source of a step's files: an output of ``step``, or an input of the workflow."""
 
     step: str | None
     port: str
 
 
-#: So many numbers has each of the data sets that stand one behind the other; a file's own number
-#: must be below.
+#: The distance between the file numbers of joined data sets. A file's own number must be less.
 STRIDE = 10**13
 
 
 class NextSource(Contract):
-    """A source whose files come behind those of another; ``start`` is added to their numbers."""
+    """A source whose files follow those of another. ``start`` is added to their numbers."""
 
     source: Source
     start: int = 0
 
 
 class StepInput(Contract):
-    """A data set that a step reads. ``optional``: its tool does without (CWL ``File?``), where
-    there is no file. ``next_sources``: files that come behind those of ``source``; ``pick``: one
-    file is taken of all that there are."""
+    """A data set that a step reads.
+
+    If ``optional`` is true, the tool runs also without a file (CWL: ``File?``). Files of
+    ``next_sources`` follow those of ``source``. ``pick`` takes one of all these files.
+    """
 
     port: str
     source: Source
@@ -168,28 +177,29 @@ class StepInput(Contract):
 
     @property
     def sources(self) -> list[Source]:
+        """Return all sources of the input, in order."""
         return [self.source, *(further.source for further in self.next_sources)]
 
 
 def main_input_mode(mode: TaskMode) -> InputMode:
-    """What a job gets of the main input."""
+    """Return what a job gets of the main input."""
     return InputMode.ALL if mode is TaskMode.MERGE else InputMode.EACH
 
 
 def mode_on_the_wire(wire: Wire) -> InputMode:
-    """The same, of a step or task in the flat form, which may be wrong."""
+    """Return the same for a step or task in the flat form, which may be invalid."""
     return main_input_mode(TaskMode.MERGE if wire.get("mode") == TaskMode.MERGE else TaskMode.MAP)
 
 
 class ParameterRef(Contract):
-    """A step input that takes the value of a workflow parameter."""
+    """An argument that has the value of a workflow parameter."""
 
     kind: Literal["parameter"] = "parameter"
     name: str
 
 
 class Constant(Contract):
-    """A step input with a fixed value (its ``default``)."""
+    """An argument with a fixed value (the ``default`` of the step input)."""
 
     kind: Literal["constant"] = "constant"
     value: Any
@@ -199,8 +209,11 @@ Argument = Annotated[ParameterRef | Constant, Field(discriminator="kind")]
 
 
 class StepOutput(Contract):
-    """``optional``: the tool may give nothing (CWL ``File?``): that filters. ``spread``: the tool
-    gives a list in the step's only job, and each of its items is an entry of its own."""
+    """An output of a step.
+
+    If ``optional`` is true, the tool may write nothing (CWL: ``File?``), so the step is a filter.
+    If ``spread`` is true, the step has one job that writes a list. Each item becomes an entry.
+    """
 
     port: str
     optional: bool = False
@@ -209,17 +222,19 @@ class StepOutput(Contract):
 
 
 class PlanStep(FlatContract):
-    """One step: a task over a data set. It scatters over the data sets of which a job gets ``EACH``
-    file, and over the lists at ``needs.items``, which are among the ``arguments``; where there are
-    such lists alone, or the step runs once on what a chain is given beside its data set, the main
-    input is the chain's data set, of which a job gets ``NONE``.
-    ``tool``: the CommandLineTool as a self-contained CWL document (JSON). In the stored form, the
-    main input stands in ``source`` and ``data_*``, further ones in ``side_inputs``."""
+    """A step of the workflow.
+
+    The step scatters over the data sets with mode ``EACH`` and the lists at ``needs.items``, which
+    are among the ``arguments``. If no data set determines the jobs, the main input is the chain's
+    data set, with mode ``NONE``. ``tool`` is the CommandLineTool as a self-contained CWL document
+    in JSON. The stored form has the main input in ``source`` and ``data_*``, others in
+    ``side_inputs``.
+    """
 
     name: str
     doc: str = ""
     mode: TaskMode
-    #: The first is the main one: jobs are made of its files.
+    #: The first is the main input. Jobs are made of its files.
     inputs: Annotated[
         list[StepInput],
         Field(min_length=1),
@@ -234,7 +249,7 @@ class PlanStep(FlatContract):
             implied={"mode": mode_on_the_wire},
         ),
     ]
-    #: There is exactly one job, also where there is no file: the step runs on single values.
+    #: The step runs on single values. It has exactly one job, even if there is no file.
     single: bool = False
     arguments: dict[str, Argument] = Field(default_factory=dict)
     outputs: Annotated[list[StepOutput], Field(min_length=1)]
@@ -244,48 +259,52 @@ class PlanStep(FlatContract):
     rank: float = 1.0
     groups: MergeGroups = MergeGroups()
     batch: Batch = Batch()
-    #: ``dataset``: it waits for the whole data set, also where it could take files as they come.
+    #: ``dataset`` makes the step wait for the whole data set (no dataflow scheduling).
     flow: Annotated[Literal["dataset"] | None, Field(exclude_if=absent)] = None
     needs: Annotated[Needs, FlattenedField()] = Needs()
-    #: Ports of which each combination is a job, the last one's entries the fastest; none: what is
-    #: scattered over is taken together, by number.
+    #: Ports whose combinations are jobs. The last port varies fastest. Without such ports, entries
+    #: with the same number belong together.
     cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
-    #: What is taken together is so by its place in each, not by number.
+    #: Entries at the same position belong together, not those with the same number.
     by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
 
     @property
     def in_words(self) -> str:
+        """Return the mode and the checkpoint of the step for people."""
         kept = self.needs.checkpoint
         return f"{self.mode.value}, {kept.words}" if kept else self.mode.value
 
     @property
     def main_input(self) -> StepInput:
+        """Return the input that jobs are made of."""
         return self.inputs[0]
 
     @property
     def takes_as_they_come(self) -> bool:
-        """Can it begin before what its jobs get one file, or a group, of is complete? The WMS makes
-        jobs of what is there where it can, and else waits."""
+        """Return whether jobs can be created before all input files exist."""
         in_parts = self.mode is TaskMode.MAP or self.groups != MergeGroups()
         by_number = not self.cross and not self.needs.items and not self.by_place
         return in_parts and by_number and not self.single and self.flow is None
 
     @property
     def inputs_that_come(self) -> list[StepInput]:
-        """Of which a job gets a file, or a group of files."""
+        """Return the inputs of which a job gets one file or one group of files."""
         if self.mode is TaskMode.MERGE:
             return [self.main_input]
         return [given for given in self.inputs if given.mode is InputMode.EACH]
 
     @property
     def sources(self) -> list[Source]:
-        """Of all data sets that it reads."""
+        """Return the sources of all inputs."""
         return [source for given in self.inputs for source in given.sources]
 
 
 class PlanOutput(Contract):
-    """A workflow output: the data set that ``step`` writes at ``port``. ``single``: one value in
-    CWL, no list of them. ``collect``: the standing data set that its files are appended to."""
+    """An output of the workflow: the data set that ``step`` writes at ``port``.
+
+    If ``single`` is true, the output is one value in CWL, else a list. ``collect`` names the
+    append-only data set that gets the files.
+    """
 
     name: str
     step: str
@@ -298,10 +317,12 @@ class PlanOutput(Contract):
 class Retention(Contract):
     """What is deleted when a chain has finished.
 
-    ``input``: what becomes of the first input once the output is safe. ``only_copies``: delete it
-    even where nobody said that it is a copy; true where the template itself says ``input: delete``.
-    ``logs``: whether the logs of a step go with its output when none of its jobs failed; those of
-    failed steps and of steps that wrote the workflow's output stay in any case."""
+    ``input`` says what happens to the input data set once the output is safe. Without
+    ``only_copies``, the input is deleted only if it is registered as a copy. ``only_copies`` is
+    true if the template says ``input: delete``. ``logs`` says whether logs of a step are deleted
+    with its output. They stay if a job of the step failed, or if the step wrote an output of the
+    workflow.
+    """
 
     input: Literal["delete", "keep"] = "delete"
     only_copies: Annotated[bool, Field(exclude_if=operator.not_)] = False
@@ -309,8 +330,7 @@ class Retention(Contract):
 
 
 class Plan(Contract):
-    """Steps stand in document order and form a graph without cycles. ``data_input``: the input that
-    is the data set; empty: there is none, and a chain is made of values alone."""
+    """The plan of a template. Without ``data_input``, a chain has no data set, only values."""
 
     name: str
     doc: str = ""
@@ -319,32 +339,32 @@ class Plan(Contract):
     data_entries: DataEntries = DataEntries()
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     match: dict[str, Condition] = Field(default_factory=dict)
-    #: It runs by growth or by the clock: ``match`` is of the standing data sets that it takes
-    #: slices of.
+    #: The trigger. ``match`` then applies to the append-only data sets whose slices it takes.
     due: Annotated[Trigger | None, Field(exclude_if=absent)] = None
     priority: int = 0
     bind: dict[str, str] = Field(default_factory=dict)
-    #: Parameters that are given by nobody: their values are secrets.
+    #: Parameters whose values are secrets. Nobody gives values for them.
     secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
         default_factory=dict
     )
-    #: Parameters whose values are files of assets, unless somebody gives another one.
+    #: Parameters whose values are files of assets, unless a request gives other values.
     assets: Annotated[dict[str, AssetRef], Field(exclude_if=operator.not_)] = Field(
         default_factory=dict
     )
     require: Annotated[Require | None, Field(exclude_if=absent)] = None
     retention: Retention = Retention()
+    #: In document order, without cycles.
     steps: Annotated[list[PlanStep], Field(min_length=1)]
     outputs: Annotated[list[PlanOutput], Field(min_length=1)]
 
     @property
     def takes_dataset(self) -> bool:
+        """Return whether a chain needs a data set."""
         return bool(self.data_input)
 
     @property
     def file_parameters(self) -> list[str]:
-        """Parameters whose value is a file or directory, or those of a data set or an asset: steps
-        read it as a data set, by a source whose port is the parameter."""
+        """Return the parameters with files, which steps read as data sets (by ``Source.port``)."""
         return [
             name
             for name, parameter in self.parameters.items()
@@ -353,7 +373,7 @@ class Plan(Contract):
 
     @property
     def dataset_parameters(self) -> list[str]:
-        """Those of them that are all entries of a data set that each chain is given."""
+        """Return the file parameters whose value is a whole data set, given for each chain."""
         return [
             name
             for name in self.file_parameters
@@ -361,14 +381,14 @@ class Plan(Contract):
         ]
 
     def step(self, name: str) -> PlanStep:
-        """The step of that name; ``KeyError`` when there is none."""
+        """Return the step of this name, or raise ``KeyError``."""
         for step in self.steps:
             if step.name == name:
                 return step
         raise KeyError(name)
 
     def depth(self, name: str) -> int:
-        """How many steps lie before that one on the longest way to it; ``KeyError`` as ``step``."""
+        """Return the number of steps before this step, on the longest path to it."""
         known: dict[str, int] = {}
 
         def of(name: str) -> int:
