@@ -104,8 +104,8 @@ class Boundary(Contract):
     sufficient: Share = 1.0
 
 
-#: Errors that are retried only on request, because they would occur again: the time limit, too
-#: little memory on all nodes, a program that is missing or not executable.
+#: Errors that are retried only on request, because they would occur again: an exceeded time limit,
+#: too little memory on all nodes, and a missing or broken program.
 Hopeless = Literal["tool_timeout", "out_of_memory", "no_program"]
 
 
@@ -187,7 +187,7 @@ def main_input_mode(mode: TaskMode) -> InputMode:
 
 
 def mode_on_the_wire(wire: Wire) -> InputMode:
-    """Return the same for a step or task in the flat form, which may be invalid."""
+    """Return what a job gets of the main input of a flat step or task, which may be invalid."""
     return main_input_mode(TaskMode.MERGE if wire.get("mode") == TaskMode.MERGE else TaskMode.MAP)
 
 
