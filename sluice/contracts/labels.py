@@ -44,7 +44,7 @@ def chain_of(dataset: Dataset) -> UUID | None:
 def short_label(dataset: Dataset) -> str:
     """Return the label of a data set beside its chain.
 
-    Other data sets of the chain than its outputs have step and port only, as in ``sum.parts``.
+    Data sets of the chain that are not its outputs are named by step and port, as in ``sum.parts``.
     """
     called = label(dataset)
     return (

@@ -40,7 +40,7 @@ def facts_of(dataset: Dataset) -> dict[str, Any]:
 def called(dataset: Dataset) -> str:
     """Return the name of a data set for conditions.
 
-    For an append-only data set and its slices, it is the name in the templates.
+    For an append-only data set and its slices, it is the name in ``sluice:collect``.
     """
     return dataset.standing or (dataset.name if dataset.slice is None else dataset.slice.name)
 
@@ -160,9 +160,9 @@ def holds(condition: Condition, value: Any) -> bool:
 
 
 def bind(plan: Plan, facts: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the parameters bound to metadata, and the required ones without a value.
+    """Return the values of parameters bound to metadata, and required parameters without a value.
 
-    The latter are given as name → key. The chain service adds defaults.
+    The second result maps such a parameter to its metadata key. The chain service adds defaults.
     """
     bound = {name: facts[key] for name, key in plan.bind.items() if facts.get(key) is not None}
     missing = {

@@ -15,9 +15,9 @@ from sluice.contracts.tasks import Task
 class CloudEvent(BaseModel):
     """A message in the envelope of CloudEvents 1.0.
 
-    ``id`` is unique for ever. ``subject`` is the uid of the object that the message is about.
-    ``data`` has the type ``PAYLOADS[type]``. Unknown attributes are allowed, as the standard
-    requires.
+    ``id`` is never used for another message. ``subject`` is the uid of the object that the message
+    is about. ``type`` determines the fields of ``data`` (``PAYLOADS``). Unknown attributes are
+    allowed, as the standard requires.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")

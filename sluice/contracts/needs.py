@@ -94,7 +94,8 @@ class Warm(Contract):
 class Needs(Contract):
     """The needs of a step's jobs.
 
-    - ``device_type``: ``gpu`` requests one GPU; ``gpu`` has the details.
+    - ``device_type``: the value ``gpu`` requests one GPU.
+    - ``gpu``: how many GPUs a job needs, of which kind, and which part of each.
     - ``named``: amounts of resources that nodes offer by these names, or that have a global limit.
     - ``nodes``: labels that a node must have.
     - ``container``: None if the tool runs directly on the node.

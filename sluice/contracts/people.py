@@ -63,7 +63,7 @@ Label = Annotated[
 
 
 def _long_enough(password: SecretStr) -> SecretStr:
-    """Return a password of valid length; errors never contain it."""
+    """Return the password if its length is valid; errors never contain the password."""
     text = password.get_secret_value()
     try:
         text.encode()
@@ -142,7 +142,7 @@ class AccountList(Contract):
 class Me(Contract):
     """The caller.
 
-    ``account`` is None for a caller with the system's own token.
+    ``account`` is None if the caller has no account, for example with the system's own token.
     """
 
     name: str
@@ -217,7 +217,7 @@ class SignInWithPassword(SecretContract):
 
 
 class TokenQuestion(SecretContract):
-    """A request of a service for the holder of a token (compare RFC 7662)."""
+    """A request with a token: for its holder (compare RFC 7662), or to revoke it (RFC 7009)."""
 
     token: Claimed
 
