@@ -1,5 +1,4 @@
-"""Data sets that grow: what outputs of chains are collected in, when templates are given what is
-new in them, and the slices that these get."""
+"""Append-only data sets, the triggers that start templates on them, and their slices."""
 
 import operator
 from typing import Annotated, Literal
@@ -11,7 +10,8 @@ from sluice.contracts.base import Contract, Timestamp, absent
 from sluice.contracts.owners import EVERYONE, OwnerGroup
 from sluice.contracts.wording import StringRule
 
-#: Part of the names of its slices, so shorter than the name of a data set.
+#: The name of an append-only data set. It is part of the names of slices, so it is shorter than
+#: other names.
 StandingName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}$"),
@@ -32,17 +32,27 @@ HOUR = 3600.0
 
 
 class Collect(Contract):
-    """``sluice:collect`` of a workflow output: its files are appended to the standing data set
-    ``name`` of the chain's group. ``type``: in the metadata of that, for ``sluice:match``."""
+    """The append-only data set that gets the files of a workflow output (``sluice:collect``).
+
+    The data set belongs to the group of the chain.
+
+    Attributes:
+        name: The name of the append-only data set.
+        type: The type in its metadata, for ``sluice:match``.
+    """
 
     name: StandingName
     type: Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class GrowthTrigger(Contract):
-    """A template is due when so many files are new to it, or any are and so many hours have gone
-    since it was given some. ``all``: it is then given all files there are, not the new ones
-    alone."""
+    """A trigger that starts a template when an append-only data set has grown.
+
+    Attributes:
+        files: Start when at least this many files are new to the template.
+        hours: Start when any file is new and the last slice is this many hours old.
+        all: The slice has all files, not only the new ones.
+    """
 
     files: Annotated[int, Field(ge=1), Field(exclude_if=absent)] | None = None
     hours: Annotated[float, Field(gt=0, le=100_000), Field(exclude_if=absent)] | None = None
@@ -50,8 +60,13 @@ class GrowthTrigger(Contract):
 
 
 class Trigger(Contract):
-    """When a template runs by itself: by growth, or by the clock (``schedule``: five fields, as of
-    cron, in the time zone ``zone``). One of the two is given."""
+    """The growth or the schedule that starts a template; exactly one of both is set.
+
+    Attributes:
+        every: The growth of an append-only data set.
+        schedule: Five fields as in cron.
+        zone: The time zone of the schedule.
+    """
 
     every: Annotated[GrowthTrigger | None, Field(exclude_if=absent)] = None
     schedule: Annotated[str | None, Field(exclude_if=absent)] = None
@@ -59,8 +74,14 @@ class Trigger(Contract):
 
 
 class SliceOf(Contract):
-    """What a data set is a slice of. ``name``: what chains call the standing data set; ``reader``:
-    the template that it was cut for, the ``number``-th time."""
+    """The append-only data set from which a slice was cut.
+
+    Attributes:
+        standing: The uid of the append-only data set.
+        name: The name that chains use for it.
+        reader: The template that the slice was cut for.
+        number: The number of the slice among those of this template, from 1.
+    """
 
     standing: UUID
     name: str
@@ -69,24 +90,38 @@ class SliceOf(Contract):
 
 
 class CollectFiles(Contract):
-    """``POST /datasets/{uid}/collect``: the files of the data set are appended to the standing data
-    set of the group, which is made where there is none."""
+    """A request to append the files of a data set to an append-only data set.
+
+    The append-only data set is created if the group has none of this name.
+    """
 
     into: Collect
     group: OwnerGroup = EVERYONE
 
 
 class Collected(Contract):
-    """``standing``: where they are. ``files``: how many they were, also when they came before."""
+    """The append-only data set that has the files of a data set.
+
+    Attributes:
+        standing: The uid of the append-only data set.
+        files: The number of appended files, also if an earlier request appended them.
+    """
 
     standing: UUID
     files: int
 
 
 class CutSlice(Contract):
-    """``POST /datasets/{uid}/slices``: what ``reader`` has not been given yet. ``after``: how many
-    files it has been given, as far as whoever asks knows; where it is more by now, nothing is cut.
-    ``occasion``: what it is cut for, which is given one slice, the same again if asked again."""
+    """A request to cut a slice of the files that a template has not got yet.
+
+    Attributes:
+        reader: The name of the template.
+        after: The number of files that the template has got, as far as the client knows. If the
+            number is not correct, no slice is cut.
+        all: The slice has all files, not only the new ones.
+        occasion: The reason for the slice. A repetition with the same reason returns the same
+            slice.
+    """
 
     reader: Annotated[str, Field(min_length=1, max_length=200)]
     after: Annotated[int, Field(ge=0)]
@@ -95,15 +130,26 @@ class CutSlice(Contract):
 
 
 class CutAnswer(Contract):
-    """``dataset_uid`` None: nothing was cut, as nothing is new, or another one was faster."""
+    """The slice that was cut.
+
+    Attributes:
+        dataset_uid: The data set. None: there is no new file, or another request was faster.
+    """
 
     dataset_uid: UUID | None = None
 
 
 class SliceConsumer(Contract):
-    """A template that takes slices. ``used``: how many files it has been given, each once;
-    ``last_at``: when it was given some, in ``last``; ``generation``: the highest of what is new to
-    it, where it is asked for."""
+    """A template that takes slices of an append-only data set.
+
+    Attributes:
+        name: The name of the template.
+        used: The number of files that the template has got, each counted once.
+        slices: The number of its slices.
+        last_at: The time of its last slice.
+        last: The data set of its last slice.
+        generation: The highest generation of its new files, if the request asks for it.
+    """
 
     name: str
     used: int
@@ -114,8 +160,13 @@ class SliceConsumer(Contract):
 
 
 class ScheduleState(Contract):
-    """Of a template with a schedule. ``last_at``: the time that it ran for, None: none yet;
-    ``outcome``: what came of it."""
+    """The last start of a template by its schedule.
+
+    Attributes:
+        template: The name of the template.
+        last_at: The scheduled time that was handled last. None: no time has come yet.
+        outcome: The result in words, as in ``1 slice of pages``.
+    """
 
     template: str
     last_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
@@ -123,20 +174,35 @@ class ScheduleState(Contract):
 
 
 class ScheduleList(Contract):
+    """The schedules of templates, by template."""
+
     schedules: list[ScheduleState]
 
 
 class TriggerDepth(Contract):
-    """``most``: how many chains may begin by themselves one behind the other, each on a slice of
-    what the one before made, where templates form a ring."""
+    """The limit for templates that trigger each other in a cycle.
+
+    Attributes:
+        most: The number of chains that may start one after the other, each on the output of the
+            chain before.
+    """
 
     most: int
 
 
 class TriggerDataset(Contract):
-    """A standing data set that a template takes slices of. ``new``: files that it was not given
-    yet; ``last``: its last slice; ``held``: why what is new is not given to it now, and what to do
-    about it."""
+    """An append-only data set from which a template takes slices.
+
+    Attributes:
+        uid: The uid of the data set.
+        name: Its name.
+        files: The number of its files.
+        new: The number of files that the template has not got yet.
+        slices: The number of slices that were cut for the template.
+        last_at: The time of the last slice.
+        last: The data set of the last slice.
+        held: Why the template gets no slice now, and what to do.
+    """
 
     uid: UUID
     name: str
@@ -149,8 +215,16 @@ class TriggerDataset(Contract):
 
 
 class TemplateTrigger(Contract):
-    """When a template runs by itself. ``kind``, ``words``: how; ``next_at``, ``last_at``,
-    ``outcome``: of a schedule; ``sets``: the standing data sets that it takes slices of."""
+    """The trigger of a template.
+
+    Attributes:
+        kind: What starts the template.
+        words: The trigger as text.
+        next_at: The next scheduled time.
+        last_at: The last scheduled time.
+        outcome: The result of the last scheduled time in words.
+        sets: The append-only data sets from which the template takes slices.
+    """
 
     kind: Literal["growth", "schedule"]
     words: str

@@ -1,16 +1,23 @@
-"""Error answers: ``application/problem+json`` (RFC 9457)."""
+"""Errors as ``application/problem+json`` (RFC 9457)."""
 
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-#: Namespace of all problem types; ``urn:sluice:problem:not-found`` and so on.
+#: The prefix of all problem types, as in ``urn:sluice:problem:not-found``.
 PROBLEM_TYPE = "urn:sluice:problem:"
 
 
 class Finding(BaseModel):
-    """One thing wrong (or doubtful) in a text or a request, with its place where there is one
-    (lines and columns from 1)."""
+    """An error or a warning in a text or a request.
+
+    Attributes:
+        message: What is wrong.
+        severity: ``error`` or ``warning``.
+        file: The file, if known.
+        line: The line, from 1, if known.
+        column: The column, from 1, if known.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,8 +39,17 @@ class Finding(BaseModel):
 
 
 class Problem(BaseModel):
-    """RFC 9457 problem details. ``findings`` lists every reason where there are several; ``fields``
-    are the facts."""
+    """Problem details of RFC 9457.
+
+    Attributes:
+        type: The URN of the problem type.
+        title: The summary of the problem type.
+        status: The HTTP status.
+        detail: What happened and what to do.
+        instance: The URI of this occurrence, if there is one.
+        findings: All errors and warnings, if there are several.
+        fields: Facts of this occurrence by name, for programs.
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -47,19 +63,19 @@ class Problem(BaseModel):
 
 
 class ServiceError(Exception):
-    """Root of all errors that a service answers with a problem. One subclass per business fact.
+    """The base class of all errors that a service answers with a problem.
 
-    A subclass sets ``status`` (HTTP), ``slug`` (last part of the problem type) and ``title``, and
-    passes its sentence and fields.
+    There is one subclass for each business fact. A subclass sets ``status`` (HTTP), ``slug`` (the
+    last part of the problem type) and ``title``, and passes its sentence and fields.
 
         ServiceError
-        ├── Unauthenticated     401  the request does not say, or prove, who sends it
-        ├── Forbidden           403  who sends it may not do that
-        ├── NotFound            404  there is no such thing
-        ├── Conflict            409  it contradicts what is there (the state found is a field)
-        │   └── NeedsForce      409  it would be done all the same, if asked to
-        ├── Unprocessable       422  understood, and wrong: ``findings`` say what and where
-        └── NotAvailable        503  something this needs does not answer now
+        ├── Unauthenticated     401  the request has no valid credential
+        ├── Forbidden           403  the principal may not do this
+        ├── NotFound            404  the object does not exist
+        ├── Conflict            409  the current state does not allow it (the state is a field)
+        │   └── NeedsForce      409  the request is accepted with ``force``
+        ├── Unprocessable       422  the content is wrong: ``findings`` say what and where
+        └── NotAvailable        503  something that this request needs does not answer now
     """
 
     status = 500
@@ -75,6 +91,7 @@ class ServiceError(Exception):
         self.fields = fields
 
     def problem(self) -> Problem:
+        """Return the error as problem details."""
         return Problem(
             type=PROBLEM_TYPE + self.slug,
             title=self.title,
@@ -89,29 +106,47 @@ class ServiceError(Exception):
 
 
 class Unauthenticated(ServiceError):
+    """The request has no valid credential."""
+
     status, slug, title = 401, "unauthenticated", "Not known who asks"
 
 
 class Forbidden(ServiceError):
+    """The principal may not do this."""
+
     status, slug, title = 403, "forbidden", "Not allowed"
 
 
 class NotFound(ServiceError):
+    """The object does not exist."""
+
     status, slug, title = 404, "not-found", "Not found"
 
 
 class Conflict(ServiceError):
+    """The current state does not allow the request."""
+
     status, slug, title = 409, "conflict", "Contradicts the present state"
 
 
 class NeedsForce(Conflict):
-    """``why`` it is refused, and what is done where it is ``forced`` ("cancels them first"). How to
-    ask for that each interface says in its own terms: by REST ``force=true``, on the command line
-    ``--force`` (``sluice.cli.output``), on a page a button."""
+    """The request is refused, and accepted with ``force``.
+
+    Each interface says in its own terms how to force the request: REST ``force=true``, the command
+    line ``--force`` (``sluice.cli.output``), and a page a button.
+    """
 
     def __init__(
         self, why: str, *, forced: str, findings: list[Finding] | None = None, **fields: Any
     ) -> None:
+        """Create the error.
+
+        Args:
+            why: Why the request is refused.
+            forced: What the forced request does, as in "cancels them first".
+            findings: All reasons, if there are several.
+            **fields: Facts for programs.
+        """
         super().__init__(
             f"{why}; force=true {forced}",
             findings=findings,
@@ -120,11 +155,13 @@ class NeedsForce(Conflict):
 
 
 class Unprocessable(ServiceError):
+    """The content of the request is wrong."""
+
     status, slug, title = 422, "unprocessable", "Understood, and wrong"
 
 
 class WrongCursor(Unprocessable):
-    """``after`` is no cursor that the list gave."""
+    """``after`` is not a cursor of the list."""
 
     def __init__(self, after: str) -> None:
         super().__init__(
@@ -135,4 +172,6 @@ class WrongCursor(Unprocessable):
 
 
 class NotAvailable(ServiceError):
+    """Something that the request needs does not answer now."""
+
     status, slug, title = 503, "not-available", "Not available now"

@@ -1,4 +1,4 @@
-"""What people ask of the queues between services, and of the messages that nobody could handle."""
+"""Queues between services, and their dead letters."""
 
 from typing import Literal
 
@@ -6,8 +6,14 @@ from sluice.contracts.base import Contract, Timestamp
 
 
 class QueueStatus(Contract):
-    """``consumer``: the service that handles its messages. ``waiting``: those in its hands are not
-    counted. ``dead``: messages that could not be handled, kept for a person."""
+    """The state of a queue.
+
+    Attributes:
+        name: The name of the queue.
+        consumer: The service that handles its messages.
+        waiting: The number of waiting messages, without those that the consumer is handling.
+        dead: The number of dead letters.
+    """
 
     name: str
     consumer: str
@@ -16,16 +22,25 @@ class QueueStatus(Contract):
 
 
 class QueueList(Contract):
+    """All queues."""
+
     queues: list[QueueStatus]
 
 
-#: Bytes of a body that are shown in a list.
+#: Bytes of a body that a list shows.
 SHOWN = 4000
 
 
 class DeadMessage(Contract):
-    """``id``: by which it is requeued or dropped. ``body``: its first ``SHOWN`` bytes, as text, and
-    ``…`` where there are more. ``size``: bytes of the whole body."""
+    """A dead letter.
+
+    Attributes:
+        id: The id for requeue and drop.
+        reason: Why the message could not be handled.
+        died_at: When it became a dead letter, if known.
+        body: The first 4000 bytes of its body as text. ``…`` at the end stands for the rest.
+        size: The size of the whole body in bytes.
+    """
 
     id: str
     reason: str
@@ -35,12 +50,18 @@ class DeadMessage(Contract):
 
     @property
     def cut(self) -> bool:
-        """Is only its beginning here?"""
+        """Whether ``body`` is only the beginning."""
         return self.size > SHOWN
 
 
 class DeadMessages(Contract):
-    """The oldest first. ``dead``: how many there are in all."""
+    """Dead letters of a queue, oldest first.
+
+    Attributes:
+        queue: The name of the queue.
+        dead: The number of all its dead letters.
+        messages: The oldest dead letters.
+    """
 
     queue: str
     dead: int
@@ -48,14 +69,22 @@ class DeadMessages(Contract):
 
 
 class ChooseMessages(Contract):
-    """Dead messages by their ids, or all of them. Said outright, so that nothing is dropped by
-    leaving something out."""
+    """The dead letters that a request is about: their ids, or ``all``.
+
+    ``all`` is written out, so that an omitted field does not drop messages.
+    """
 
     ids: list[str] | Literal["all"]
 
 
 class MessagesMoved(Contract):
-    """``moved``: requeued or dropped. ``dead``: how many are dead now."""
+    """The result of a requeue or a drop.
+
+    Attributes:
+        queue: The name of the queue.
+        moved: The number of dead letters that were requeued or dropped.
+        dead: The number of dead letters that are left.
+    """
 
     queue: str
     moved: int

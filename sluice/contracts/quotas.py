@@ -1,4 +1,4 @@
-"""Quotas: how much a group, or a person, has of something, and may have."""
+"""Quotas: how much a group or a person uses and may use."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,22 +12,27 @@ from sluice.contracts.numbers import counted, size_text
 
 Most = Annotated[int, Field(ge=0, le=2**53, strict=True)]
 
-#: As much as there is.
+#: No limit.
 UNBOUNDED = "none"
 MostSaid = Most | Literal["none"] | None
 
-#: A group's name, or a person's.
+#: The name of a group or a person.
 HolderName = Annotated[str, Field(max_length=100)]
 
 
 class HolderKind(StrEnum):
+    """The kinds of holders of quotas."""
+
     GROUP = "group"
     PERSON = "person"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class QuotaHolder:
-    """Whose members' things count, or who made what counts."""
+    """A group or a person with quotas.
+
+    What members of a group own counts for the group. What a person created counts for the person.
+    """
 
     kind: HolderKind
     name: str
@@ -37,14 +42,22 @@ class QuotaHolder:
 
 
 def holders_of(*, group: str, owner: str | None) -> list[QuotaHolder]:
-    """In the order in which they are locked. ``owner``: None: no person that is known."""
+    """Return the holders of an object, in the order in which they are locked.
+
+    Args:
+        group: The group that owns the object.
+        owner: The person who created the object. None: no known person.
+    """
     found = [QuotaHolder(HolderKind.GROUP, group)]
     return found if owner is None else [*found, QuotaHolder(HolderKind.PERSON, owner)]
 
 
 class Quantity(StrEnum):
-    """What is bounded. ``chains``: that have not ended; ``bytes``, ``files``: of data sets that
-    are not deleted; ``waiting``: jobs that are to be given away."""
+    """What quotas limit.
+
+    ``chains``: chains that have not ended. ``bytes`` and ``files``: the contents of data sets that
+    are not deleted. ``waiting``: jobs that wait for a pilot.
+    """
 
     CHAINS = "chains"
     BYTES = "bytes"
@@ -52,11 +65,11 @@ class Quantity(StrEnum):
     WAITING = "waiting"
 
     def number(self, number: int) -> str:
-        """``2``, ``1.5 GB``."""
+        """Return an amount as text, as in ``2`` or ``1.5 GB``."""
         return size_text(number) if self is Quantity.BYTES else str(number)
 
     def in_words(self, number: int) -> str:
-        """``2 chains at a time``, ``1.5 GB``."""
+        """Return an amount with its noun, as in ``2 chains at a time`` or ``1.5 GB``."""
         match self:
             case Quantity.CHAINS:
                 return f"{counted(number, 'chain')} at a time"
@@ -69,13 +82,18 @@ class Quantity(StrEnum):
 
 
 class Quota(Contract):
-    """``most``: None: as much as there is."""
+    """The use of one quantity and its limit.
+
+    Attributes:
+        used: The amount in use.
+        most: The limit. None: no limit.
+    """
 
     used: int = 0
     most: int | None = None
 
     def leaves(self, more: int) -> bool:
-        """Is there room for so many more?"""
+        """Return whether the quota leaves room for this much more."""
         return self.most is None or self.used + more <= self.most
 
 
@@ -89,34 +107,46 @@ class ReachedQuota:
     more: int
 
     def __str__(self) -> str:
-        """``the group ocr may have 2 chains at a time, and has 2``."""
+        """Return a sentence such as ``the group ocr may have 2 chains at a time, and has 2``."""
         most = self.quantity.in_words(self.quota.most or 0)
         return f"{self.holder} may have {most}, and has {self.quantity.number(self.quota.used)}"
 
 
 class Holding(Contract):
-    """What one holder has in one service."""
+    """What one holder uses in one service.
+
+    Attributes:
+        name: The name of the group or person.
+        has: The use and the limit of each quantity that the service counts.
+    """
 
     name: HolderName
     has: dict[Quantity, Quota]
 
 
 class Holdings(Contract):
-    """By name."""
+    """What all holders of a kind use in one service, by name."""
 
     kind: HolderKind
     holdings: list[Holding]
 
 
 class SetQuotaLimits(Contract):
-    """What is not named stays; null: as much as there is."""
+    """A request to change limits of a holder in one service.
+
+    Attributes:
+        most: New limits by quantity; null removes a limit. Other limits stay.
+    """
 
     most: dict[Quantity, Most | None]
 
 
 class Quotas(Contract):
-    """Of a group, or a person, in all services. ``bytes`` and ``files``: what people bring in is
-    bounded, what jobs write is counted."""
+    """The use and the limits of a group or a person in all services.
+
+    The limits of ``bytes`` and ``files`` apply to data that people bring in. Data that jobs write
+    counts but is never refused.
+    """
 
     chains: Quota = Quota()
     bytes: Quota = Quota()
@@ -125,7 +155,7 @@ class Quotas(Contract):
 
 
 class SetQuotas(Contract):
-    """What is null, or left out, stays; `none`: as much as there is."""
+    """New limits of a group or a person. Null: no change; ``none``: no limit."""
 
     chains: MostSaid = None
     bytes: MostSaid = None
@@ -133,7 +163,7 @@ class SetQuotas(Contract):
     waiting: MostSaid = None
 
     def said(self) -> Mapping[Quantity, int | None]:
-        """None: as much as there is."""
+        """Return the limits to be changed; None removes a limit."""
         named = ((quantity, getattr(self, quantity)) for quantity in Quantity)
         return {
             quantity: None if most == UNBOUNDED else most
@@ -143,6 +173,6 @@ class SetQuotas(Contract):
 
 
 class PersonQuotas(Quotas):
-    """Of what he made himself, whichever group's it is."""
+    """The quotas of a person. All that the person created counts, in any group."""
 
     name: HolderName

@@ -1,4 +1,4 @@
-"""A chain that ran, as the simulator takes it: what the services tell of it, read page by page."""
+"""An ended chain as input of the simulator."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +11,15 @@ from sluice.contracts.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class RecordedJob:
-    """``number``: of the job; ``inputs``: how many files it had; ``began``, and how many
-    ``seconds`` its last attempt took; ``pilot``: the name of who had it."""
+    """A job of an ended chain.
+
+    Attributes:
+        number: The number of the job in its task.
+        inputs: The number of its input files.
+        pilot: The name of its pilot.
+        began: When its last attempt began.
+        seconds: How long its last attempt took.
+    """
 
     number: int
     inputs: int
@@ -23,8 +30,14 @@ class RecordedJob:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """``created``: when its task was made. ``jobs``: those of which there are times; ``untimed``:
-    how many others there were; ``lost``: attempts that did not succeed."""
+    """A step of an ended chain.
+
+    Attributes:
+        created: When its task was created.
+        jobs: The jobs whose times are known.
+        untimed: The number of other jobs.
+        lost: The number of attempts that did not succeed.
+    """
 
     created: datetime
     jobs: Sequence[RecordedJob]
@@ -34,8 +47,18 @@ class RecordedStep:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """``steps``: by name, those that ran in this chain. ``began``, ``ended``: from the first task
-    to the end of the last. ``pilots``: all of a name that had one of its jobs."""
+    """An ended chain.
+
+    Attributes:
+        chain: The uid of the chain.
+        name: The name of its data set.
+        template: The name of its template.
+        plan: The plan of the template.
+        began: When its first task was created.
+        ended: When its last task ended.
+        steps: The steps that ran in this chain, by name.
+        pilots: All pilots with the name of a pilot that had a job of the chain.
+    """
 
     chain: UUID
     name: str
@@ -48,5 +71,5 @@ class RecordedRun:
 
     @property
     def seconds(self) -> float:
-        """That it took."""
+        """How long the chain took."""
         return (self.ended - self.began).total_seconds()

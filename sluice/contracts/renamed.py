@@ -1,4 +1,4 @@
-"""Names that fields had in the release before."""
+"""Names that fields had in the previous release."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ _old_names_wanted: ContextVar[bool] = ContextVar("old_names_wanted", default=Fal
 
 @contextmanager
 def old_names_written(wanted: bool = True) -> Iterator[None]:
-    """Write fields under the names of the release before, for a reader of that release."""
+    """Write fields under their old names, for a reader of the previous release."""
     token = _old_names_wanted.set(wanted)
     try:
         yield
@@ -30,15 +30,15 @@ def old_names_written(wanted: bool = True) -> Iterator[None]:
 
 
 class ContractWithOldNames(Contract):
-    """A contract with fields that had other names in the release before.
+    """A contract with fields that had other names in the previous release.
 
-    Fields are read under both names. They are written under the old ones only for readers of the
-    release before (ADR 5).
+    Fields are read under both names. They are written under the old names only for readers of the
+    previous release (ADR 5).
     """
 
-    #: New name → old name.
+    #: Old names by new name.
     old_names: ClassVar[Mapping[str, str]] = {}
-    #: Written under the old names for all readers.
+    #: Whether all readers get the old names.
     always_old_names: ClassVar[bool] = False
 
     @model_validator(mode="before")

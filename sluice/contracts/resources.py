@@ -1,5 +1,7 @@
-"""What a pilot's operator says that its node has, beside what can be measured: named resources, of
-which there is so much, and labels."""
+"""Named resources and labels of nodes.
+
+The operator of a pilot states them, because the pilot cannot measure them.
+"""
 
 import operator
 from collections.abc import Mapping
@@ -13,9 +15,9 @@ from sluice.contracts.gpus import FreeGpu
 from sluice.contracts.numbers import in_full
 from sluice.contracts.wording import StringRule
 
-#: Of one node, or of one job.
+#: Limits of one node and of one job.
 MOST_NAMED, MOST_LABELS = 64, 64
-#: The smallest part of a named resource that there is, and the most of one.
+#: The smallest and the largest amount of a named resource.
 LEAST_AMOUNT, MOST_AMOUNT = 0.001, 1_000_000_000
 
 ResourceName = Annotated[
@@ -34,26 +36,26 @@ ResourceName = Annotated[
 ]
 Amount = Annotated[float, Field(ge=LEAST_AMOUNT, le=MOST_AMOUNT)]
 
-#: Amounts by the name of the resource; left out where there are none, as the release before knows
-#: none.
+#: Amounts by name of the resource. An empty field is left out, because the previous release does
+#: not know it.
 NamedAmounts = Annotated[
     dict[ResourceName, Amount], Field(max_length=MOST_NAMED, exclude_if=operator.not_)
 ]
-#: What is left of them.
+#: Amounts that are free.
 NamedRest = Annotated[
     dict[ResourceName, Annotated[float, Field(ge=0)]],
     Field(max_length=MOST_NAMED, exclude_if=operator.not_),
 ]
-#: What an attempt has spent of them.
+#: Amounts that an attempt has spent.
 SpentAmounts = Annotated[
     dict[ResourceName, Annotated[float, Field(ge=0, le=MOST_AMOUNT, allow_inf_nan=False)]],
     Field(max_length=MOST_NAMED, exclude_if=operator.not_),
 ]
-#: Of a node: one value each.
+#: The labels of a node, with one value each.
 Labels = Annotated[
     dict[ResourceName, NewWord], Field(max_length=MOST_LABELS, exclude_if=operator.not_)
 ]
-#: That a node has to have: of each, one of the values.
+#: The labels that a node must have, each with one of the values.
 WantedLabels = Annotated[
     dict[ResourceName, Annotated[list[NewWord], Field(min_length=1, max_length=MOST_LABELS)]],
     Field(max_length=MOST_LABELS, exclude_if=operator.not_),
@@ -61,7 +63,15 @@ WantedLabels = Annotated[
 
 
 class Amounts(Contract):
-    """Of a node's resources; ``ram``, ``disk`` in MiB. ``disk`` None: nobody has looked."""
+    """Free resources of a node.
+
+    Attributes:
+        cores: CPU cores.
+        ram: Memory in MiB.
+        disk: Disk space in MiB. None: not known.
+        named: Amounts of named resources.
+        gpus: The GPUs, with what is free on each.
+    """
 
     cores: Annotated[float, Field(ge=0)]
     ram: Annotated[int, Field(ge=0)]
@@ -71,8 +81,15 @@ class Amounts(Contract):
 
 
 class AllocatedAmounts(Contract):
-    """Of a node, by the jobs that run there. ``ram``, ``disk`` in MiB; ``gpus``: parts of them, in
-    all."""
+    """Resources of a node that running jobs have.
+
+    Attributes:
+        cores: CPU cores.
+        ram: Memory in MiB.
+        disk: Disk space in MiB.
+        gpus: The sum of the parts of GPUs.
+        named: Amounts of named resources.
+    """
 
     cores: float = 0.0
     ram: float = 0
@@ -84,7 +101,13 @@ class AllocatedAmounts(Contract):
 def taken_in_words(
     taken: AllocatedAmounts, offered: AllocatedAmounts, between: str
 ) -> dict[str, str]:
-    """``2 of 8``, by what it is; disk where some is taken."""
+    """Return texts such as ``2 of 8`` by resource.
+
+    Args:
+        taken: What the jobs have. Disk space is left out if they have none.
+        offered: What the node has.
+        between: The text between the two numbers.
+    """
     amounts: dict[str, tuple[float, float]] = {
         "cores": (taken.cores, offered.cores),
         "memory": (taken.ram, offered.ram),
@@ -102,10 +125,10 @@ def taken_in_words(
 
 
 def named_in_words(amounts: Mapping[str, float]) -> str:
-    """``4 licence, 0.5 scanner``."""
+    """Return named resources as text, as in ``4 licence, 0.5 scanner``."""
     return ", ".join(f"{amount:g} {name}" for name, amount in sorted(amounts.items()))
 
 
 def labels_in_words(labels: Mapping[str, str]) -> str:
-    """``site=prague``."""
+    """Return labels as text, as in ``site=prague``."""
     return ", ".join(f"{name}={value}" for name, value in sorted(labels.items()))

@@ -1,4 +1,4 @@
-"""What a template deletes, in words."""
+"""The data that a template deletes, in words."""
 
 from sluice.contracts.plan import Retention
 

@@ -1,4 +1,4 @@
-"""Room on storages: what is missing, and the work that waits for it."""
+"""Free space on storages, and the jobs that wait for it."""
 
 from typing import Annotated
 from uuid import UUID
@@ -7,18 +7,20 @@ from pydantic import Field
 
 from sluice.contracts.base import Contract, StorageUrl, Timestamp, absent
 
-#: Bytes. A storage with fewer free ones is full, whatever is to be written there.
+#: A storage with fewer free bytes counts as full.
 MIN_FREE = 1 << 20
-#: Bytes that can be asked for: of a job's outputs, or of all that a storage has to take.
+#: The largest number of bytes in a request for free space.
 MAX_NEEDED = 2**53
 
 Needed = Annotated[int, Field(ge=0, le=MAX_NEEDED)]
 
 
 class FullStorage(Contract):
-    """Why an attempt could not store its outputs: ``storage`` had no room for ``needed`` bytes.
+    """The storage that had no room for the outputs of an attempt.
 
-    ``storage``: URL of the file that did not fit.
+    Attributes:
+        storage: The URL of the file that did not fit.
+        needed: Bytes that the outputs need.
     """
 
     storage: StorageUrl
@@ -26,16 +28,21 @@ class FullStorage(Contract):
 
 
 class RoomNeeded(Contract):
-    """``PUT /storages/{name}/needed``: jobs wait until the storage has room for so many bytes;
-    null: none waits any more."""
+    """A notice that jobs wait for free space on a storage.
+
+    Attributes:
+        needed: Bytes that a job needs. Null: no job waits any more.
+    """
 
     needed: Needed | None
 
 
 class StorageRoom(Contract):
-    """What is free on a storage now, in bytes; null: that is not known, or there is no limit.
+    """The free space of a storage.
 
-    ``full``: nothing fits, whatever its size.
+    Attributes:
+        free: Free bytes. Null: not known, or unlimited.
+        full: Whether the storage has no room for any file.
     """
 
     free: int | None
@@ -43,11 +50,16 @@ class StorageRoom(Contract):
 
 
 class RoomWait(Contract):
-    """Tasks whose jobs wait for room on a storage.
+    """A storage that has no room for jobs, and the tasks that wait for it.
 
-    ``name`` of the storage is empty where the DMS has not told it yet. ``needed``: bytes that the
-    largest attempt asked for; ``free``: bytes that were free when last looked at, if known.
-    ``jobs`` are ready and not given to pilots; ``tasks``: whose they are.
+    Attributes:
+        url: The URL of the storage.
+        name: Its name. Empty until the DMS has told the name.
+        needed: Bytes that the largest attempt needs.
+        free: Bytes that were free at the last check, if known.
+        since: When the first task began to wait.
+        jobs: The number of ready jobs that are not leased to pilots.
+        tasks: The tasks of these jobs.
     """
 
     url: StorageUrl
@@ -60,4 +72,6 @@ class RoomWait(Contract):
 
 
 class RoomWaitList(Contract):
+    """The storages that jobs wait for, the longest wait first."""
+
     waits: list[RoomWait]

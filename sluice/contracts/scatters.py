@@ -1,4 +1,4 @@
-"""Lists that steps scatter over, in words: what is wrong with them, and what is in them."""
+"""Texts about the lists over which steps scatter."""
 
 import json
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ _WAY = (
     "give as many of each, or write 'scatterMethod: flat_crossproduct', which takes each with each"
 )
 
-#: Characters of a list that are shown.
+#: Characters of a list in a text.
 _SHOWN = 200
 
 
 def value_in_short(value: Any) -> str:
-    """A parameter's value as JSON; of a long list its beginning, and how many it has."""
+    """Return a value as JSON; of a long list, the beginning and the number of values."""
     text = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, list) or len(text) <= _SHOWN:
         return text
@@ -23,8 +23,13 @@ def value_in_short(value: Any) -> str:
 
 
 def unequal_lists(step: str, sizes: Mapping[str, int], *, files: Mapping[str, int] = {}) -> str:
-    """What is wrong with what step ``step`` takes together: ``sizes`` of lists, and of data sets
-    (``files``), by port. Empty: nothing."""
+    """Return why a step cannot take its inputs together, or an empty text.
+
+    Args:
+        step: The name of the step.
+        sizes: The lengths of lists, by port.
+        files: The sizes of data sets, by port.
+    """
     if len({*sizes.values(), *files.values()}) <= 1:
         return ""
     told = [

@@ -1,5 +1,8 @@
-"""Secrets that tools are given: values that the operator service keeps encrypted, and that are
-named, never shown, everywhere else."""
+"""Secrets of tools.
+
+The operator service stores the values encrypted. Everywhere else, a secret is named and its value
+never shown.
+"""
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -18,9 +21,9 @@ from sluice.contracts.base import Contract, Timestamp, absent
 from sluice.contracts.owners import EVERYONE, GroupName, OwnerGroup
 from sluice.contracts.wording import StringRule, in_words
 
-#: Bytes of a value in UTF-8.
+#: Most bytes of a value in UTF-8.
 MOST_SECRET = 64 * 1024
-#: How ``sluice:bind`` names a secret, and how people read it.
+#: The prefix of a secret in ``sluice:bind`` and in texts.
 SCHEME = "secret:"
 
 SecretName = Annotated[
@@ -38,7 +41,7 @@ SecretName = Annotated[
     ),
 ]
 
-#: Names of templates, by a shell pattern.
+#: A shell pattern of names of templates.
 TemplateGlob = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9_*?\[][A-Za-z0-9_.+@=,~ *?!\[\]-]{0,199}$"),
@@ -54,7 +57,7 @@ TemplateGlobs = Annotated[list[TemplateGlob], Field(min_length=1, max_length=100
 
 
 def _that_a_tool_can_have(value: SecretStr) -> SecretStr:
-    """No error repeats the value, nor a part of it."""
+    """Check that a tool can get the value; no error repeats any part of it."""
     text = value.get_secret_value()
     if not text:
         raise in_words("the value of a secret is empty")
@@ -74,21 +77,21 @@ def _that_a_tool_can_have(value: SecretStr) -> SecretStr:
     return value
 
 
-#: What is masked wherever it is printed; only as JSON, on its way, it is itself.
+#: A secret value is masked when printed. Only its JSON has the value.
 IN_JSON_ALONE = PlainSerializer(
     lambda value: value.get_secret_value(), return_type=str, when_used="json"
 )
 
 
 def _is_told(schema: dict[str, Any]) -> None:
-    """What is masked is by itself said never to be in an answer."""
+    """Remove ``writeOnly``, which pydantic sets for masked fields, from the schema."""
     schema.pop("writeOnly", None)
 
 
-#: Of an answer that tells it, this once.
+#: A secret value in the only answer that shows it.
 ToldSecret = Annotated[SecretStr, IN_JSON_ALONE, Field(json_schema_extra=_is_told)]
 
-#: A value.
+#: The value of a secret.
 SecretText = Annotated[
     SecretStr,
     AfterValidator(_that_a_tool_can_have),
@@ -98,13 +101,18 @@ SecretText = Annotated[
 
 
 class SecretContract(Contract):
-    """What has values of secrets in it says of none of them what is wrong with it."""
+    """A contract with secret values, which its errors do not repeat."""
 
     model_config = ConfigDict(hide_input_in_errors=True)
 
 
 class SecretRef(Contract):
-    """A secret by its name. ``version``: None where it is still open which it will be."""
+    """A reference to a secret.
+
+    Attributes:
+        name: The name of the secret.
+        version: The version. None: not fixed yet.
+    """
 
     name: SecretName
     version: Annotated[int, Field(ge=1)] | None = Field(default=None, exclude_if=absent)
@@ -116,11 +124,15 @@ class SecretRef(Contract):
 
 
 class NewSecret(SecretContract):
-    """A value, which becomes the next version of its secret.
+    """The next version of a secret.
 
-    ``templates``: patterns of the names of templates that may use it; None: those of the version
-    before. ``group``: whose templates these are; None: the group that owns the templates named, or
-    the group of the version before.
+    Attributes:
+        name: The name of the secret.
+        value: The value.
+        templates: Patterns of names of the templates that may use the secret. None: those of the
+            version before.
+        group: The group that owns these templates. None: the owner of the named templates, or the
+            group of the version before.
     """
 
     name: SecretName
@@ -130,8 +142,14 @@ class NewSecret(SecretContract):
 
 
 class SecretVersion(Contract):
-    """``templates``: patterns of the names of templates that may use it, of those that the
-    ``group`` owns."""
+    """A version of a secret, without its value.
+
+    Attributes:
+        version: The number of the version.
+        created_at: When it was set.
+        templates: Patterns of names of the templates that may use it.
+        group: The group that owns these templates.
+    """
 
     version: int
     created_at: Timestamp
@@ -140,23 +158,27 @@ class SecretVersion(Contract):
 
     @property
     def users(self) -> str:
-        """Who may use it, in words."""
+        """The templates that may use it, in words."""
         owned = "" if self.group == EVERYONE else f" of the group {self.group}"
         return ", ".join(self.templates) + owned
 
     def may_be_used_by(self, template: str) -> bool:
+        """Return whether a template of this name may use the version."""
         return may_use(template, self.templates)
 
 
 def may_use(template: str, patterns: Iterable[str]) -> bool:
-    """``template``: its name."""
+    """Return whether the name of a template matches any of the patterns."""
     return any(fnmatchcase(template, pattern) for pattern in patterns)
 
 
 class Secret(Contract):
-    """Versions that are kept, the newest first; never their values.
+    """A secret and its stored versions, without their values.
 
-    ``refused``: why the template that was asked about may not use the newest version.
+    Attributes:
+        name: The name of the secret.
+        versions: The versions, newest first.
+        refused: Why the template in question may not use the newest version.
     """
 
     name: str
@@ -165,30 +187,38 @@ class Secret(Contract):
 
     @property
     def newest(self) -> SecretVersion:
+        """The newest version."""
         return self.versions[0]
 
 
 class SecretList(Contract):
-    """By name."""
+    """Secrets by name."""
 
     secrets: list[Secret]
 
 
 class SecretsRequest(Contract):
-    """What a job of a template needs; ``secrets``: by its tool's port, each with its version."""
+    """The secrets that a job needs.
+
+    Attributes:
+        template: The name of the template of the job.
+        secrets: References with versions, by port of the tool.
+    """
 
     template: str
     secrets: dict[str, SecretRef]
 
 
 class SecretValues(SecretContract):
-    """By port of the tool."""
+    """Values of secrets, by port of the tool."""
 
     values: dict[str, SecretText]
 
 
 class Sealed(Contract):
-    """Text that only the services can read which have the key: what the WMS asks about values of
-    secrets, and what it is answered."""
+    """Encrypted text that only services with the shared key can read.
+
+    The WMS requests the values of secrets in this form and gets them in this form.
+    """
 
     text: str
