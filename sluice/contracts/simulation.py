@@ -1,4 +1,4 @@
-"""What a simulation says. Times are seconds."""
+"""Results of simulations. Times are in seconds."""
 
 from enum import StrEnum
 from uuid import UUID
@@ -8,16 +8,24 @@ from sluice.contracts.times import Spread, Timeline
 
 
 class PolicyName(StrEnum):
-    """Of those that decide what is loaded where."""
+    """The policies that place warm workers."""
 
     SLUICE = "sluice"
     WATCHDOG = "watchdog"
 
 
 class KindTimes(Contract):
-    """Of one kind of work. ``waiting``: of a job since its input was there, what was lost with a
-    node included; ``working``: of the attempt that ended it. ``loads``: how often it was loaded;
-    ``lost``: jobs that were in the hand of a node that died."""
+    """The times of one kind of work in a simulation.
+
+    Attributes:
+        kind: The kind of work.
+        jobs: The number of finished jobs.
+        open: The number of jobs that still waited at the end.
+        loads: How often a slot loaded the tool.
+        lost: The number of attempts that were lost with their node.
+        waiting: Times from the arrival of the input to the start of the attempt that finished.
+        working: Times of the attempts that finished.
+    """
 
     kind: str
     jobs: int
@@ -29,8 +37,25 @@ class KindTimes(Contract):
 
 
 class SimulationResult(Contract):
-    """``waiting``, ``working``: of a page, in all its stages; ``passage``: both. ``busy``,
-    ``loading``: shares of the time of all places. ``end``: when the last thing happened."""
+    """The result of a simulation.
+
+    A page is a unit of input that passes all stages of a pipeline.
+
+    Attributes:
+        scenario: The name of the scenario.
+        policy: The placement policy.
+        seed: The seed of the random numbers.
+        end: The time of the last event.
+        pages: The number of pages that came.
+        finished: The number of pages that passed all stages.
+        kinds: The times of each kind of work.
+        waiting: Waiting times of pages, summed over all stages.
+        working: Working times of pages, summed over all stages.
+        passage: Sums of waiting and working time of pages.
+        busy: The share of the time of all slots in which jobs ran.
+        loading: The share of the time of all slots in which tools were loaded.
+        timeline: What each slot did when, if the caller asked for it.
+    """
 
     scenario: str
     policy: PolicyName
@@ -48,11 +73,17 @@ class SimulationResult(Contract):
 
 
 class Replay(Contract):
-    """Chains that ran, beside what is simulated of them. ``measured``: seconds that they took, from
-    the first task to the end of the last; ``same``: simulated on the nodes that they had;
-    ``ratio``: of the simulated time to the measured; ``asked``: on other nodes or by another
-    policy. ``untimed``: jobs without a time, ``lost``: attempts that did not succeed: neither is
-    simulated."""
+    """A simulation of chains that have ended, beside their measured time.
+
+    Attributes:
+        chains: The uids of the chains.
+        measured: Measured seconds from the first task to the end of the last.
+        same: The simulation on the nodes that the chains had.
+        ratio: Simulated time on these nodes, divided by the measured time.
+        asked: The simulation on other nodes or with another policy.
+        untimed: The number of jobs without a time, which are not simulated.
+        lost: The number of attempts that did not succeed, which are not simulated.
+    """
 
     chains: list[UUID]
     measured: float

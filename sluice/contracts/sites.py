@@ -1,4 +1,4 @@
-"""Sites that pilots come from: each enrols its own with a token that says what they may offer."""
+"""Sites of pilots. The pilots of a site enrol with a token that limits what they may offer."""
 
 from typing import Annotated
 
@@ -8,18 +8,25 @@ from sluice.contracts.base import Contract, Name, Timestamp
 from sluice.contracts.resources import ResourceName
 from sluice.contracts.secrets import SecretContract, ToldSecret
 
-#: What every token of a site begins with.
+#: The prefix of the tokens of sites.
 SITE_TOKEN_PREFIX = "sluice-site_"  # noqa: S105 - its beginning
-#: Days for which new pilots may come at most, and if nothing is said.
+#: The most days in which new pilots may enrol, and the default.
 MOST_SITE_DAYS, USUAL_SITE_DAYS = 3660, 90
 
 Few = Annotated[list[ResourceName], Field(max_length=100)]
 
 
 class NewSite(Contract):
-    """``days`` in which new pilots may come; those that are there by then stay. ``most_pilots``: at
-    a time. ``labels``, ``resources``: names of what they may offer beside cores, memory, disk and
-    GPUs. None: as many as they like."""
+    """A new site.
+
+    Attributes:
+        name: The name of the site.
+        days: Days in which new pilots may enrol. Pilots that have enrolled by then stay.
+        most_pilots: The most pilots at the same time. None: no limit.
+        labels: The names of labels that its pilots may offer. None: any.
+        resources: The names of resources that its pilots may offer beside cores, memory, disk and
+            GPUs. None: any.
+    """
 
     name: Name
     days: Annotated[int, Field(ge=1, le=MOST_SITE_DAYS)] = USUAL_SITE_DAYS
@@ -29,7 +36,18 @@ class NewSite(Contract):
 
 
 class Site(Contract):
-    """``pilots``: that are there now. ``revoked_at``: since then its pilots may do nothing."""
+    """A site.
+
+    Attributes:
+        name: The name of the site.
+        created_at: When it was added.
+        expires_at: Until when new pilots may enrol.
+        most_pilots: The most pilots at the same time. None: no limit.
+        labels: The names of labels that its pilots may offer. None: any.
+        resources: The names of other resources that its pilots may offer. None: any.
+        pilots: The number of its pilots now.
+        revoked_at: When it was revoked. From then on, requests of its pilots are refused.
+    """
 
     name: str
     created_at: Timestamp
@@ -42,13 +60,18 @@ class Site(Contract):
 
 
 class SiteList(Contract):
-    """By name, those that were revoked last."""
+    """Sites by name, the revoked ones last."""
 
     sites: list[Site]
 
 
 class NewSiteSecret(SecretContract):
-    """``secret``: what its pilots enrol with; it is told this once."""
+    """A new site and its token.
+
+    Attributes:
+        site: The site.
+        secret: The token with which its pilots enrol. No other answer shows it.
+    """
 
     site: Site
     secret: ToldSecret

@@ -1,20 +1,20 @@
-"""What a tool says that it spent of the quotas that its job reserved (``sluice:resources``)."""
+"""The file in which a tool states what it spent of the reserved quotas (``sluice:resources``)."""
 
 from pydantic import TypeAdapter, ValidationError
 
 from sluice.contracts.resources import SpentAmounts
 from sluice.contracts.wording import sentence_of
 
-#: Name of the file that a tool writes into its output folder: ``{"places": 11}``.
+#: The name of the file, which the tool writes into its output folder: ``{"places": 11}``.
 SPENT_FILE = "sluice.spent.json"
-#: Bytes of such a file that are read.
+#: Most bytes of the file.
 MOST_SPENT_FILE = 1 << 16
 
 _spent: TypeAdapter[dict[str, float]] = TypeAdapter(SpentAmounts)
 
 
 class WrongSpent(ValueError):
-    """The file says something else; its text says what is wrong."""
+    """The file is not valid; the text of the exception says why."""
 
 
 def spent_in(text: bytes) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Files that a client says exist, and what is wrong with them."""
+"""Files that a client says exist, and the results of checking them."""
 
 from typing import Annotated
 
@@ -18,8 +18,10 @@ class StatedFile(Contract):
 class CheckFiles(Contract):
     """A request to check files.
 
-    With ``content``, files are read and compared with their checksums. Otherwise only sizes are
-    compared, for files on file systems.
+    Attributes:
+        files: The files.
+        content: Read the files and compare their checksums. Otherwise only sizes are compared, and
+            only of files on file systems.
     """
 
     files: Annotated[list[StatedFile], Field(max_length=10_000)]
@@ -27,6 +29,10 @@ class CheckFiles(Contract):
 
 
 class FileFaults(Contract):
-    """What is wrong with each file, in the order of the request, or None."""
+    """The results of checking files.
+
+    Attributes:
+        faults: What is wrong with each file, in the order of the request. None: nothing.
+    """
 
     faults: list[str | None]

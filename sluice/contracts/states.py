@@ -1,10 +1,14 @@
-"""Every state name of the system, spelt out here only. The legal moves stand in the owner's
-``domain/transitions.py``."""
+"""The names of all states in the system.
+
+The legal transitions are in ``domain/transitions.py`` of the service that owns the object.
+"""
 
 from enum import StrEnum
 
 
 class DatasetType(StrEnum):
+    """The role of a data set in a chain."""
+
     INPUT = "input"
     INTERMEDIATE = "intermediate"
     OUTPUT = "output"
@@ -12,30 +16,32 @@ class DatasetType(StrEnum):
 
 
 class DatasetState(StrEnum):
-    """Life of a data set in the DMS."""
+    """The state of a data set in the DMS."""
 
-    OPEN = "open"  #: files are still being added
-    CLOSED = "closed"  #: complete: can be worked with
-    UPLOADING = "uploading"  #: closed, and on its way to the output storage
-    UPLOADED = "uploaded"  #: every file safe and verified on the output storage
-    DELETING = "deleting"  #: its files are being removed; nothing reads them any more
-    DELETED = "deleted"  #: its files are gone; the record stays
+    OPEN = "open"  #: files can still be added
+    CLOSED = "closed"  #: complete: its files can be read
+    UPLOADING = "uploading"  #: closed, and copied to the output storage
+    UPLOADED = "uploaded"  #: every file is on the output storage, and its checksum is right
+    DELETING = "deleting"  #: its files are being deleted; nothing may read them
+    DELETED = "deleted"  #: its files are deleted; the record stays
 
     @property
     def readable(self) -> bool:
-        """Can its files be worked with?"""
+        """Whether its files can be read."""
         return self in {DatasetState.CLOSED, DatasetState.UPLOADING, DatasetState.UPLOADED}
 
 
 class ReplicaState(StrEnum):
-    """Life of one copy of a file on one storage."""
+    """The state of one copy of a file on one storage."""
 
-    AVAILABLE = "available"  #: registered, and there as far as anybody knows
-    DELETING = "deleting"  #: to be removed from its storage
-    DELETED = "deleted"  #: removed, or found to be missing already
+    AVAILABLE = "available"  #: registered; no check has found it missing
+    DELETING = "deleting"  #: to be deleted from its storage
+    DELETED = "deleted"  #: deleted, or found missing when it was to be deleted
 
 
 class StorageType(StrEnum):
+    """The type of the data sets on a storage."""
+
     INPUT = "input"
     INTERMEDIATE = "intermediate"
     OUTPUT = "output"
@@ -43,6 +49,8 @@ class StorageType(StrEnum):
 
 
 class TaskMode(StrEnum):
+    """How the jobs of a task take files."""
+
     MAP = "map"  #: the tool runs on each file
     MERGE = "merge"  #: the tool joins groups of files
 
@@ -50,198 +58,215 @@ class TaskMode(StrEnum):
 class InputMode(StrEnum):
     """What a job gets of a data set that its step reads."""
 
-    EACH = "each"  #: the file of its number (CWL: scatter, dotproduct)
-    ONE = "one"  #: the only file there is, the same for all jobs
-    ALL = "all"  #: all files, or all of its group, in order
-    NONE = "none"  #: nothing: its jobs are made of values
+    EACH = "each"  #: the file with the number of the job (CWL ``scatter``, ``dotproduct``)
+    ONE = "one"  #: the only file, the same for all jobs
+    ALL = "all"  #: all files, or all files of its group, in order
+    NONE = "none"  #: nothing: jobs are made of values
 
 
 class EntryKind(StrEnum):
-    """What one entry of a data set is."""
+    """The form of one entry of a data set."""
 
     FILE = "file"  #: a plain file
     BUNDLE = "bundle"  #: a CWL value of another type with all its files, as one archive
 
 
 class Pick(StrEnum):
-    """Which file of a data set is taken where a tool takes one (CWL: ``pickValue``)."""
+    """The file of a data set for a tool that takes one file (CWL ``pickValue``)."""
 
-    FIRST = "first_non_null"  #: the first there is
-    ONLY = "the_only_non_null"  #: the only one: there must be no other
+    FIRST = "first_non_null"  #: the first file
+    ONLY = "the_only_non_null"  #: the only file; a second one is an error
 
 
 class DeviceType(StrEnum):
+    """The device that a job needs."""
+
     CPU = "cpu"
     GPU = "gpu"
 
 
 class ContainerEngine(StrEnum):
-    """What runs containers on a pilot's node."""
+    """The program that runs containers on the node of a pilot."""
 
     DOCKER = "docker"
     PODMAN = "podman"
-    APPTAINER = "apptainer"  #: and Singularity, as which it was known before
+    APPTAINER = "apptainer"  #: also Singularity, its older name
     UDOCKER = "udocker"
 
     @property
     def label(self) -> str:
-        """As its makers write it."""
+        """The name as its makers write it."""
         return self.value if self is ContainerEngine.UDOCKER else self.value.capitalize()
 
 
 class SandboxKind(StrEnum):
-    """What keeps the tools of jobs that run in no container away from the rest of their node."""
+    """What isolates the tools of jobs without a container from the rest of their node."""
 
     NAMESPACES = "namespaces"  #: bubblewrap, with the kernel's namespaces
-    USERS = "users"  #: a user of the node's for each slot: no sandbox for jobs that ask for one
+    USERS = "users"  #: one user of the node for each slot; too weak for jobs that need a sandbox
     NONE = "none"
 
 
 class TaskState(StrEnum):
-    """Life of a task in the WMS."""
+    """The state of a task in the WMS."""
 
-    WAITING = "waiting"  #: its input data set is not complete yet
-    SPLITTING = "splitting"  #: jobs are being made from the files; those made may already run
-    ACTIVE = "active"  #: all its jobs exist, but those of a tree's further levels
+    WAITING = "waiting"  #: its input data set is not complete
+    SPLITTING = "splitting"  #: its jobs are being created, and the first ones may run
+    ACTIVE = "active"  #: all its jobs exist, except those of further levels of a tree
     FINISHED = "finished"  #: enough of its jobs succeeded
-    FAILED = "failed"  #: the minimum cannot be reached any more, or its input is unusable
-    CANCELED = "canceled"  #: stopped on request
+    FAILED = "failed"  #: too few jobs can still succeed, or its input cannot be used
+    CANCELED = "canceled"  #: canceled by request
 
     @property
     def final(self) -> bool:
+        """Whether no other state follows."""
         return self in {TaskState.FINISHED, TaskState.FAILED, TaskState.CANCELED}
 
 
 class JobState(StrEnum):
-    READY = "ready"  #: waits for a pilot, or for the end of its pause before another attempt
-    LEASED = "leased"  #: promised to a pilot until a time
-    RUNNING = "running"  #: the pilot said that it has started
-    FINISHED = "finished"  #: one attempt won, and its outputs are on their way to the catalogue
-    FAILED = "failed"  #: its attempts are used up, or its input is at fault
-    CANCELED = "canceled"  #: stopped on request, or no longer needed
-    HELD = "held"  #: took several pilots down with it: waits for a person
-    ASKED = "asked"  #: waits for the answers of people; no pilot is given it
+    """The state of a job."""
+
+    READY = "ready"  #: waits for a pilot, or for the end of the pause before its next attempt
+    LEASED = "leased"  #: leased to a pilot until a time
+    RUNNING = "running"  #: started, as its pilot reported
+    FINISHED = "finished"  #: an attempt succeeded; its outputs go to the catalogue
+    FAILED = "failed"  #: no attempt is left, or another attempt would not help
+    CANCELED = "canceled"  #: canceled by request, or not needed any more
+    HELD = "held"  #: quarantined after several lost attempts: waits for a person
+    ASKED = "asked"  #: waits for annotations of people; no pilot leases it
 
     @property
     def final(self) -> bool:
+        """Whether no other state follows, except after a retry that a person asks for."""
         return self in {JobState.FINISHED, JobState.FAILED, JobState.CANCELED}
 
 
 class AttemptOutcome(StrEnum):
-    """How one attempt at a job ended, as its pilot reports it (``lost``: as the WMS found it)."""
+    """The end of an attempt, as its pilot reports it. The WMS itself finds ``lost``."""
 
     FINISHED = "finished"
     FAILED = "failed"
     CANCELED = "canceled"
     LOST = "lost"
-    RETURNED = "returned"  #: handed back unstarted by a pilot that drains
+    RETURNED = "returned"  #: given back by its pilot; not a failure of the job
 
 
 class AttemptPhase(StrEnum):
-    """What a pilot does with a job that it has started."""
+    """What a pilot does with a job that has started."""
 
-    STAGE_IN = "stage_in"  #: its inputs, and the image of its container, are brought to the node
-    RUN = "run"  #: its tool runs, or its expressions
-    STAGE_OUT = "stage_out"  #: its outputs are brought to their storages
+    STAGE_IN = "stage_in"  #: copies its inputs and the image of its container to the node
+    RUN = "run"  #: runs its tool or evaluates its expressions
+    STAGE_OUT = "stage_out"  #: copies its outputs to their storages
 
 
 class ErrorClass(StrEnum):
+    """Why an attempt did not succeed."""
+
     TOOL_FAILED = "tool_failed"
-    #: exited with one of its permanentFailCodes: the input is at fault, no retry helps
+    #: the tool cannot succeed with this input, as by its permanentFailCodes: a retry does not help
     TOOL_REFUSED = "tool_refused"
     TOOL_TIMEOUT = "tool_timeout"
     OUT_OF_MEMORY = "out_of_memory"
     STAGE_IN_FAILED = "stage_in_failed"
     CHECKSUM_MISMATCH = "checksum_mismatch"
     STAGE_OUT_FAILED = "stage_out_failed"
-    #: a storage or the node's disk was full: not the job's fault, and it passes
+    #: a storage or the disk of the node was full: a transient error, not a fault of the job
     NO_ROOM = "no_room"
-    #: or its node had no memory for a job that kept to what it asked for: not the job's fault
+    #: its pilot was lost, or its node ran out of memory while the job kept to its request
     PILOT_LOST = "pilot_lost"
     CANCELED = "canceled"
     INTERNAL = "internal"
 
 
 class PilotState(StrEnum):
-    ACTIVE = "active"  #: registered, and asks for work
-    DRAINING = "draining"  #: finishes what it has, takes nothing new
+    """The state of a pilot."""
+
+    ACTIVE = "active"  #: registered, and asks for jobs
+    DRAINING = "draining"  #: finishes its jobs, and leases no new ones
     GONE = "gone"  #: signed off
-    LOST = "lost"  #: stopped answering
+    LOST = "lost"  #: not seen for too long
 
 
 class ReportAnswer(StrEnum):
-    """What became of a pilot's report."""
+    """What a pilot's report has changed."""
 
     ACCEPTED = "accepted"
-    ALREADY = "already"  #: the pilot's report on the attempt was accepted before
-    STALE = (  #: the attempt is no longer the job's: nothing changed; the pilot removes its files
-        "stale"
-    )
+    ALREADY = "already"  #: a report on the attempt was accepted before
+    STALE = "stale"  #: the lease had ended: nothing changed, and the pilot deletes its files
 
 
 class ChainState(StrEnum):
-    IN_PROGRESS = "in_progress"  #: has steps left to do
-    UPLOADING = "uploading"  #: all steps done, the output is on its way to the output storage
-    FINISHED = "finished"  #: the output is safe
+    """The state of a chain."""
+
+    IN_PROGRESS = "in_progress"  #: some steps have not ended
+    UPLOADING = "uploading"  #: all steps finished; the output is being copied to the output storage
+    FINISHED = "finished"  #: the output is on the output storage
     FAILED = "failed"  #: a step or an upload failed
-    CANCELED = "canceled"  #: stopped on request
+    CANCELED = "canceled"  #: canceled by request
 
     @property
     def final(self) -> bool:
+        """Whether no other state follows."""
         return self in {ChainState.FINISHED, ChainState.FAILED, ChainState.CANCELED}
 
 
 class StepState(StrEnum):
-    PENDING = "pending"  #: waits for the steps before it
-    STARTING = "starting"  #: its storages and data sets are being made
-    IN_PROGRESS = "in_progress"  #: its task is with the WMS
+    """The state of a step of a chain."""
+
+    PENDING = "pending"  #: waits for upstream steps
+    STARTING = "starting"  #: its data sets are being created
+    IN_PROGRESS = "in_progress"  #: its task was sent to the WMS
     FINISHED = "finished"  #: its task finished
     FAILED = "failed"  #: its task failed, or could not be sent
-    CANCELED = "canceled"  #: its task was canceled, or never sent because the chain ended
+    CANCELED = "canceled"  #: its task was canceled, or not sent because the chain ended
 
     @property
     def final(self) -> bool:
+        """Whether no other state follows."""
         return self in {StepState.FINISHED, StepState.FAILED, StepState.CANCELED}
 
 
 class ChainDatasetStatus(StrEnum):
-    """A data set as its chain sees it."""
+    """The state of a data set in its chain."""
 
-    IN_PROGRESS = "in_progress"  #: being written
-    READY = "ready"  #: complete, and needed
-    FINISHED = "finished"  #: no longer needed: released for deletion
+    IN_PROGRESS = "in_progress"  #: files are still being added
+    READY = "ready"  #: complete, and still needed
+    FINISHED = "finished"  #: not needed any more: released
 
 
 class WatchState(StrEnum):
-    """What the watcher knows of a task or an upload it follows."""
+    """The state of a task or an upload that the watcher follows."""
 
-    IN_PROGRESS = "in_progress"  #: asked for again and again
-    FINISHED = "finished"  #: the task finished, the data set is uploaded
+    IN_PROGRESS = "in_progress"  #: not ended; the watcher asks again
+    FINISHED = "finished"  #: the task finished, or the data set was uploaded
     FAILED = "failed"  #: the task or the upload failed
-    CANCELED = "canceled"  #: the task was canceled, or never sent
+    CANCELED = "canceled"  #: the task was canceled, or not sent
 
 
 class WatchKind(StrEnum):
+    """What the watcher follows."""
+
     TASK = "task"  #: followed in the WMS
     UPLOAD = "upload"  #: followed in the DMS
 
 
 class AskItemState(StrEnum):
-    """Life of an item that people are asked about."""
+    """The state of an item of a human task."""
 
-    OPEN = "open"  #: waits for answers
-    DECIDED = "decided"  #: enough people agree; answers may still be taken back
-    GIVING = "giving"  #: its answers stand, and its file is on its way to the WMS
-    GIVEN = "given"  #: its job is finished with them
-    WITHDRAWN = "withdrawn"  #: its task ended before, or its file is nothing that can be shown
+    OPEN = "open"  #: waits for annotations
+    DECIDED = "decided"  #: enough annotators agree; annotations can still be revoked
+    GIVING = "giving"  #: its annotations are final, and their file is being sent to the WMS
+    GIVEN = "given"  #: its job has finished
+    WITHDRAWN = "withdrawn"  #: its task ended before, or its file cannot be shown
 
     @property
     def final(self) -> bool:
+        """Whether no other state follows."""
         return self in {AskItemState.GIVEN, AskItemState.WITHDRAWN}
 
 
 class DeviceState(StrEnum):
-    """What is thought of a browser that answers."""
+    """Whether the annotations of a browser count."""
 
-    COUNTED = "counted"  #: its answers count
-    EXCLUDED = "excluded"  #: found to answer without looking: none of its answers counts
+    COUNTED = "counted"  #: its annotations count
+    EXCLUDED = "excluded"  #: excluded for careless annotations: none of them counts
