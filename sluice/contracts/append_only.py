@@ -27,7 +27,6 @@ StandingName = Annotated[
     ),
 ]
 
-#: Seconds in an hour.
 HOUR = 3600.0
 
 

@@ -1,4 +1,4 @@
-"""Steps over all chains: how much waits for each, and how they are ranked against one another."""
+"""Steps across all chains: their waiting jobs and their priorities."""
 
 from collections.abc import Iterable
 from typing import Annotated, Literal
@@ -10,7 +10,7 @@ from sluice.contracts.base import Contract, Name, Timestamp, absent
 from sluice.contracts.bounds import NewText, NewWord
 from sluice.contracts.wording import in_words
 
-#: The priority with which no job of a step is given to a pilot.
+#: With this priority, no job of the step is leased.
 OFF: Literal[-1] = -1
 MOST_PRIORITY = 1e6
 
@@ -30,8 +30,15 @@ StepPriorityValue = Annotated[
 
 
 class SetStepPriority(Contract):
-    """``template``: only the step of this one; None: of all that have a step called so. ``by``: who
-    says so: nobody logs in yet."""
+    """A new priority of a step across all chains.
+
+    Attributes:
+        priority: A number from 0 to 1000000, which is added to the ranks of the tasks of the step.
+            -1: no job of the step is leased.
+        template: The template of the step. None: the steps of this name in all templates.
+        reason: Why the priority is set.
+        by: The name of the person, as the client states it; it is not checked.
+    """
 
     priority: StepPriorityValue
     template: Name | None = None
@@ -40,13 +47,22 @@ class SetStepPriority(Contract):
 
 
 class RankStep(SetStepPriority):
-    """The same with the step's name (``PUT /steps`` of the WMS, which knows no templates)."""
+    """A new priority with the name of the step, as the WMS takes it."""
 
     step: Annotated[NewWord, Field(min_length=1)]
 
 
 class StepPriority(Contract):
-    """What holds for a step. ``template`` None: it was set for all templates."""
+    """The priority of a step.
+
+    Attributes:
+        step: The name of the step.
+        priority: The priority, as in ``SetStepPriority``.
+        template: The template. None: all templates.
+        reason: Why it was set.
+        by: The name of the person who set it, if stated.
+        since: When the step got this priority.
+    """
 
     step: str
     priority: float
@@ -57,14 +73,25 @@ class StepPriority(Contract):
 
     @property
     def is_off(self) -> bool:
+        """Whether no job of the step is leased."""
         return self.priority == OFF
 
 
 class StepLoad(Contract):
-    """A step of a template, over all chains. ``tasks``: that have not ended. Jobs of these:
-    ``waiting`` (ready), ``flying`` (with ``pilots``). ``oldest``: since when the first of them
-    waits. ``timed``: finished jobs of the last day, ``mean``: the seconds that they took.
-    ``priority``: None: nobody has set one."""
+    """The work of a step of a template across all chains.
+
+    Attributes:
+        step: The name of the step.
+        template: The name of the template.
+        tasks: The number of tasks that have not ended.
+        waiting: The number of their ready jobs.
+        flying: The number of their jobs that are leased or running.
+        pilots: The number of pilots that have these jobs.
+        oldest: Since when the first ready job waits.
+        timed: The number of finished jobs of tasks that were created within the last day.
+        mean: Mean seconds of these jobs.
+        priority: The priority of the step. None: nobody has set one.
+    """
 
     step: str
     template: str
@@ -79,12 +106,17 @@ class StepLoad(Contract):
 
     @property
     def is_off(self) -> bool:
+        """Whether no job of the step is leased."""
         return self.priority is not None and self.priority.is_off
 
 
 class StepList(Contract):
-    """By name and template. ``priorities``: all that people have set, also for steps that have had
-    no task lately."""
+    """Steps by name and template.
+
+    Attributes:
+        steps: The steps.
+        priorities: All priorities, also of steps that have had no task lately.
+    """
 
     steps: list[StepLoad]
     priorities: list[StepPriority] = Field(default_factory=list)
@@ -93,13 +125,16 @@ class StepList(Contract):
 def priority_of(
     step: str, template: str, priorities: Iterable[StepPriority]
 ) -> StepPriority | None:
-    """What holds for a step of a template: what is set for that one, else for all."""
+    """Return the priority that applies to a step of a template.
+
+    A priority for the template overrides the one for all templates.
+    """
     of_step = {found.template: found for found in priorities if found.step == step}
     return of_step.get(template, of_step.get(None))
 
 
 def off_in_words(priority: StepPriority) -> str:
-    """Of a step that is switched off."""
+    """Return a sentence about a step that is switched off."""
     by = f" by {priority.by}" if priority.by else ""
     where = f" in template {priority.template}" if priority.template else ""
     why = f" ({priority.reason})" if priority.reason else ""

@@ -1,4 +1,4 @@
-"""Tasks and jobs: the WMS's messages, requests and answers, those of pilots left out."""
+"""Messages, requests and answers of the WMS about tasks and jobs, except those of pilots."""
 
 import operator
 from enum import StrEnum
@@ -27,8 +27,10 @@ from sluice.contracts.wire import FlatContract, FlattenedField
 
 
 class TaskOutput(Contract):
-    """Where the files of one output port go: a data set, its storage, and its folder there.
-    ``spread``: see ``StepOutput``."""
+    """The data set, storage and folder for the files of one output port.
+
+    With ``spread``, the only job of the step writes a list, and each item is one entry.
+    """
 
     port: str
     dat_out_uid: UUID
@@ -40,15 +42,17 @@ class TaskOutput(Contract):
 
 
 class NextInput(Contract):
-    """A data set whose files come behind those of another; ``start`` is added to their numbers."""
+    """A data set whose files follow those of another; ``start`` is added to their numbers."""
 
     dat_in_uid: UUID
     start: int = 0
 
 
 class TaskInput(Contract):
-    """A data set that the task reads (with those behind it), and the tool's port for it. ``pick``:
-    one file is taken of all that these hold."""
+    """A data set that the task reads, and the port of the tool that gets it.
+
+    ``next_inputs`` follow it. With ``pick``, one file of all these data sets is taken.
+    """
 
     port: str
     dat_in_uid: UUID
@@ -60,25 +64,37 @@ class TaskInput(Contract):
 
 
 class ReusedTask(Contract):
-    """A task that was at the same work before, and the data set of each of its outputs, by port:
-    where a job of it with the same inputs finished, its outputs are this task's, and the job does
-    not run again."""
+    """An earlier task with the same work, and its output data sets by port.
+
+    If a job of it with the same inputs finished, its outputs are used and the job does not run
+    again.
+    """
 
     task: UUID
     outputs: dict[str, UUID]
 
 
 class Task(FlatContract):
-    """The message of queue ``wms.tasks``.
+    """A task, as the message in queue ``wms.tasks``.
 
-    ``retry``: most attempts for each of the task's jobs. ``executable``: the tool, a CWL
-    CommandLineTool (JSON); ``args``: the constant part of the job order. The first of the
-    ``inputs`` is the main one: jobs are made of its files, or of the lists among ``args`` that
-    ``needs.items`` names. ``single``: there is exactly one job,
-    with the file of the main input, or without where there is none.
+    On the wire, the main input and the first output are in ``dat_*``, ``next_inputs`` and ``pick``.
+    Further ones are in ``side_inputs`` and ``side_outputs``.
 
-    On the wire, the main input and the first output stand in ``dat_*``, ``next_inputs`` and
-    ``pick``, further ones in ``side_inputs`` and ``side_outputs``.
+    Attributes:
+        executable: The tool: a CWL CommandLineTool as JSON.
+        args: The part of the job order that is the same for all jobs.
+        inputs: The first one is the main input: jobs are made of its files, or of the lists in
+            ``args`` that ``needs.items`` names.
+        single: There is exactly one job, also if the main input has no file.
+        depth: The number of steps on the longest way to this step. Deeper steps go first.
+        retry: The most attempts at each job.
+        backoff: Seconds before the second attempt; doubled before each further one.
+        speculate: Another pilot may start a duplicate attempt of a straggler.
+        batch: The most entries of one job of a map task.
+        parts_uid: If ``groups`` is a tree, the data set for the outputs of all jobs except the
+            last.
+        cross: As in ``PlanStep``.
+        by_place: As in ``PlanStep``.
     """
 
     uid: UUID
@@ -104,11 +120,9 @@ class Task(FlatContract):
         ),
     ]
     single: bool = False
-    #: How many steps of the chain lie before it, on the longest way: the deeper goes first.
     depth: Annotated[int, Field(ge=0)] = 0
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0
-    #: May another pilot begin a job, too, that takes long?
     speculate: bool = True
     retry_also: list[Hopeless] = Field(default_factory=list)
     outputs: Annotated[
@@ -129,11 +143,8 @@ class Task(FlatContract):
     log_out_url: StorageUrl
     boundary: Boundary = Boundary()
     groups: MergeGroups = MergeGroups()
-    #: Most entries of one job of a map task.
     batch: Annotated[int, Field(ge=1)] = 1
-    #: Where ``groups`` are a tree: the data set of what all jobs but the last one write.
     parts_uid: UUID | None = None
-    #: See ``PlanStep``.
     cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
     by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
     needs: Annotated[Needs, FlattenedField()] = Needs()
@@ -143,32 +154,48 @@ class Task(FlatContract):
 
     @property
     def shares(self) -> bool:
-        """Every job gets files that are the same for all."""
+        """Whether all jobs get some files in common."""
         return any(side.mode is not InputMode.EACH for side in self.side_inputs)
 
     @property
     def combines(self) -> bool:
-        """Are its jobs made otherwise than of files of the same number: of values, by place, or of
-        each with each?"""
+        """Whether jobs are made of anything but files with the same number.
+
+        These are values, files taken by place, or all combinations.
+        """
         return bool(self.cross or self.needs.items or self.by_place)
 
     @property
     def main_input(self) -> TaskInput:
+        """The input of whose files jobs are made."""
         return self.inputs[0]
 
     @property
     def side_inputs(self) -> list[TaskInput]:
+        """All inputs except the main input."""
         return self.inputs[1:]
 
     @property
     def main_output(self) -> TaskOutput:
+        """The first output."""
         return self.outputs[0]
 
 
 class TaskStatus(Contract):
-    """Counts add up to ``total`` at every moment. ``killed``, where asked for: how many of the
-    canceled jobs a pilot had when the task ended, so that what had been done of them is lost. Jobs
-    stopped at a limit are none of these: they failed."""
+    """The state of a task and its numbers of jobs.
+
+    The numbers of jobs by state always add up to ``total``.
+
+    Attributes:
+        held: The number of quarantined jobs.
+        asked: The number of jobs that wait for annotations of people.
+        killed: The number of canceled jobs that pilots had when the task ended, if the request asks
+            for it. A job that exceeded its time or memory is failed, not canceled.
+        failed_attempts: The number of attempts that did not succeed, also of jobs that finished
+            later.
+        reason: Why the task ended.
+        errors: The number of failed jobs by class of error.
+    """
 
     uid: UUID
     chain_uid: UUID
@@ -185,73 +212,78 @@ class TaskStatus(Contract):
     failed: int
     canceled: int
     held: int
-    #: Jobs that wait for the answers of people.
     asked: Annotated[int, Field(ge=0, exclude_if=operator.not_)] = 0
     killed: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
-    #: Attempts that did not succeed, whether or not a later one did.
     failed_attempts: int = 0
     created_at: Timestamp
     started_at: Timestamp | None = None
     ended_at: Timestamp | None = None
     reason: str = ""
-    #: Failed jobs by class of error.
     errors: dict[ErrorClass, int] = Field(default_factory=dict)
     owner: Owner = None
     group: OwnerGroup = EVERYONE
 
 
 class TaskStatusList(Contract):
+    """A list of tasks."""
+
     tasks: list[TaskStatus]
 
 
-#: Of a task, and of a chain, which is added to those of its tasks.
+#: The highest rank of a task and of a chain. A chain's rank is added to those of its tasks.
 MOST_RANK = 1e6
 
 
 class Prioritise(Contract):
-    """A task's or a chain's new rank; higher runs earlier."""
+    """A new rank of a task or a chain; jobs of a higher rank are leased first."""
 
     rank: Annotated[float, Field(ge=0.0, le=MOST_RANK)]
 
 
 class Cancel(Contract):
-    """A task or a chain is to be canceled, for this reason."""
+    """A request to cancel a task or a chain, with the reason."""
 
     reason: Annotated[NewText, Field(min_length=1)] = "canceled by request"
 
 
-#: What is asked by a request without a body.
+#: The meaning of a request without a body.
 BY_REQUEST = Cancel()
 
 
 class Boost(Contract):
-    """``reason``: why the task is ranked higher, as in ``because …``."""
+    """A task whose rank is raised, and why: ``reason`` is what follows "because"."""
 
     task_uid: UUID
     reason: Annotated[str, Field(max_length=400)]
 
 
 class Boosts(Contract):
-    """All tasks that are to be ranked higher ``by`` so much; those that are not named are not, from
-    now on."""
+    """All tasks whose ranks are raised ``by`` this much; other ranks are not raised any more."""
 
     by: Annotated[float, Field(gt=0, le=1e6)]
     boosts: Annotated[list[Boost], Field(max_length=10_000)]
 
 
 class Boosted(Contract):
-    """How many tasks are ranked higher, or so for another reason, and how many are so no more."""
+    """How many tasks have a raised rank or another reason for it now, and how many lost it."""
 
     raised: int
     lowered: int
 
 
-#: In the place of a pilot's uid, in attempts: whoever answered stands in the file.
+#: A placeholder for the pilot in attempts that people made.
 PEOPLE = UUID("a5ced000-0000-4000-8000-000000000000")
 
 
 class Attempt(ContractWithOldNames):
-    """``pilot_uid``: of the pilot, or ``PEOPLE``. ``pilot_name``: given where asked for."""
+    """An attempt at a job; its number is the fencing token.
+
+    Attributes:
+        pilot_uid: The pilot, or a fixed UUID that stands for the people who do a human task.
+        pilot_name: The name of the pilot, if the request asks for it.
+        peak_memory: In MiB.
+        cpu_seconds: CPU time in seconds.
+    """
 
     old_names: ClassVar = {"pilot_uid": "pilot"}
 
@@ -265,26 +297,32 @@ class Attempt(ContractWithOldNames):
     exit_code: int | None = None
     error_class: ErrorClass | None = None
     message: str = ""
-    #: MiB and seconds.
     peak_memory: float | None = None
     cpu_seconds: float | None = None
     log_url: StorageUrl | None = None
 
     @property
     def by_people(self) -> bool:
+        """Whether people did the job."""
         return self.pilot_uid == str(PEOPLE)
 
     @property
     def who(self) -> str:
-        """Who made it, in words."""
+        """The pilot, or ``people``."""
         return "people" if self.by_people else self.pilot_name or self.pilot_uid
 
 
 class Job(Contract):
-    """``inputs``: names of its files, in order. ``attempts`` are given where one job is asked for.
+    """A job.
 
-    Of its present or last attempt, where asked for: ``pilot_name``, ``started_at``, and once
-    that has ended ``seconds``, ``peak_memory`` (MiB), ``cpu_seconds`` and ``exit_code``.
+    The fields from ``pilot_name`` on describe the current or last attempt, if the request asks for
+    them. Those from ``seconds`` on are set when the attempt has ended.
+
+    Attributes:
+        seq: The number of the job in its task.
+        inputs: The names of its files, in order.
+        attempts: All attempts, if the request is about one job.
+        peak_memory: In MiB.
     """
 
     id: int
@@ -305,8 +343,11 @@ class Job(Contract):
 
 
 class JobOrder(StrEnum):
-    """``SEQ``: by their numbers; ready ones as they are given out, asked ones as they were made.
-    The others: of those that have ended, the greatest first."""
+    """The order of jobs in a list.
+
+    ``seq`` is by number; ready jobs are in the order of leasing, and asked jobs in the order of
+    creation. ``time`` and ``memory`` apply to ended jobs, the greatest value first.
+    """
 
     SEQ = "seq"
     TIME = "time"
@@ -314,7 +355,7 @@ class JobOrder(StrEnum):
 
 
 class JobPage(ContractWithOldNames):
-    """Jobs of a task; ``after`` is None on the last page."""
+    """A page of the jobs of a task; ``after`` is None on the last page."""
 
     old_names: ClassVar = {"after": "next"}
 
@@ -323,15 +364,17 @@ class JobPage(ContractWithOldNames):
 
 
 class Schedulability(Contract):
-    """Whether a task's jobs will ever find a node. ``never``: none that is there or can be launched
-    has what they need, for the ``reason``, the end of a sentence."""
+    """Whether no node that exists or can be launched can ever run the jobs of a task.
+
+    ``reason`` is the end of a sentence.
+    """
 
     never: bool
     reason: str = ""
 
 
 class UnschedulableTask(Contract):
-    """A task with ``ready`` jobs that fit no node, for the ``reason``, the end of a sentence."""
+    """A task with ``ready`` jobs that fit no node; ``reason`` is the end of a sentence."""
 
     uid: UUID
     chain_uid: UUID
@@ -342,13 +385,13 @@ class UnschedulableTask(Contract):
 
 
 class UnschedulableList(Contract):
-    """``number``: how many there are in all."""
+    """The oldest tasks with jobs that fit no node, and the ``number`` of all of them."""
 
     tasks: list[UnschedulableTask]
     number: int
 
 
 class Explanation(Contract):
-    """Why a task or job does not run, or why it ended as it did: one sentence with numbers."""
+    """Why a task or job does not run, or why it ended, in one sentence with numbers."""
 
     text: str

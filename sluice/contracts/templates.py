@@ -11,24 +11,29 @@ from sluice.contracts.owners import EVERYONE, GroupName, Owner, OwnerGroup, Shar
 from sluice.contracts.plan import Plan
 from sluice.contracts.problems import Finding
 
-#: One text of a template: YAML or JSON, at most 2 MiB.
+#: A file of a template: YAML or JSON, at most 2 097 152 characters.
 _Text = Annotated[str, Field(max_length=2 * 1024 * 1024)]
 
 
-#: Version of a template that nobody published: a run of files brought it, nothing matches it, and
-#: no name's numbers are used up.
+#: The version of the template of a one-off run, which is not published. It matches no data set and
+#: takes no version number of its name.
 RUN_VERSION = 0
 
 
 def template_label(name: str, version: int) -> str:
-    """``calib 3``; ``calib (run)`` for one that came with a run."""
+    """Return the name and version as text: ``calib 3``, or ``calib (run)`` for a one-off run."""
     return f"{name} (run)" if version == RUN_VERSION else f"{name} {version}"
 
 
 class _Written(Contract):
-    """A template as somebody wrote it: either one text in ``cwl``, or ``files`` by their paths.
-    ``main``: the path of the workflow among these; without it, the one Workflow that no other file
-    refers to, or that is called ``main``."""
+    """The files of a template: either one text in ``cwl``, or several in ``files``.
+
+    Attributes:
+        cwl: The text of the only file.
+        files: Texts by path.
+        main: The path of the workflow in ``files``. By default it is the one Workflow that no other
+            file refers to, or that is called ``main``.
+    """
 
     cwl: Annotated[_Text | None, Field(exclude_if=absent)] = None
     files: Annotated[dict[str, _Text] | None, Field(exclude_if=absent)] = None
@@ -36,8 +41,18 @@ class _Written(Contract):
 
 
 class NewTemplate(_Written):
-    """A template to be stored. ``replaces``: the latest version now, 0 where there is none; where
-    another one is (somebody was faster), nothing is stored."""
+    """A template to be stored.
+
+    Attributes:
+        cwl: The text of the only file.
+        files: Texts by path.
+        main: The path of the workflow in ``files``. By default it is the one Workflow that no other
+            file refers to, or that is called ``main``.
+        name: The name of the template.
+        replaces: The expected latest version; 0: the name is new. If another version is the latest,
+            nothing is stored.
+        group: The group that is to own a new name.
+    """
 
     name: Name
     replaces: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
@@ -51,9 +66,23 @@ class NewTemplate(_Written):
 
 
 class Template(Contract):
-    """A stored template. The same text again answers with what is there; another text under the
-    same name is the next version. ``version`` 0 (``RUN_VERSION``): it came with a run;
-    ``created_at`` is then the time of the last run."""
+    """A version of a template.
+
+    The same files again give the stored version. Other files under the same name are the next
+    version.
+
+    Attributes:
+        version: The number of the version. 0: the template of a one-off run.
+        created_at: When the version was stored. For a one-off run, the time of the last run.
+        plan: What the template does, compiled from its text.
+        warnings: Warnings of the compiler.
+        disabled_at: Since then, the template gets no data sets and no chain can be requested, until
+            it is enabled.
+        template: The text as JSON, if the request is about one template.
+        cwl: The text as it was written, if the request is about one template.
+        files: All texts by path, if the request is about one template.
+        main: The path of the workflow, whose text is ``cwl``.
+    """
 
     id: UUID
     name: Name
@@ -61,13 +90,9 @@ class Template(Contract):
     created_at: Timestamp
     plan: Plan
     warnings: list[Finding] = Field(default_factory=list)
-    #: No data set is matched with it, and nobody can ask for it, until it is enabled.
     disabled_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
-    #: The text as JSON, and as it was written (only where one template is asked for).
     template: dict[str, Any] | None = None
     cwl: str | None = None
-    #: All files as they were written, and which of them is the workflow, whose text ``cwl`` is (as
-    #: above).
     files: Annotated[dict[str, str] | None, Field(exclude_if=absent)] = None
     main: Annotated[str | None, Field(exclude_if=absent)] = None
     owner: Owner = None
@@ -76,22 +101,35 @@ class Template(Contract):
 
 
 class TemplateList(Contract):
-    """``after``: where the next page begins, where pages were asked for; None on the last."""
+    """Templates.
+
+    Attributes:
+        templates: The templates.
+        after: The cursor of the next page, if the request asks for pages. None: this is the last
+            page.
+    """
 
     templates: list[Template]
     after: Annotated[UUID | None, Field(exclude_if=absent)] = None
 
 
 class Change(StrEnum):
+    """The kind of a change."""
+
     ADDED = "added"
     REMOVED = "removed"
     CHANGED = "changed"
 
 
 class PlanChange(Contract):
-    """What is another one in what a template does. ``part``: ``step``, ``match``, ``parameter``,
-    ``secret``, ``output`` or ``template`` (what concerns all of it); ``details``: each what it was
-    and what it becomes, in words."""
+    """A change of what a template does.
+
+    Attributes:
+        part: The kind of part that changes; ``template`` is the template as a whole.
+        name: The name of the part.
+        change: The kind of change.
+        details: What was before and what comes, in words.
+    """
 
     part: Literal["template", "match", "parameter", "secret", "step", "output"]
     name: str
@@ -100,8 +138,13 @@ class PlanChange(Contract):
 
 
 class FileChange(Contract):
-    """``diff``: what differs, line by line, as a unified diff; in words where that would be too
-    long."""
+    """A change of a file of a template.
+
+    Attributes:
+        path: The path of the file.
+        change: The kind of change.
+        diff: The difference as a unified diff, or in words if the diff would be too long.
+    """
 
     path: str
     change: Change
@@ -109,9 +152,17 @@ class FileChange(Contract):
 
 
 class TemplateChanges(Contract):
-    """What publishing files as the version ``version`` of a template changes against ``before``,
-    the latest one (None: the name is new). Both are the same where nothing would change.
-    ``disabled``: nothing goes through the template, then as now."""
+    """The changes that publishing files under the name of a template would make.
+
+    Attributes:
+        name: The name of the template.
+        before: The latest version now. None: the name is new.
+        version: The version that the files would get. Equal to ``before`` if nothing would change.
+        disabled: The template is disabled and would stay so.
+        plan: Changes of what the template does.
+        files: Changes of its files.
+        warnings: Warnings of the compiler.
+    """
 
     name: Name
     before: int | None
@@ -123,23 +174,36 @@ class TemplateChanges(Contract):
 
     @property
     def nothing(self) -> bool:
+        """Whether nothing would change."""
         return self.before == self.version
 
 
 class RestoreTemplate(Contract):
-    """``POST /templates/{name}/restore``: this version's files are to be the latest again."""
+    """A request to publish the files of an old version again, as the latest version."""
 
     version: Annotated[int, Field(ge=1)]
 
 
 class CheckTemplate(_Written):
-    """``file``: the name of ``cwl``'s file, for the findings."""
+    """A template to be checked.
+
+    Attributes:
+        cwl: The text of the only file.
+        files: Texts by path.
+        main: The path of the workflow in ``files``, as in ``NewTemplate``.
+        file: The name of the file with the text ``cwl``, for the findings.
+    """
 
     file: str = "workflow.cwl"
 
 
 class CheckedTemplate(Contract):
-    """``plan`` is None when there are errors among the findings."""
+    """The result of checking a template.
+
+    Attributes:
+        findings: Errors and warnings.
+        plan: What the template does. None: there are errors.
+    """
 
     findings: list[Finding]
     plan: Plan | None

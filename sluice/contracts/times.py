@@ -1,4 +1,4 @@
-"""How long work waits and takes, by step and in all; and what was done when."""
+"""How long jobs wait and run, and what pilots did when."""
 
 from uuid import UUID
 
@@ -8,7 +8,10 @@ from sluice.contracts.base import Contract, Timestamp
 
 
 class Spread(Contract):
-    """Of ``count`` times, in seconds. Quantiles are right to a twentieth; the others exact."""
+    """Statistics of ``count`` times, in seconds.
+
+    Quantiles are accurate to 5 %, the other values are exact.
+    """
 
     count: int
     total: float
@@ -22,10 +25,21 @@ class Spread(Contract):
 
 
 class StepTimes(Contract):
-    """Of the finished jobs of a step. ``waiting``: what of the time since its input was there a job
-    did not run, attempts that did not count included; ``working``: the attempt that finished;
-    ``passage``: since the chain's first task was made, that is, since its data set was closed,
-    until the job had ended. None: no job has finished."""
+    """The times of the finished jobs of a step.
+
+    Times are None if no job has finished.
+
+    Attributes:
+        step: The name of the step.
+        tasks: The number of its tasks.
+        finished: The number of finished jobs.
+        open: The number of jobs that have not ended.
+        waiting: Times from the arrival of the input to the end of a job, without its last attempt.
+            They include earlier attempts.
+        working: Times of the attempts that finished.
+        passage: Times from the creation of the first task of the chain to the end of a job. The
+            first task is created when the input data set is closed.
+    """
 
     step: str
     tasks: int
@@ -37,10 +51,17 @@ class StepTimes(Contract):
 
 
 class WorkTimes(Contract):
-    """Steps in the order in which they began. ``waiting``, ``working``: the sums of the steps'
-    means; ``passage``: that of the step whose results come last; ``chains``: from the first task to
-    the end of the last, of chains whose tasks have all ended. ``uncounted``: tasks that have ended,
-    and whose jobs are still to be counted."""
+    """The times of steps, in the order in which the steps began.
+
+    Attributes:
+        steps: The times of each step.
+        waiting: The sum of the mean waiting times of the steps.
+        working: The sum of the mean working times of the steps.
+        passage: The passage times of the step with the longest mean passage.
+        chains: Times from the first task to the end of the last, of chains whose tasks have all
+            ended.
+        uncounted: The number of ended tasks whose jobs are not counted yet.
+    """
 
     steps: list[StepTimes]
     waiting: float = 0.0
@@ -51,9 +72,13 @@ class WorkTimes(Contract):
 
 
 class Lane(Contract):
-    """What a pilot did: ``busy``: for each step (in the order of the time line) and each bin, how
-    many of its jobs ran on average. ``pilot_uid`` None: several pilots, which have no lane of their
-    own."""
+    """What a pilot did over time.
+
+    Attributes:
+        pilot_uid: The pilot. None: the sum of several pilots.
+        name: The name of the pilot.
+        busy: The mean number of its running jobs, for each step of the time line and each bin.
+    """
 
     pilot_uid: UUID | None = None
     name: str
@@ -61,8 +86,16 @@ class Lane(Contract):
 
 
 class Timeline(Contract):
-    """A chain over time, in ``bins`` of equal length. ``queues``: for each step and bin, how many
-    jobs waited at its end."""
+    """A chain over time, in ``bins`` of equal length.
+
+    Attributes:
+        begin: The begin of the first bin.
+        end: The end of the last bin.
+        bins: The number of bins.
+        steps: The names of the steps.
+        lanes: What the pilots did.
+        queues: The number of waiting jobs at the end of a bin, for each step and each bin.
+    """
 
     begin: Timestamp
     end: Timestamp
@@ -73,5 +106,5 @@ class Timeline(Contract):
 
     @property
     def seconds(self) -> float:
-        """Of a bin."""
+        """The length of a bin in seconds."""
         return (self.end - self.begin).total_seconds() / self.bins

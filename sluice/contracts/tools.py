@@ -1,5 +1,4 @@
-"""Tools as a library: CommandLineTools under a name and in versions, and workflows composed of
-them."""
+"""The library of tools: CommandLineTools with names and versions, and workflows made of them."""
 
 import operator
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from sluice.contracts.problems import Finding
 from sluice.contracts.templates import Template
 from sluice.contracts.wording import StringRule
 
-#: Most tools of one workflow.
+#: The most tools of one workflow.
 MOST_TOOLS = 100
 
 ToolName = Annotated[
@@ -30,7 +29,7 @@ ToolName = Annotated[
     ),
 ]
 
-#: ``layout`` for the newest version, ``layout@3`` for that one.
+#: A tool: ``layout`` is the newest version, ``layout@3`` is version 3.
 ToolRef = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_.-]{0,99}(@[1-9][0-9]{0,8})?$"),
@@ -45,8 +44,13 @@ ToolRef = Annotated[
 
 
 class NewTool(Contract):
-    """``cwl``: its text, a CommandLineTool. The same text is the same version. ``group``: that
-    owns the name, where it is new; None: a group of the person who stores it."""
+    """A tool to be stored.
+
+    Attributes:
+        name: The name of the tool.
+        cwl: The text of a CommandLineTool. The same text gives the stored version.
+        group: The group that is to own a new name. None: a group of the person who stores it.
+    """
 
     name: ToolName
     cwl: Annotated[str, Field(max_length=256 * 1024)]
@@ -54,8 +58,16 @@ class NewTool(Contract):
 
 
 class PortOfTool(Contract):
-    """An input or output of a tool. ``type``: CWL's short form. ``bound``: what the tool says its
-    value is, as ``sluice:bind`` does."""
+    """An input or output of a tool.
+
+    Attributes:
+        name: The name of the port.
+        type: The type in CWL's short form.
+        default: The default value.
+        format: The file format.
+        bound: The source of its value that the tool itself states, as in ``sluice:bind``.
+        doc: The documentation of the port.
+    """
 
     name: str
     type: str
@@ -66,7 +78,17 @@ class PortOfTool(Contract):
 
 
 class Tool(Contract):
-    """A version. ``cwl``: its text, where one version is asked for."""
+    """A version of a tool.
+
+    Attributes:
+        name: The name of the tool.
+        version: The number of the version.
+        created_at: When it was stored.
+        doc: The documentation of the tool.
+        inputs: Its inputs.
+        outputs: Its outputs.
+        cwl: The text, if the request is about one version.
+    """
 
     name: str
     version: int
@@ -78,11 +100,18 @@ class Tool(Contract):
 
     @property
     def label(self) -> str:
+        """The name and the version."""
         return f"{self.name} {self.version}"
 
 
 class StoredTool(Contract):
-    """``new``: whether the version was made now. ``warnings``: what a compiler says of it."""
+    """The result of storing a tool.
+
+    Attributes:
+        tool: The stored version.
+        new: Whether the request created the version.
+        warnings: Warnings of the compiler.
+    """
 
     tool: Tool
     new: bool
@@ -90,15 +119,21 @@ class StoredTool(Contract):
 
 
 class ToolList(Contract):
-    """By name, the newest version of each; or all versions of one, the newest first."""
+    """The newest version of each tool by name, or all versions of one tool, newest first."""
 
     tools: list[Tool]
 
 
 class ComposeTools(Contract):
-    """A workflow of tools, in their order, called ``name``. ``bind``: its parameters that have
-    their values by themselves, as ``sluice:bind`` says it. ``store``: publish it as the next
-    version of the template of that name; else only its text is asked for."""
+    """A request to make a workflow of tools.
+
+    Attributes:
+        name: The name of the workflow.
+        tools: The tools, in the order of the steps.
+        bind: Sources of values by parameter, as in ``sluice:bind``.
+        store: Publish the workflow as the next version of the template of this name. Otherwise only
+            its text is returned.
+    """
 
     name: Name
     tools: Annotated[list[ToolRef], Field(min_length=1, max_length=MOST_TOOLS)]
@@ -110,8 +145,14 @@ class ComposeTools(Contract):
 
 
 class Composition(Contract):
-    """``cwl``: the text of the workflow. ``findings``: what a compiler says of it: warnings only,
-    where it can be published. ``template``: what was published."""
+    """A workflow that was made of tools.
+
+    Attributes:
+        name: The name of the workflow.
+        cwl: The text of the workflow.
+        findings: Errors and warnings of the compiler. A workflow with errors cannot be published.
+        template: The published template, if the request asks to publish it.
+    """
 
     name: str
     cwl: str

@@ -1,5 +1,8 @@
-"""Templates that form a ring: each is due by what the one before collects, so that they begin one
-another without end. The intake stops them by it, and who looks on is told by it."""
+"""Trigger cycles: templates whose triggers would start each other for ever.
+
+Each template takes what the template before collects. The intake stops such chains, and people are
+told why.
+"""
 
 from collections import deque
 from collections.abc import Sequence
@@ -13,8 +16,10 @@ from sluice.contracts.templates import Template
 
 
 def feeds(giver: Plan, taker: Plan) -> bool:
-    """Is the taker given slices of what the giver's outputs are collected in, were its group to
-    see it?"""
+    """Return whether the outputs of ``giver`` are collected where ``taker`` takes slices.
+
+    Groups are not considered.
+    """
     if taker.due is None or not taker.takes_dataset:
         return False
     return any(
@@ -25,8 +30,12 @@ def feeds(giver: Plan, taker: Plan) -> bool:
 
 
 def cycle_of(template: Template, templates: Sequence[Template]) -> list[Template]:
-    """The shortest way from it back to itself, which is its first and its last; empty: there is
-    none. ``templates``: the latest versions of those that are enabled, itself as well."""
+    """Return the shortest trigger cycle of a template, or an empty list.
+
+    Args:
+        template: The first and the last template of the cycle.
+        templates: The latest versions of the enabled templates, with ``template``.
+    """
     ways, seen = deque([[template]]), set[str]()
     while ways:
         way = ways.popleft()
@@ -42,7 +51,10 @@ def cycle_of(template: Template, templates: Sequence[Template]) -> list[Template
 
 
 def cycle_text(ring: Sequence[Template], visibility: Visibility = ALL) -> str:
-    """``la → lb → la``, as far as whoever asks sees them."""
+    """Return a cycle as text, as in ``la → lb → la``.
+
+    Templates that ``visibility`` does not include are not named.
+    """
     return " → ".join(
         each.name
         if visibility.sees(each.group, each.shared_with)
@@ -59,11 +71,20 @@ def why_cycle(
     most: int,
     visibility: Visibility = ALL,
 ) -> str | None:
-    """Why it does not begin by itself on what is new, and what to do; None: it may. ``one``: which
-    it takes, with the generations; ``most``: the highest generation that chains of a ring may have.
+    """Return why the new files of a data set do not start a template, and what to do.
 
-    Who is in no ring is not held, whatever it is given: what goes round for ever goes round in one.
-    So it goes on by itself when a person has broken the ring.
+    Templates that are in no cycle are never stopped, because chains without end always go round a
+    cycle. So a template goes on by itself after a person has broken its cycle.
+
+    Args:
+        template: The template.
+        one: The append-only data set, with generations.
+        templates: The latest versions of the enabled templates.
+        most: The highest generation of chains in a cycle.
+        visibility: The templates that the text may name.
+
+    Returns:
+        The reason, or None if the template may start.
     """
     before = _generation(template, one)
     if before < most or one.new_to(template.name) <= 0:
@@ -82,7 +103,7 @@ def why_cycle(
 
 
 def _generation(template: Template, one: AppendOnlyDataset) -> int:
-    """Of the files that it would be given."""
+    """Return the highest generation of the files that the template would get."""
     due, reader = template.plan.due, one.reader(template.name)
     takes_all = due is not None and due.every is not None and due.every.all
     return one.generation if reader is None or takes_all else reader.generation

@@ -1,4 +1,4 @@
-"""Tools that stay loaded on a pilot, as it tells of them."""
+"""Warm workers, as a pilot reports them."""
 
 import operator
 from enum import StrEnum
@@ -9,12 +9,15 @@ from pydantic import Field
 from sluice.contracts.base import Contract, Timestamp
 from sluice.contracts.bounds import MOST_WORD
 
-#: Of one pilot: one for each slot.
+#: The most warm workers of a pilot: one for each slot.
 _MOST = 4096
 
 
 class LoadState(StrEnum):
-    """``LOADING``: it has its first job, which takes as long as that is."""
+    """The state of a warm worker.
+
+    ``loading`` lasts until the first job of the warm worker has ended.
+    """
 
     LOADING = "loading"
     IDLE = "idle"
@@ -22,8 +25,17 @@ class LoadState(StrEnum):
 
 
 class WarmWorkerState(Contract):
-    """``kind``: what is loaded (see ``Warm``); ``step``: that it was loaded for. ``loading``: the
-    seconds that it took, as far as is known; ``jobs``: that it has served; ``memory``: MiB."""
+    """A warm worker of a pilot.
+
+    Attributes:
+        kind: What is loaded, as in ``Warm``.
+        step: The step for which it was loaded.
+        since: When it was started.
+        loading: Seconds that loading took, if known.
+        jobs: The number of its jobs so far.
+        memory: Its memory in MiB.
+        state: Its state.
+    """
 
     kind: Annotated[str, Field(max_length=MOST_WORD)]
     step: Annotated[str, Field(max_length=MOST_WORD)]
@@ -34,20 +46,25 @@ class WarmWorkerState(Contract):
     state: LoadState = LoadState.IDLE
 
     def __str__(self) -> str:
-        """``ocr (idle, 812 jobs)``, for a person."""
+        """Return a text such as ``ocr (idle, 812 jobs)``."""
         jobs = "" if self.state is LoadState.LOADING else f", {self.jobs} jobs"
         return f"{self.step} ({self.state.value}{jobs})"
 
 
 class LoadTool(Contract):
-    """``step``: whose jobs a pilot is to have before all others; None: none."""
+    """A request to lease a pilot the jobs of a step first, so that it loads their tool.
+
+    Attributes:
+        step: The step. None: the request ends the preference.
+    """
 
     step: Annotated[str, Field(min_length=1, max_length=MOST_WORD)] | None
 
 
-#: Of a pilot. Left out where there are none, which the release before does not know.
+#: The warm workers of a pilot. An empty list is left out, because the previous release does not
+#: know the field.
 LoadedTools = Annotated[list[WarmWorkerState], Field(max_length=_MOST, exclude_if=operator.not_)]
-#: Kinds of such tools.
+#: The kinds of the warm workers of a pilot.
 LoadedKinds = Annotated[
     list[Annotated[str, Field(max_length=MOST_WORD)]],
     Field(max_length=_MOST, exclude_if=operator.not_),

@@ -1,9 +1,9 @@
 """Contracts that are nested in code and flat on the wire.
 
-Messages, stored plans and tasks are read by instances of the release before, too, which refuse what
-they do not know (ADR 5). They know the fields of what is nested here as fields of the whole: so
-these are written, and both forms are read. Only the field that holds the nested contract says so;
-whatever is added to that contract follows by itself.
+Messages, stored plans and tasks are also read by instances of the previous release, which refuse
+unknown fields (ADR 5). They know the fields of nested contracts as fields of the outer contract. So
+the flat form is written, and both forms are read. Only the field with the nested contract is
+annotated; new fields of that contract need nothing else.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -23,18 +23,22 @@ from pydantic_core import CoreSchema
 
 from sluice.contracts.base import Contract
 
-#: The whole, in the flat form or on its way to it.
+#: The outer contract, in the flat form or partly converted.
 Wire = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class FlattenedField:
-    """Annotates a field of a ``FlatContract`` that is a contract itself: on the wire, its fields
-    stand beside those of the whole. Of a list, those of the first item do, and the others are the
-    list ``further``.
+    """The annotation of a field of a ``FlatContract`` that is itself a contract.
 
-    ``called``: names on the wire of fields that are called otherwise there. ``implied``: fields
-    that are left out where they are what follows from the whole.
+    On the wire, the nested fields are beside those of the outer contract. If the field is a list,
+    this applies to its first item, and the other items are in the list ``further``.
+
+    Attributes:
+        called: Names on the wire by name in code, for fields whose names differ.
+        further: The name of the list of the other items; empty if the field is no list.
+        implied: Functions of the outer contract that return values of nested fields. A field with
+            this value is left out.
     """
 
     called: Mapping[str, str] = field(default_factory=dict)
@@ -44,15 +48,21 @@ class FlattenedField:
 
 @dataclass(frozen=True, slots=True)
 class _Nested:
-    """An annotated field. ``names``: those of the nested contract's fields on the wire."""
+    """An annotated field.
+
+    Attributes:
+        names: Names on the wire of the nested contract's fields.
+    """
 
     name: str
     flat: FlattenedField
     names: Mapping[str, str]
 
     def fold(self, wire: Wire) -> None:
-        """Takes the flat fields in, unless ``wire`` has the nested form. What is wrong in them is
-        left for the contract's own checks."""
+        """Move the flat fields into the nested form, unless ``wire`` has it already.
+
+        The checks of the contract find errors in the fields.
+        """
         if self.name in wire:
             return
         inner = {own: wire.pop(name) for own, name in self.names.items() if name in wire}
@@ -66,7 +76,10 @@ class _Nested:
             wire[self.name] = [inner, *further] if isinstance(further, list) else further
 
     def unfold(self, wire: Wire, *, everything: bool) -> None:
-        """``everything``: an empty list of further ones is written, too."""
+        """Move the nested fields into the flat form.
+
+        ``everything`` also writes an empty list of further items.
+        """
         if self.name not in wire:
             return
         inner = wire.pop(self.name)
@@ -80,7 +93,7 @@ class _Nested:
                 wire[self.names[own]] = value
 
     def flatten(self, schema: JsonSchemaValue, handler: GetJsonSchemaHandler) -> None:
-        """The same with the whole's JSON schema."""
+        """Move the nested fields in the JSON schema of the outer contract into the flat form."""
         properties, required = schema["properties"], schema.get("required", [])
         held = properties.pop(self.name)
         inner = handler.resolve_ref_schema(held["items"] if self.flat.further else held)
@@ -135,7 +148,7 @@ class FlatContract(Contract):
     def __get_pydantic_json_schema__(
         cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """The flat form, for what is read and for what is written."""
+        """Return the schema of the flat form, for reading and for writing."""
         as_declared: Any = {
             key: value for key, value in core_schema.items() if key != "serialization"
         }
@@ -146,7 +159,7 @@ class FlatContract(Contract):
 
 
 def _title(name: str) -> str:
-    """As pydantic makes it."""
+    """Return the title of a field as pydantic makes it."""
     return name.replace("_", " ").title()
 
 

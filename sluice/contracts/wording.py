@@ -1,5 +1,7 @@
-"""What is wrong with a value, in words: pydantic would show the regular expression that it does not
-match."""
+"""Errors about values, in words.
+
+The messages of pydantic would show the regular expression that a value does not match.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,30 +14,34 @@ from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
 
 from sluice.visible_text import quoted
 
-#: Type of pydantic's errors that are whole sentences and name the value themselves.
+#: The type of errors of ``in_words``, which are whole sentences that repeat the value if
+#: needed.
 IN_WORDS = "in_words"
-#: Characters of a wrong word that are looked up.
+#: Characters of a wrong word that are compared with known names.
 _COMPARED = 60
-#: Types of pydantic's errors about a uid.
+#: Types of errors of pydantic about a uid.
 _UIDS = ("uuid_parsing", "uuid_type")
-#: What a uid is, in words.
+#: The form of a uid in words.
 A_UID = "uid, 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12"
-#: Names that a sentence has before it counts the others.
+#: Names that a sentence lists before the number of the others.
 _NAMED = 2
 
 
 def in_words(sentence: str) -> PydanticCustomError:
-    """To be raised by a check; a ``ValueError`` that is told without anything put before it."""
+    """Return a ``ValueError`` for validators whose message pydantic does not change."""
     return PydanticCustomError(IN_WORDS, "{sentence}", {"sentence": sentence})
 
 
 @dataclass(frozen=True, slots=True)
 class StringRule:
-    """Annotates a ``str``, behind its constraints: whatever they find, this is said.
+    """The annotation of a ``str``, after its constraints, with the text of all their errors.
 
-    ``a_thing``: what it is, with its article. ``first``, ``other``: expressions for the first
-    character and for all; ``most``: how many there may be. ``rule``: all of that in words, the
-    sentence that ``a_thing`` begins.
+    Attributes:
+        a_thing: The name of the value, with its article.
+        first: A regular expression of the first character.
+        other: A regular expression of each character.
+        most: The most characters.
+        rule: The rest of a sentence that begins with ``a_thing`` and states these constraints.
     """
 
     a_thing: str
@@ -47,7 +53,10 @@ class StringRule:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        """pydantic's own way to another error costs nothing where there is none."""
+        """Return the schema with the error of the rule.
+
+        A custom error of pydantic costs nothing for valid values.
+        """
         kind = self.a_thing.replace(" ", "_").replace("'", "")
         _SPELLINGS[kind] = self
         message = f"{self.a_thing} {self.rule}"
@@ -56,7 +65,7 @@ class StringRule:
         )
 
     def wrong(self, text: str) -> str:
-        """What is wrong with ``text``, which is."""
+        """Return what is wrong with an invalid text."""
         shown = quoted(text)
         odd = re.sub(self.other, "", text)
         if not text:
@@ -72,12 +81,12 @@ class StringRule:
         return f"{what}: {self.a_thing} {self.rule}"
 
 
-#: By type of error.
+#: Rules by type of error.
 _SPELLINGS: dict[str, StringRule] = {}
 
 
 def in_parentheses(names: Sequence[str]) -> str:
-    """Return the first names in parentheses, as in `` (a, b and 998 more)``; empty for none."""
+    """Return the first names as in `` (a, b and 998 more)``, or an empty text for none."""
     if not names:
         return ""
     others = len(names) - _NAMED
@@ -86,14 +95,16 @@ def in_parentheses(names: Sequence[str]) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `` (did you mean 'x'?)`` with the known name that is most alike, or an empty text."""
+    """Return `` (did you mean 'x'?)`` with the most similar known name, or an empty text."""
     close = get_close_matches(word[:_COMPARED], list(dict.fromkeys(known)), n=1)
     return f" (did you mean {quoted(close[0])}?)" if close else ""
 
 
 def sentence_of(error: ErrorDetails) -> str:
-    """What pydantic found: without its own way to say that somebody raised it, and with the
-    character that is wrong in a name."""
+    """Return an error of pydantic as a sentence, without pydantic's own prefix.
+
+    For a value with a ``StringRule``, the sentence says what is wrong in it.
+    """
     spelling, given = _SPELLINGS.get(error["type"]), error.get("input")
     if spelling is not None and isinstance(given, str):
         return spelling.wrong(given)
@@ -103,12 +114,12 @@ def sentence_of(error: ErrorDetails) -> str:
 
 
 def first_fault(error: ValidationError) -> str:
-    """Return what pydantic found first and where, in one line."""
+    """Return the first error of pydantic and its place, in one line."""
     fault = error.errors(include_url=False)[0]
     place = ".".join(map(str, fault["loc"]))
     return f"{place}: {sentence_of(fault)}" if place else sentence_of(fault)
 
 
 def names_value(error: ErrorDetails) -> bool:
-    """Does ``sentence_of`` repeat the value?"""
+    """Return whether the sentence of ``sentence_of`` repeats the value."""
     return error["type"] == IN_WORDS or error["type"] in _UIDS or error["type"] in _SPELLINGS
