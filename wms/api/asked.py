@@ -1,4 +1,4 @@
-"""Routes for the service that asks people."""
+"""Routes of human tasks, for the service that asks people."""
 
 from typing import Annotated
 from uuid import UUID
@@ -17,12 +17,13 @@ from wms.usecases.take_answers import take_answers
 
 
 def asked_router(context: WmsContext) -> APIRouter:
+    """Create the routes of human tasks."""
     router = api_router("/api/v1/asked", tags=["asked"])
 
     @router.get("")
     @allow(CallingService.ASK)
     async def asking() -> HumanTaskList:
-        """Lists the tasks that people do and that have not ended, the oldest first."""
+        """List the human tasks that have not ended, oldest first."""
         return await list_asking_tasks(context)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound))
@@ -32,17 +33,23 @@ def asked_router(context: WmsContext) -> APIRouter:
         after: Annotated[int, Query(ge=0, le=MAX_ID)] = 0,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     ) -> HumanJobList:
-        """Lists jobs of a task that wait for the answers of people, by their ids, those behind
-        `after`. None appears behind one that was listed before with a lower id."""
+        """List the jobs of a human task that wait for answers, by id.
+
+        Only jobs with an id above `after` are listed. No job appears later behind a listed job with
+        a lower id, so a client that pages by id misses none.
+        """
         return await list_asked_jobs(context, uid, after=after, limit=limit)
 
     @router.post("/{uid}/answers", responses=errors(NotFound, Unprocessable))
     @allow(CallingService.ASK)
     async def answers(uid: UUID, given: AnsweredJobs) -> AcceptedAnswers:
-        """Finishes jobs with the files of what was answered, and fails those of which nobody can
-        be asked. Repeating it is fine. Where a file of a job that is still asked is not there, not
-        where the task's outputs belong, or not called as the job's first attempt would call it,
-        none is taken (422; the field `jobs` has their ids, with commas between)."""
+        """Finish jobs with the files of their answers, and fail the jobs in `refused`.
+
+        Repeating it is fine. No job is changed (422) if one file is wrong for a job that still
+        waits: the file is missing, is not where the task's outputs belong, or does not have the
+        name that the job's first attempt would give it. The field `jobs` has the ids of these jobs,
+        separated by commas.
+        """
         return AcceptedAnswers(jobs=await take_answers(context, uid, given.jobs, given.refused))
 
     return router

@@ -14,27 +14,33 @@ from wms.usecases.set_limit import remove_limit, set_limit
 
 
 def limits_router(context: WmsContext) -> APIRouter:
+    """Create the routes of limits."""
     router = api_router("/api/v1/limits", tags=["limits"])
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def limits() -> LimitList:
-        """Lists the limits on resources that are counted over all nodes: how much there is, how
-        much is held or spent, and how many jobs wait that need some."""
+        """List the limits on resources that are counted over all nodes.
+
+        Each limit has its amount, how much of it is in use or spent, and how many waiting jobs need
+        the resource.
+        """
         return await list_limits(context)
 
     @router.put("")
     @allow(CallingService.OPERATOR)
     async def set_(new: SetLimit) -> LimitList:
-        """Sets how much of a resource there is over all nodes: at a time, or in each period.
-        Repeating it is fine."""
+        """Set how much of a resource there is over all nodes.
+
+        The amount holds at any time, or in each period. Repeating it is fine.
+        """
         await set_limit(context, new)
         return await list_limits(context)
 
     @router.delete("/{name}", responses=errors(NotFound))
     @allow(CallingService.OPERATOR)
     async def remove(name: ResourceName) -> LimitList:
-        """Takes a limit away: then the resource has to be offered by a node."""
+        """Remove a limit; from then on only nodes that offer the resource have it."""
         await remove_limit(context, name)
         return await list_limits(context)
 

@@ -1,4 +1,4 @@
-"""Every request that names a task, a job or a chain: is it one that whoever asks sees?"""
+"""The check that a principal sees the task, job or chain that a request names."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,8 +16,15 @@ from wms.usecases.read_timeline import no_task_of_chain
 
 @dataclass(frozen=True, slots=True)
 class _OwnedKind:
-    """``begin``: of addresses, which name a ``kind`` in ``part``. ``missing``: what is said where
-    there is none."""
+    """A kind of object that paths name.
+
+    Attributes:
+        begin: The begin of the path templates of its routes.
+        kind: The kind, as ``group_of`` takes it.
+        part: The path parameter that has its id.
+        read: Parses the id.
+        missing: Creates the error for an object that does not exist or is not visible.
+    """
 
     begin: str
     kind: str
@@ -34,7 +41,10 @@ _NAMED = (
 
 
 class TaskOwners:
-    """An ``OwnersGuard``. Pilots, sites and limits are nobody's."""
+    """The ``OwnersGuard`` of tasks, jobs and chains.
+
+    Pilots, sites and limits have no owners.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,7 +52,11 @@ class TaskOwners:
     async def require(
         self, visibility: Visibility, address: str, path: Mapping[str, str], *, changes: bool
     ) -> None:
-        """Raises ``NotFound``."""
+        """Check that the principal sees the task, job or chain of the request.
+
+        Raises:
+            NotFound: The object does not exist or is not visible.
+        """
         for named in _NAMED:
             if address.startswith(named.begin):
                 await self._require(visibility, named, path[named.part])
@@ -50,7 +64,7 @@ class TaskOwners:
     async def _require(self, visibility: Visibility, named: _OwnedKind, given: str) -> None:
         try:
             key = named.read(given)
-        except ValueError:  # the route says what is wrong with it
+        except ValueError:  # the route reports the invalid id
             return
         if isinstance(key, int) and not 1 <= key <= MAX_ID:
             return

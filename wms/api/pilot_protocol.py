@@ -1,5 +1,8 @@
-"""Routes that pilots ask: what they have, do and get. The three that carry many jobs read and write
-JSON without detours: they are the hot path."""
+"""Routes for pilots: registration, leases, heartbeats and reports.
+
+The leases, heartbeats and reports of many jobs are the hot path, so these three routes read and
+write JSON directly.
+"""
 
 import time
 from typing import Annotated
@@ -51,8 +54,15 @@ def pilot_protocol_router(
     tokens: PilotTokens | None,
     revoked: RevokedSites,
 ) -> APIRouter:
-    """``tokens``: what pilots say from their registration on who they are with. ``revoked``: sites
-    whose pilots get nothing."""
+    """Create the routes for pilots.
+
+    Args:
+        context: The context of the use cases.
+        dms: A client of the DMS.
+        give_secrets: The use case that gives pilots the secrets of their jobs.
+        tokens: Issues the tokens with which registered pilots authenticate; None: no tokens.
+        revoked: Sites whose pilots get no jobs.
+    """
     router = api_router("/api/v1/pilots", tags=["pilots"])
     _add_registration(router, context, tokens)
     _add_lease(router, context, revoked)
@@ -67,7 +77,10 @@ def pilot_protocol_router(
     async def heartbeat(
         uid: UUID, request: Request, body: Annotated[Heartbeat, Depends(parsed(Heartbeat))]
     ) -> Response:
-        """Renews the leases of a pilot's jobs, and tells it which to stop and whether to drain."""
+        """Renew the leases of a pilot's jobs.
+
+        The answer says which jobs the pilot must stop, and whether it must drain.
+        """
         answer = _json((await renew_leases(context, uid, body)).model_dump_json().encode())
         _give_token(answer, tokens, uid, site=_site_of(request))
         return answer
@@ -80,7 +93,7 @@ def pilot_protocol_router(
     )
     @allow(Other.PILOT)
     async def report(uid: UUID, body: Annotated[Report, Depends(parsed(Report))]) -> Response:
-        """Takes what became of a pilot's attempts. Repeating it is fine."""
+        """Record how a pilot's attempts ended. Repeating it is fine."""
         answers = ReportAnswers(answers=await report_attempts(context, uid, body.reports))
         return _json(answers.model_dump_json().encode())
 
@@ -99,9 +112,11 @@ def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotToken
         response: Response,
         proof: Annotated[str | None, Header(alias=PILOT_PROOF_HEADER)] = None,
     ) -> Registration:
-        """Registers a pilot, and tells it how often to send heartbeats and how long its leases are.
-        Repeated, it is the same pilot with what it has now: one that has shown a key is registered
-        again by this key alone."""
+        """Register a pilot, and return the heartbeat interval and the duration of leases.
+
+        A repetition updates the resources of the same pilot. A pilot that has shown a key can be
+        registered again only with this key.
+        """
         key = None if proof is None else proven_key(proof, time.time())
         site = _site_of(request)
         registration = await register_pilot(context, body, key=key, site=site)
@@ -120,8 +135,7 @@ def _add_lease(router: APIRouter, context: WmsContext, revoked: RevokedSites) ->
     async def lease(
         uid: UUID, request: Request, body: Annotated[LeaseRequest, Depends(parsed(LeaseRequest))]
     ) -> Response:
-        """Leases jobs to a pilot: as many as it asked for, if there are; else waits for some."""
-
+        """Lease up to the requested number of jobs to a pilot; if none is ready, wait for some."""
         site = _site_of(request)
 
         async def connected() -> bool:
@@ -136,7 +150,7 @@ def _add_storages(router: APIRouter, context: WmsContext, dms: DmsClient) -> Non
     @router.get("/{uid}/storages", responses=errors(NotFound))
     @allow(Other.PILOT)
     async def storages(uid: UUID) -> StorageUrls:
-        """Lists the storages where a pilot may remove what its attempts left unreported."""
+        """List the storages where a pilot may delete files that its attempts left unreported."""
         return await list_storage_urls(context, dms, uid)
 
 
@@ -146,7 +160,7 @@ def _add_secrets(router: APIRouter, give_secrets: GiveSecrets) -> None:
     )
     @allow(Other.PILOT)
     async def secrets(uid: UUID, body: JobToken) -> Response:
-        """Gives a pilot the secrets of a job that it has leased, for the tool alone."""
+        """Return the secrets of a job that the pilot has leased; they are for the tool only."""
         answer = _json((await give_secrets(uid, body)).model_dump_json().encode())
         answer.headers["Cache-Control"] = "no-store"
         return answer
@@ -156,13 +170,16 @@ def _add_end(router: APIRouter, context: WmsContext) -> None:
     @router.post("/{uid}/sign-off", status_code=204, responses=errors(NotFound))
     @allow(Other.PILOT)
     async def sign_off(uid: UUID, body: SignOff) -> None:
-        """Takes the end of a pilot: jobs that it hands back are ready at once, and nothing counts
-        against them. Repeating it is fine."""
+        """Sign off a pilot that ends.
+
+        The jobs that it returns are ready at once, and the return does not count against them.
+        Repeating it is fine.
+        """
         await sign_off_pilot(context, uid, body.returned)
 
 
 def _site_of(request: Request) -> UUID | None:
-    """That the pilot comes from which asks."""
+    """Return the site of the pilot that sends the request, or None."""
     caller = principal_of(request.scope)
     return caller.site if isinstance(caller, PilotCaller) else None
 
@@ -188,7 +205,10 @@ def _task_body(task: bytes, shared: str | None) -> object:
 
 
 def _lease_body(leased: LeaseResult) -> bytes:
-    """A ``Lease``; inputs and descriptions of tasks are JSON already, passed on as they are."""
+    """Return the JSON of a ``Lease``.
+
+    Inputs and descriptions of tasks are JSON already and are copied unchanged.
+    """
     return orjson.dumps(
         {
             "seconds": leased.seconds,

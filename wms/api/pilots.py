@@ -33,6 +33,7 @@ Attention = Annotated[
 
 
 def pilots_router(context: WmsContext) -> APIRouter:
+    """Create the routes of pilots."""
     router = api_router("/api/v1/pilots", tags=["pilots"])
 
     @router.get("", responses=errors(Unprocessable))
@@ -43,52 +44,50 @@ def pilots_router(context: WmsContext) -> APIRouter:
         after: str | None = None,
         limit: Annotated[int | None, Query(ge=1, le=MOST)] = None,
     ) -> PilotList:
-        """Lists pilots: those that are there come first, then lost ones that nobody has
-        acknowledged, then what ended within a day; of each the latest first. `after`: the `next` of
-        the page before. Without `limit`, the first 10 000 and no `next`."""
+        """List pilots: present ones, then unacknowledged lost ones, then those ended within a day.
+
+        Within each kind the latest comes first. `after` is the `after` of the previous page.
+        Without `limit`, the list has the first 10 000 pilots and no `after`.
+        """
         return await list_pilots(context, PilotQuery(name, attention, after, limit))
 
     @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
     @allow(CallingService.OPERATOR)
     async def drain(uid: UUID) -> None:
-        """Asks a pilot to finish what it has and end: it gets no more jobs. Repeating it is
-        fine."""
+        """Ask a pilot to finish its jobs and end; it gets no more jobs. Repeating it is fine."""
         await drain_pilot(context, uid)
 
     @router.get("/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def pilot(uid: UUID, visibility: Seen) -> PilotDetail:
-        """Reads a pilot with what it has, what it did last, and what failed there: of jobs that who
-        asks sees."""
+        """Return a pilot with its jobs, last attempts and failures that the caller may see."""
         return await read_pilot(context, uid, visibility)
 
     @router.post("/{uid}/stop", status_code=204, responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)
     async def stop(uid: UUID) -> None:
-        """Asks a pilot to stop its jobs, hand them back and end: others get them at once, and
-        nothing counts against them. Repeating it is fine; one that has ended is refused (409)."""
+        """Ask a pilot to stop its jobs, return them and end. If it has ended: 409.
+
+        Others get its jobs at once; this does not count against the jobs. Repeating it is fine.
+        """
         await stop_pilot(context, uid)
 
     @router.put("/{uid}/load", status_code=204, responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)
     async def load(uid: UUID, asked: LoadTool) -> None:
-        """Has a pilot finish what it has, and take jobs of a step before all others, so that its
-        tool is loaded there; null: no step goes first any more. Repeating it is fine; one that
-        takes no jobs is refused (409)."""
+        """Let a pilot take a step's jobs first, to load the step's tool there; `null` ends this."""
         await load_tool(context, uid, asked)
 
     @router.delete("/{uid}", status_code=204, responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)
     async def remove(uid: UUID) -> None:
-        """Takes a pilot off the lists that has ended or was lost; what it did stays known. One that
-        is there is refused (409); one that comes back is listed again."""
+        """Remove an ended or lost pilot from the lists until it comes back. If present: 409."""
         await remove_pilot(context, uid)
 
     @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)
     async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
-        """Says who has seen that a pilot was lost. Repeating it is fine; somebody else is told who
-        was first (409)."""
+        """Acknowledge the loss of a pilot. Another person is told who was first (409)."""
         await acknowledge_pilot(context, uid, asked)
 
     return router

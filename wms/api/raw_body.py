@@ -1,5 +1,7 @@
-"""Request bodies straight from bytes to a contract: for large ones several times faster than by way
-of Python's JSON."""
+"""Request bodies that are parsed from bytes directly into a contract.
+
+For large bodies this is several times faster than parsing with Python's JSON first.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -14,7 +16,10 @@ ContractT = TypeVar("ContractT", bound=Contract)
 
 
 def parsed(contract: type[ContractT]) -> Callable[[Request], Awaitable[ContractT]]:
-    """A dependency that gives the request's body; a wrong one is answered as everywhere."""
+    """Return a dependency that provides the parsed request body.
+
+    Invalid bodies get the same answer as on other routes.
+    """
 
     async def body(request: Request) -> ContractT:
         try:
@@ -29,7 +34,7 @@ def parsed(contract: type[ContractT]) -> Callable[[Request], Awaitable[ContractT
 
 
 def schema_of(contract: type[Contract]) -> dict[str, Any]:
-    """What the OpenAPI document says of such a body."""
+    """Return the OpenAPI description of a request body that ``parsed`` reads."""
     return {
         "requestBody": {
             "required": True,

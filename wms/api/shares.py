@@ -1,4 +1,4 @@
-"""Routes for operators: shares that groups have of the nodes."""
+"""Routes for operators: fair shares of groups."""
 
 from fastapi import APIRouter
 
@@ -13,19 +13,26 @@ from wms.usecases.group_shares import list_shares, set_group_share
 
 
 def shares_router(context: WmsContext) -> APIRouter:
+    """Create the routes of fair shares."""
     router = api_router("/api/v1/shares", tags=["groups"])
 
     @router.get("")
     @allow(CallingService.OPERATOR)
     async def shares(visibility: Seen) -> GroupShares:
-        """Lists groups that have a weight, or work: what pilots have of it."""
+        """List the groups that have a weight or work.
+
+        Each group has its weight and the number of its jobs that pilots have.
+        """
         return await list_shares(context, visibility)
 
     @router.put("/{group}", status_code=204)
     @allow(CallingService.OPERATOR)
     async def set_(group: GroupName, new: SetShare) -> None:
-        """Sets the weight of a group: where several have work for the same nodes, each gets as much
-        of them as its weight is of all of theirs. Repeating it is fine."""
+        """Set the weight of a group.
+
+        Groups with work for the same nodes share them in proportion to their weights. Repeating it
+        is fine.
+        """
         await set_group_share(context, group, new)
 
     return router

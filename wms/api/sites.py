@@ -13,24 +13,28 @@ from wms.usecases.context import WmsContext
 
 
 def sites_router(context: WmsContext) -> APIRouter:
+    """Create the routes of sites."""
     router = api_router("/api/v1/sites", tags=["sites"])
 
     @router.get("")
     @allow(CallingService.OPERATOR)
     async def sites() -> SiteList:
-        """Lists the sites that pilots come from."""
+        """List the sites that pilots come from."""
         return await list_sites(context.database)
 
     @router.post("", status_code=201, responses=errors(Conflict))
     @allow(CallingService.OPERATOR)
     async def add(new: NewSite) -> NewSiteSecret:
-        """Adds a site; the token by which its pilots enrol is told this once."""
+        """Add a site, and return the token with which its pilots enrol.
+
+        The token is returned only this once.
+        """
         return await add_site(context.database, new)
 
     @router.delete("/{name}", responses=errors(NotFound))
     @allow(CallingService.OPERATOR)
     async def revoke(name: Name) -> Site:
-        """Revokes a site: none of its pilots may anything any more."""
+        """Revoke a site: its token and the tokens of its pilots are no longer accepted."""
         return await revoke_site(context.database, name)
 
     return router

@@ -1,4 +1,4 @@
-"""Routes for operators: steps over all chains."""
+"""Routes for operators: steps across all chains."""
 
 from fastapi import APIRouter
 
@@ -13,20 +13,27 @@ from wms.usecases.prioritise_step import prioritise_step
 
 
 def steps_router(context: WmsContext) -> APIRouter:
+    """Create the routes of steps."""
     router = api_router("/api/v1/steps", tags=["steps"])
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def steps(visibility: Seen) -> StepList:
-        """Lists steps that have tasks, or had some within a day: how many jobs wait, for how long,
-        what pilots have, how long jobs take, and what people have set."""
+        """List the steps that have tasks or had some within a day.
+
+        Each step has the number of waiting jobs, since when the oldest one waits, the number of
+        jobs that pilots have, the mean time of its jobs, and its priority.
+        """
         return await list_steps(context, visibility)
 
     @router.put("")
     @allow(CallingService.OPERATOR)
     async def priority(new: RankStep, visibility: Seen) -> StepList:
-        """Ranks a step against others over all chains: 0 or more is added to the rank of its tasks;
-        with -1 no job of it is given away, and what runs is finished. Repeating it is fine."""
+        """Set the priority of a step across all chains.
+
+        A priority of 0 or more is added to the ranks of the step's tasks. With -1 no job of the
+        step is leased, and running jobs finish. Repeating it is fine.
+        """
         await prioritise_step(context, new)
         return await list_steps(context, visibility)
 

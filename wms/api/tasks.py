@@ -44,6 +44,7 @@ Full = Annotated[bool, Query(description="With how many jobs were killed.")]
 
 
 def tasks_router(context: WmsContext) -> APIRouter:
+    """Create the routes that read tasks."""
     router = api_router("/api/v1/tasks", tags=["tasks"])
     _add_list(router, context)
     _add_one(router, context)
@@ -64,8 +65,11 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
             bool, Query(description="Those with jobs that failed for good or are held, alone.")
         ] = False,
     ) -> TaskStatusList:
-        """Lists tasks: those of the given uids that are known; without any, the latest. `troubled`:
-        of those that have not ended."""
+        """List tasks.
+
+        With `uid`, the tasks of these uids that exist; without, the latest tasks. With `troubled`,
+        instead the tasks that have not ended and have jobs that failed for good or are held.
+        """
         if troubled:
             return TaskStatusList(
                 tasks=await read_tasks.read_troubled(context, limit=limit, visibility=visibility)
@@ -81,7 +85,7 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
     @router.get("/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def task(uid: UUID, full: Full = False) -> TaskStatus:
-        """Reads a task with its state and its counts of jobs."""
+        """Return a task with its state and the numbers of its jobs by state."""
         return await read_tasks.read_task_status(context, uid, full=full)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
@@ -95,53 +99,64 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
         limit: Limit = 1000,
         full: Annotated[bool, Query(description="With pilot, time, memory and exit code.")] = False,
     ) -> JobPage:
-        """Lists the jobs of a task in order of their numbers, ready ones as they are given out; or
-        those that have ended by time or memory, the greatest first. `after`: the `next` of the page
-        before, in the same order and state."""
+        """List the jobs of a task.
+
+        By default jobs are listed by number, and ready jobs in the order in which they are leased.
+        With `sort` by time or memory, only jobs that have ended are listed, the largest value
+        first. `after` is the `after` of the previous page with the same order and state.
+        """
         return await read_tasks.read_jobs(context, uid, JobQuery(state, sort, after, limit, full))
 
     @router.get("/{uid}/explain", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def explain_task(uid: UUID) -> Explanation:
-        """Says why a task does not run, or why it ended as it did."""
+        """Explain why a task does not run, or why it ended as it did."""
         return await explain.explain_task(context, uid)
 
     @router.get("/{uid}/outlook", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def outlook(uid: UUID) -> Schedulability:
-        """Says whether a task's jobs will ever find a node."""
+        """Say whether a task's jobs will ever find a node."""
         return await check_schedulability(context, uid)
 
 
 def task_requests_router(context: WmsContext) -> APIRouter:
+    """Create the routes that change tasks."""
     router = api_router("/api/v1/tasks", tags=["tasks"])
 
     @router.post("/{uid}/rank", responses=errors(NotFound, Conflict))
     @allow(CallingService.CHAINS)
     async def rank(uid: UUID, body: Prioritise) -> TaskStatus:
-        """Gives a task another rank, which aging and retries add to from then on; higher runs
-        earlier. A task that has ended is refused (409)."""
+        """Set the rank of a task; tasks with a higher rank run earlier.
+
+        From then on aging and retries add to this rank. A task that has ended is refused (409).
+        """
         return await prioritise_task(context, uid, body.rank)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict))
     @allow(CallingService.CHAINS)
     async def cancel(uid: UUID, body: Cancel = BY_REQUEST) -> TaskStatus:
-        """Cancels a task with all its open jobs; pilots are told with their next heartbeat.
-        Repeating it is fine, the first reason stays; one that has finished or failed is refused
-        (409)."""
+        """Cancel a task with all its open jobs.
+
+        Pilots learn of it with their next heartbeat. Repeating it is fine; the first reason stays.
+        A task that has finished or failed is refused (409).
+        """
         return await cancel_task(context, uid, body)
 
     @router.post("/{uid}/retry", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)
     async def retry(uid: UUID) -> TaskStatus:
-        """Gives the failed and held jobs of a task another round. A task that has ended is refused
-        (409)."""
+        """Retry the failed and held jobs of a task, with all their attempts again.
+
+        A task that has ended is refused (409).
+        """
         return await retry_jobs.retry_task(context, uid)
 
     return router
 
 
 def counts_router(context: WmsContext) -> APIRouter:
+    """Create the route of the counts of work."""
     router = api_router("/api/v1/counts", tags=["tasks"])
 
     @router.get("")
@@ -153,53 +168,65 @@ def counts_router(context: WmsContext) -> APIRouter:
             Query(description="With the tasks that have jobs that failed for good or are held."),
         ] = False,
     ) -> WorkCounts:
-        """Counts the jobs of all tasks that have not ended, and the slots of the pilots that are
-        there; what needs a person, of the groups of who asks."""
+        """Count the jobs of all tasks that have not ended, and the slots of present pilots.
+
+        Held jobs and tasks with troubled jobs are counted only for groups that the caller may see.
+        """
         return await read_tasks.count_work(context, troubled=troubled, visibility=visibility)
 
     return router
 
 
 def unschedulable_router(context: WmsContext) -> APIRouter:
+    """Create the route of tasks that fit no node."""
     router = api_router("/api/v1/unschedulable", tags=["tasks"])
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def unschedulable(visibility: Seen, limit: Limit = 100) -> UnschedulableList:
-        """Lists tasks with ready jobs that fit no node, none that is there and none that can be
-        launched, the oldest first."""
+        """List the tasks with ready jobs that fit no node, oldest first.
+
+        They fit neither a present node nor one that can be launched.
+        """
         return await list_unschedulable(context, limit=limit, visibility=visibility)
 
     return router
 
 
 def room_router(context: WmsContext) -> APIRouter:
+    """Create the route of full storages."""
     router = api_router("/api/v1/room-waits", tags=["tasks"])
 
     @router.get("")
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def room_waits(visibility: Seen) -> RoomWaitList:
-        """Lists the storages that jobs wait for, as they have no room for what these write, the one
-        that they wait for longest first."""
+        """List the storages without enough room for the outputs of waiting jobs.
+
+        The storage that jobs wait for longest comes first.
+        """
         return await list_room_waits(context, visibility=visibility)
 
     return router
 
 
 def boosts_router(context: WmsContext) -> APIRouter:
+    """Create the route of temporarily raised ranks."""
     router = api_router("/api/v1/boosts", tags=["tasks"])
 
     @router.put("")
     @allow(CallingService.CHAINS)
     async def boosts(wanted: Boosts) -> Boosted:
-        """Takes from the WfMS the tasks that are ranked higher for now, all of them; ranks that a
-        person has set are left alone."""
+        """Raise the ranks of the given tasks, and of no others, until the next request.
+
+        Ranks that a person has set stay as they are.
+        """
         return await boost_tasks(context, wanted)
 
     return router
 
 
 def jobs_router(context: WmsContext) -> APIRouter:
+    """Create the routes of jobs."""
     router = api_router("/api/v1/jobs", tags=["jobs"])
 
     @router.get("/{job_id}", responses=errors(NotFound))
@@ -208,20 +235,22 @@ def jobs_router(context: WmsContext) -> APIRouter:
         job_id: JobId,
         full: Annotated[bool, Query(description="With the names of the pilots.")] = False,
     ) -> Job:
-        """Reads a job with its attempts."""
+        """Return a job with its attempts."""
         return await read_tasks.read_job(context, job_id, full=full)
 
     @router.get("/{job_id}/explain", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def explain_job(job_id: JobId) -> Explanation:
-        """Says why a job does not run, or why it ended as it did."""
+        """Explain why a job does not run, or why it ended as it did."""
         return await explain.explain_job(context, job_id)
 
     @router.post("/{job_id}/retry", responses=errors(NotFound, Conflict))
     @allow(CallingService.OPERATOR)
     async def retry(job_id: JobId) -> Job:
-        """Gives a failed or held job another round. Any other is refused, and one whose task has
-        ended (409)."""
+        """Retry a failed or held job, with all its attempts again.
+
+        A job in another state, or whose task has ended, is refused (409).
+        """
         return await retry_jobs.retry_job(context, job_id)
 
     return router

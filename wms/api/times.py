@@ -1,4 +1,4 @@
-"""Routes for operators: how long work waits and takes, and what was done when."""
+"""Routes for operators: times of jobs, and time lines of chains."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -18,13 +18,14 @@ from wms.usecases.context import WmsContext
 from wms.usecases.read_timeline import read_timeline
 from wms.usecases.read_times import read_chain_times, read_period_times
 
-#: Where nobody says since when.
+#: The default length of a period.
 _LATELY = timedelta(days=1)
-#: Before which no day is.
+#: The earliest end of a period of this length.
 _EARLIEST = datetime.min.replace(tzinfo=UTC) + _LATELY
 
 
 def times_router(context: WmsContext) -> APIRouter:
+    """Create the routes of times."""
     router = api_router("/api/v1", tags=["times"])
 
     @router.get("/times")
@@ -37,8 +38,12 @@ def times_router(context: WmsContext) -> APIRouter:
         since: Timestamp | None = None,
         until: Timestamp | None = None,
     ) -> WorkTimes:
-        """Says how long jobs waited and ran, by step and in all: of chains, live and afterwards;
-        without any, of tasks (of a template) that began in a period, by default of the last day."""
+        """Return how long jobs waited and ran, by step and in total.
+
+        With `chain_uid`, of these chains, while they run and afterwards. Without, of the tasks (of
+        `template`, if given) that were created between `since` and `until`: by default on the last
+        day.
+        """
         if chain_uid:
             return await read_chain_times(context, chain_uid, visibility)
         now = datetime.now(UTC)
@@ -49,7 +54,7 @@ def times_router(context: WmsContext) -> APIRouter:
     @router.get("/chains/{uid}/timeline", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def timeline(uid: UUID) -> Timeline:
-        """Shows a chain over time: which pilot did what when, and how many jobs waited."""
+        """Return which pilot worked when on a chain, and how many jobs waited."""
         return await read_timeline(context, uid)
 
     return router
