@@ -1,4 +1,4 @@
-"""``sluice cwl-runner``: the interface of CWL runners, with a Sluice system underneath.
+"""`sluice cwl-runner`: the interface of CWL runners to a Sluice system.
 
-Nothing is imported here: clients without CWL's libraries use ``client_lease``.
+Nothing is imported here, because clients without CWL's libraries use ``client_lease``.
 """

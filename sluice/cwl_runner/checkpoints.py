@@ -1,4 +1,4 @@
-"""Tools of which checkpoints are kept (``sluice:checkpoint``), of steps or of themselves."""
+"""Checkpoints that steps or tools ask for (``sluice:checkpoint``)."""
 
 import json
 from collections.abc import Mapping
@@ -12,13 +12,21 @@ from sluice.contracts.checkpoints import EXAMPLE, Checkpoint
 from sluice.contracts.wording import sentence_of
 from sluice.cwl_runner.template import InvocationNeeds
 
-#: As a loaded document has the field, and its inner keys where they were written with the prefix.
+#: The namespace of the field in loaded documents, and of inner keys that have the prefix.
 _NAMESPACE = "urn:sluice:cwl:"
 _FIELD = f"{_NAMESPACE}checkpoint"
 
 
 def checkpoint_of(written: Mapping[str, Any], owner: str) -> Checkpoint | None:
-    """What a step or a tool says. Raises ``ValidationException``."""
+    """Return the checkpoint that a step or tool asks for, or None.
+
+    Args:
+        written: The loaded step or tool.
+        owner: Its name in messages.
+
+    Raises:
+        ValidationException: The field is invalid.
+    """
     value = written.get(_FIELD)
     if value is None:
         return None
@@ -36,4 +44,5 @@ def checkpoint_of(written: Mapping[str, Any], owner: str) -> Checkpoint | None:
 
 
 def keeping(checkpoint: Checkpoint | None, needs: InvocationNeeds) -> InvocationNeeds:
+    """Return ``needs`` with the checkpoint, if there is one."""
     return needs if checkpoint is None else replace(needs, checkpoint=checkpoint.model_dump_json())

@@ -1,4 +1,4 @@
-"""What a waiting command owns on the system, so that it is ended when the command dies."""
+"""Client leases, so that the system ends what a dead command has left on it."""
 
 import threading
 from collections.abc import Iterable
@@ -8,18 +8,19 @@ from uuid import uuid4
 
 from sluice.cwl_runner.rest import RequestRefusedError, Rest
 
-#: Seconds until a renewal that failed is tried again.
+#: Seconds until a failed renewal is repeated.
 _PAUSE = 5.0
-#: How often a lease is renewed in its life.
+#: Renewals within the duration of a lease.
 _RENEWALS = 3
 _SERVER_ERRORS = 500
 
 
 class ClientLease:
-    """Context manager. A thread renews the lease while the command works or waits.
+    """A context manager that keeps a lease while a command works or waits.
 
-    At a deliberate end the lease is released, and what it owns stays. At any other end, and when
-    the process is killed or cut off, nobody renews it, and the system ends what it owns.
+    A thread renews the lease. At a deliberate end the lease is released, and what it owns stays. At
+    any other end, and if the process is killed or cut off, nobody renews the lease. Then the system
+    ends what it owns.
     """
 
     def __init__(
@@ -29,12 +30,12 @@ class ClientLease:
         discard: bool,
         deliberate: tuple[type[BaseException], ...] = (KeyboardInterrupt,),
     ) -> None:
-        """Make a lease that owns nothing yet.
+        """Create a lease that owns nothing yet.
 
         Args:
-            url: Of the system.
-            discard: Whether the data of chains that have finished go as well.
-            deliberate: Exceptions by which a person ends the command.
+            url: The address of the system.
+            discard: Whether the data of finished chains is deleted too.
+            deliberate: Exceptions with which a person ends the command.
         """
         self._deliberate = deliberate
         self._rest = Rest(url)
@@ -60,22 +61,22 @@ class ClientLease:
         self._ended.set()
         deliberate = kind is None or issubclass(kind, self._deliberate)
         if self._renewing is not None and deliberate and not self._abandoned:
-            with self._lock, suppress(RequestRefusedError, OSError):  # else it expires
+            with self._lock, suppress(RequestRefusedError, OSError):  # otherwise it expires
                 self._rest.delete(self._path)
         self._rest.close()
 
     def abandon(self) -> None:
-        """Leave what is owned as a killed command would: the system ends it after a time."""
+        """Do not release the lease at the end, so that the system ends what it owns."""
         self._abandoned = True
 
     @property
     def seconds(self) -> float | None:
-        """Return how long the system waits for an abandoned lease; None: it has no leases."""
+        """Return how long the lease lasts without a renewal, or None without a lease."""
         return self._seconds
 
     @property
     def datasets(self) -> list[str]:
-        """Those that are owned now."""
+        """Return the data sets that the lease owns."""
         return list(self._owned["datasets"])
 
     def own(
@@ -85,7 +86,7 @@ class ClientLease:
         datasets: Iterable[str] = (),
         run_templates: Iterable[str] = (),
     ) -> None:
-        """Note what the command has just made."""
+        """Add objects that the command has just created."""
         added = {"chains": chains, "datasets": datasets, "run_templates": run_templates}
         with self._lock:
             for name, uids in added.items():
@@ -96,7 +97,7 @@ class ClientLease:
             self._renewing.start()
 
     def give_to_chain(self, chain: str, *, datasets: Iterable[str], run_template: str) -> None:
-        """Own a chain in place of its input: the data sets go with the chain from now on."""
+        """Own a chain instead of its input data sets, which belong to the chain from now on."""
         gone = set(datasets)
         with self._lock:
             self._owned["datasets"] = [uid for uid in self._owned["datasets"] if uid not in gone]
@@ -107,8 +108,11 @@ class ClientLease:
             self._renew()
 
     def _renew(self) -> None:
-        """A release before this one has no leases; a lease that has expired has ended the work,
-        which the command sees by itself."""
+        """Renew the lease; stop if the system refuses it.
+
+        A system of the previous release has no leases. An expired lease has ended the work, which
+        the command notices by itself.
+        """
         with self._lock:
             try:
                 lease = self._rest.put(self._path, {**self._owned, "discard": self._discard})

@@ -27,10 +27,11 @@ _WRONG = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one process and return the exit status.
+    """Run a process and return the exit status.
 
-    The status is 0, 1 where the process failed, 2 where the command is wrong, 33 where something
-    in the process is not supported, and 128 plus its number where a signal ended the command.
+    The status is 0 for success, 1 if the process failed, 2 if the command is wrong, and 33 if the
+    process needs something that is not supported. If a signal ended the command, it is 128 plus the
+    number of the signal.
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     given, others = _parser().parse_known_args(arguments)
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _canceled(chains: Sequence[str]) -> str:
-    """Say what a signal ended, and which command shows it."""
+    """Return what a signal ended, and which command shows it."""
     if not chains:
         return "what had begun on the system was canceled and removed"
     return f"what still ran was canceled; `sluice chain show {chains[-1]}` shows it"
@@ -66,13 +67,13 @@ def _canceled(chains: Sequence[str]) -> str:
 def _open(
     stack: ExitStack, given: argparse.Namespace, folder: Path, chains: list[str]
 ) -> RunnerSession:
-    """Open a session that ends with ``stack``, and with it a system that was started for it.
+    """Open a session that ends with ``stack``, and if necessary start a system for it.
 
     ``chains`` gets the chains that the session still waits for when it ends.
 
     Raises:
-        RequestRefusedError: The system refuses.
-        OSError: There is no system, and none can be started.
+        RequestRefusedError: The system refuses a request.
+        OSError: No system runs, and none can be started.
     """
     url = stack.enter_context(_system(given.url, given.home))
     return stack.enter_context(_session(url, folder, given, chains))
@@ -91,15 +92,17 @@ def _session(
     finally:
         chains += session.unfinished_chains
         try:
-            with lease:  # what closing leaves is ended when the lease has expired
+            with lease:  # what closing leaves ends with the lease
                 session.close()
-        except (RequestRefusedError, OSError) as error:  # the outcome stands all the same
+        except (RequestRefusedError, OSError) as error:  # the result is valid all the same
             _fail(f"something of this run may be left on the system: {reason_of(error)}")
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Knows what a quick start takes. As with cwltool, all that stands behind the process belongs
-    to it."""
+    """Return the parser of the quick start, which does not import cwltool.
+
+    As in cwltool, all arguments after the process belong to the process.
+    """
     parser = argparse.ArgumentParser(
         prog="sluice cwl-runner",
         description=(
@@ -136,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _system_options() -> list[argparse.Action]:
-    """What cwltool does not have."""
+    """Return the options that cwltool does not have."""
     parser = argparse.ArgumentParser(add_help=False)
     return [
         parser.add_argument(
@@ -208,8 +211,10 @@ def _tell_of_misplaced(behind: list[str]) -> None:
 
 @contextmanager
 def _system(url: str | None, home: str | None) -> Iterator[str]:
-    """Give the address of the system to use; one that was started for commands stops after the
-    last of them."""
+    """Yield the address of the system to use.
+
+    A system that was started for commands stops after the last of them.
+    """
     if home is None:
         url = url or os.environ.get(URL) or None
         home = os.environ.get("SLUICE_HOME", str(DEFAULT_HOME))

@@ -1,5 +1,4 @@
-"""Any CWL process: cwltool works out what follows what, and every tool runs as a job on the
-system's pilots."""
+"""Any CWL process: cwltool orders its tools, and each tool runs as a job on the pilots."""
 
 import logging
 import os
@@ -42,33 +41,34 @@ from sluice.cwltool_types import take_types_from_the_newest
 from sluice.visible_text import quoted
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
-#: cwltool's, which its options are for.
+#: The logger of cwltool, which cwltool's options control.
 _log = logging.getLogger("cwltool")
-#: What cwltool carries out where tools run, and pilots do not → why a process cannot do without it.
+#: Requirements of cwltool that pilots do not support → what would happen if they were ignored.
 _UNSUPPORTED = {
     "Secrets": "inputs that it names would be kept as any others are",
     "MPIRequirement": "the tool would run once, without MPI",
 }
-#: A job order's own requirements keep the prefix.
+#: Prefixes of their names: as loaded, and as job orders have them.
 _CWLTOOL = ("http://commonwl.org/cwltool#", "cwltool:")
-#: A fraction in JSON; YAML has more ways to write one.
+#: A number in JSON; YAML has more notations.
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-#: Invocations that are handed to the system together.
+#: Invocations that are submitted together.
 _MOST_TOGETHER = 500
 
 
 def run_process(given: Namespace, open_session: Callable[[], RunnerSession], folder: Path) -> int:
-    """``given``: cwltool's options, as ``options.parse`` lets them through. ``open_session``:
-    called where something is to run. ``folder``: for outputs, and all that is temporary. Prints the
-    output object, or what was asked for instead; the exit status.
+    """Run a process with cwltool and return the exit status.
 
-    Raises ``ValueError`` where there is no such process.
+    It prints the output object, or what the options in ``given`` ask for instead. ``open_session``
+    is called when a tool is to run. ``folder`` is for outputs and temporary files.
+
+    Raises:
+        ValueError: The process or job order cannot be loaded.
     """
     take_types_from_the_newest()
     executor = None if given.validate else _Executor(open_session, folder, Choices.of(given))
-    given.use_container = False  # for what runs here; the jobs' containers are the pilots'
-    # cwltool makes two folders for each job that it works out, and leaves it to the job to remove
-    # them.
+    given.use_container = False  # for tools that run here; pilots run the containers of jobs
+    # cwltool creates two folders for each job and leaves their deletion to the job.
     given.tmpdir_prefix = given.tmp_outdir_prefix = f"{folder}/"
     loading = LoadingContext(vars(given))
     loading.fetcher_constructor = fetcher_of(given.job_order)
@@ -87,8 +87,7 @@ def run_process(given: Namespace, open_session: Callable[[], RunnerSession], fol
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What options say of all tools. ``environment``: variables of this process that they are
-    given. ``most``: at a time; 0: as many as there are."""
+    """Options for all tools: at most ``most`` of them run at a time, or any number if it is 0."""
 
     containers: bool
     default_container: str
@@ -97,7 +96,7 @@ class Choices:
 
     @classmethod
     def of(cls, given: Namespace) -> "Choices":
-        """Raises ``ValueError``."""
+        """Return the choices; raise ``ValueError`` if a variable for tools has an expression."""
         environment = {
             name: os.environ[name] for name in given.preserve_environment if name in os.environ
         }
@@ -129,7 +128,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         super().__init__(document, context)
         self._executor = executor
         self._told = False
-        #: How it stays loaded; None: it does not.
+        #: Its warm worker; None: it has none.
         self.warm = warm_of(document, shortname(self.tool["id"]))
         self.checkpoint = checkpoint_of(document, shortname(self.tool["id"]))
         choices = executor.choices
@@ -146,7 +145,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
     def job(
         self, job_order: Any, output_callbacks: Any, runtimeContext: RuntimeContext
     ) -> Iterator[Any]:
-        _refuse_unsupported(self)  # also where a process has just been generated
+        _refuse_unsupported(self)  # also in a generated process
         if changes_inputs(self):
             self._tell_of_no_sandbox()
             yield from super().job(job_order, output_callbacks, runtimeContext)
@@ -167,11 +166,11 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         yield _Job(self._executor, invocation, needs, output_callbacks)
 
     def make_job_runner(self, runtimeContext: RuntimeContext) -> Any:
-        """Of a job that runs here."""
+        """Return the class of a job that runs on this machine."""
         return CommandLineJob if why_in_the_open() else SandboxedJob
 
     def _tell_of_no_sandbox(self) -> None:
-        """Once."""
+        """Warn once if the tool runs without a sandbox."""
         why = why_in_the_open()
         if why and not self._told:
             self._told = True
@@ -183,7 +182,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
             )
 
     def _requirements(self) -> list[Any]:
-        """With variables of this process that the tool does not set itself."""
+        """Return the requirements, with variables of this process that the tool does not set."""
         preserved = self._executor.choices.environment
         if not preserved:
             return list(self.requirements)
@@ -203,7 +202,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         return [*others, {"class": "EnvVarRequirement", "envDef": defined}]
 
     def _container(self) -> str:
-        """The image that it needs. Raises ``UnsupportedRequirement`` where no node can run it."""
+        """Return the required image, or an empty text; refuse an image that no node can run."""
         docker, required = self.get_requirement("DockerRequirement")
         if docker is None or not required:
             return ""
@@ -218,7 +217,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
         return str(docker.get("dockerPull") or docker.get("dockerImageId") or "")
 
     def _gpu(self, builder: Any) -> dict[str, Any] | None:
-        """With the values of its expressions."""
+        """Return the CUDARequirement with evaluated expressions, or None."""
         asked, _ = self.get_requirement(_CUDA)
         if asked is None:
             return None
@@ -253,7 +252,7 @@ class _Tool(CommandLineTool):  # type: ignore[misc] # cwltool's types are not fo
 
 
 class _Job:
-    """What cwltool takes for a job. ``outdir``, ``name``, ``prov_obj``: it looks at them."""
+    """A job for cwltool, which reads ``outdir``, ``name`` and ``prov_obj``."""
 
     outdir = None
     name = "invocation"
@@ -276,8 +275,7 @@ class _Job:
 
 
 class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not followed
-    """Hands tools over as they come up, many together, and waits for results where the workflow
-    cannot go on without."""
+    """Submits ready tools in batches, and waits for results when the workflow needs them."""
 
     def __init__(
         self, open_session: Callable[[], RunnerSession], folder: Path, choices: Choices
@@ -307,7 +305,7 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
         _refuse_unsupported(process)
         try:
             self._run_jobs(process, job_order_object, logger, runtime_context)
-        except FAILURES as error:  # cwltool would take it for a fault of its own
+        except FAILURES as error:  # cwltool would report it as its own bug
             logger.error("%s", error)
 
     def _run_jobs(
@@ -326,9 +324,11 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
             pass
 
     def _wait(self, logger: Any) -> bool:
-        """For the next results; False where nothing is under way. cwltool leaves a workflow in
-        which something has failed as soon as it can begin nothing more: where the rest is to go on,
-        it hears of failures when that has been done."""
+        """Wait for the next results; return False if nothing runs.
+
+        cwltool leaves a failed workflow as soon as it can start nothing more. So, unless the first
+        failure stops the run, it learns of failures when all other jobs have ended.
+        """
         self._hand_over()
         if not self._under_way:
             failed, self._failed = self._failed, []
@@ -343,14 +343,14 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
                 self._failed.append(job)
             else:
                 outputs = cmap(result.outputs)
-                normalizeFilesDirs(outputs)  # expressions of the next steps may ask for nameroot
+                normalizeFilesDirs(outputs)  # expressions of later steps may read nameroot
                 job.callback(outputs, "success")
         if self._failed and self._stops:
             self._stop()
         return True
 
     def _stop(self) -> None:
-        """What has not been handed over is given up."""
+        """Give up all jobs that were not submitted yet."""
         stopped = [*self._failed, *self._ready]
         self._failed, self._ready = [], []
         for job in stopped:
@@ -368,9 +368,11 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
 
 
 def _refuse_unsupported(process: Any) -> None:
-    """What would give other data, not only less, and what must not run here, in the process or in
-    any inside it; each knows also what steps, overrides and the job order ask of it. Raises
-    ``UnsupportedRequirement``."""
+    """Check the requirements of a process and of all processes in it.
+
+    Raises:
+        UnsupportedRequirement: One is not supported, or may not be met on this machine.
+    """
     for name, why in _UNSUPPORTED.items():
         if any(process.get_requirement(f"{prefix}{name}")[0] is not None for prefix in _CWLTOOL):
             raise UnsupportedRequirement(f"cwltool:{name} is not supported: {why}")
@@ -382,8 +384,7 @@ def _refuse_unsupported(process: Any) -> None:
 
 
 def _with_numbers_as_written(value: Any) -> Any:
-    """Plain JSON values. A fraction is written on command lines as it was read (``1.50``,
-    ``1e-5``)."""
+    """Return plain JSON values; fractions stay as they were written (``1.50``, ``1e-5``)."""
     match value:
         case ScalarFloat():
             text = RoundTripRepresenter().represent_scalar_float(value).value

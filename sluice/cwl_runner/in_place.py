@@ -1,5 +1,7 @@
-"""Tools that change their input files where these lie: on this machine, in the sandbox that a pilot
-would have here."""
+"""Tools that change their input files in place (``InplaceUpdateRequirement``).
+
+They run on this machine, in the sandbox that a pilot would use here.
+"""
 
 import json
 import os
@@ -14,19 +16,23 @@ from cwltool.context import RuntimeContext
 from cwltool.errors import UnsupportedRequirement
 from cwltool.job import CommandLineJob
 
-#: Runs a program in the sandbox. A folder of a job is not where it is looked for.
+#: Runs a program in the sandbox. ``-P``: the folder of a job must not provide modules.
 _CONTAINED = (sys.executable, "-P", "-m", "pilot.sandboxed_tool")
 
 
 def changes_inputs(process: Any) -> bool:
+    """Return whether the process changes its input files in place."""
     inplace, _ = process.get_requirement("InplaceUpdateRequirement")
     return inplace is not None and bool(inplace.get("inplaceUpdate"))
 
 
 @cache
 def why_in_the_open() -> str:
-    """Why there is no sandbox on this machine; empty: there is one. Raises
-    ``UnsupportedRequirement`` where the settings of pilots require one."""
+    """Return why this machine has no sandbox, or an empty text if it has one.
+
+    Raises:
+        UnsupportedRequirement: The settings of pilots require a sandbox, or are wrong.
+    """
     asked = subprocess.run(_CONTAINED, capture_output=True, text=True, check=False)
     if asked.returncode:
         raise UnsupportedRequirement(
@@ -37,8 +43,11 @@ def why_in_the_open() -> str:
 
 
 class SandboxedJob(CommandLineJob):  # type: ignore[misc] # cwltool's types are not followed
-    """Sees the system, its own folders, its inputs, and to write to those of them that it asks to
-    change."""
+    """A job in the sandbox.
+
+    It sees the system, its own folders and its inputs. It may write to its own folders and to the
+    inputs that it asks to change.
+    """
 
     def _execute(
         self,
@@ -61,13 +70,16 @@ class SandboxedJob(CommandLineJob):  # type: ignore[misc] # cwltool's types are 
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(told, file)
             file.flush()
-            # What the tool is to have in its environment does not reach what starts it.
+            # The environment of the tool must not affect the process that starts it.
             super()._execute(
                 [*_CONTAINED, file.name, *runtime], os.environ, runtimeContext, monitor_function
             )
 
     def _files(self, *kinds: str) -> Iterator[str]:
-        """Of cwltool's ``kinds``, where they lie: inputs, and what the tool finds in its folder."""
+        """Yield the paths of entries of cwltool's ``kinds``.
+
+        They are inputs, and files that the tool finds in its folder.
+        """
         for mapper in (self.pathmapper, self.generatemapper):
             for _, entry in () if mapper is None else mapper.items():
                 if entry.type in kinds and os.path.isabs(entry.resolved):

@@ -1,5 +1,4 @@
-"""The options of `sluice cwl-runner`: those of cwltool, each carried out as there or refused by its
-name."""
+"""The options of `sluice cwl-runner`: each option of cwltool works here or is refused by name."""
 
 import argparse
 from collections.abc import Sequence
@@ -56,9 +55,9 @@ REFUSED = {
     "user_provenance": _PROVENANCE,
     "user_space_docker_cmd": _ENGINE,
 }
-#: Likewise, for single values.
+#: ``dest`` and a value → why this value is refused.
 REFUSED_VALUES = {("move_outputs", "leave"): _FOLDERS}
-#: Carried out as cwltool does.
+#: ``dest`` of options that work as in cwltool.
 CARRIED_OUT = frozenset(
     {
         "basedir",
@@ -118,7 +117,7 @@ CARRIED_OUT = frozenset(
 
 
 class UnsupportedOption(ValueError):
-    """An option of cwltool's that cannot be carried out here; ``str()`` is a sentence."""
+    """An option of cwltool is not supported here; ``str()`` is a sentence."""
 
     def __init__(self, option: str, why: str) -> None:
         super().__init__(f"{option} is not supported: {why}")
@@ -128,12 +127,12 @@ def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argpa
     """Parse options as cwltool does. ``ours`` are further options.
 
     Raises:
-        UnsupportedOption: An option of cwltool has no effect here.
+        UnsupportedOption: An option of cwltool is not supported here.
         SystemExit: The options are wrong (exit code 2, usage on standard error).
     """
     parser = arg_parser()
     parser.prog = "sluice cwl-runner"
-    # The beginning of an option may be the name of an input of the process, which stands behind it.
+    # An abbreviated option may be the name of an input, which follows the process.
     parser.allow_abbrev = False
     for option in ours:
         action = {"action": "store_true"} if option.nargs == 0 else {}
@@ -159,7 +158,7 @@ def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argpa
 
 
 def _objection(action: argparse.Action, value: Any) -> str | None:
-    """Why this value is refused, if this option may have given it."""
+    """Return why the value is refused, if this option may have set it; otherwise None."""
     if isinstance(value, str) and (action.dest, value) in REFUSED_VALUES:
         why: str | None = REFUSED_VALUES[(action.dest, value)]
     else:

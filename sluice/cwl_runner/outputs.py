@@ -1,4 +1,4 @@
-"""The outputs of one tool, put into the user's folder and told as CWL runners tell them."""
+"""Outputs of a tool, moved to the user's folder and described as other CWL runners do."""
 
 import hashlib
 import os
@@ -14,14 +14,19 @@ from sluice.visible_text import quoted
 
 
 class OutputPathOccupied(ValueError):
-    """An output cannot be put where it belongs: of what stands there, or of its name; ``str()`` is
-    a sentence."""
+    """An output cannot have its name or its place; ``str()`` is a sentence."""
 
 
 def put_out(value: Any, folder: Path) -> Any:
-    """``value`` with its files moved into ``folder``, a number added to a name that is taken; to a
-    folder that was there before, those of an output folder are added. Raises
-    ``OutputPathOccupied`` before anything is moved, and ``OSError``."""
+    """Move the files in ``value`` to ``folder``, and return ``value`` with their new places.
+
+    If two outputs have the same name, the second name gets a number. The files of an output
+    directory are added to a directory that exists already.
+
+    Raises:
+        OutputPathOccupied: An output cannot have its name or its place; nothing was moved.
+        OSError: A file cannot be read or moved.
+    """
     with tempfile.TemporaryDirectory() as made:
         putter = _OutputPlacement(folder, Path(made))
         description = putter.put(value, None)
@@ -32,7 +37,7 @@ def put_out(value: Any, folder: Path) -> Any:
 
 
 class _OutputPlacement:
-    """Decides where everything goes. ``made``: a folder for what has no file yet."""
+    """Decides where everything goes. ``made`` is a folder for literals."""
 
     def __init__(self, folder: Path, made: Path) -> None:
         self.moves: dict[Path, Path] = {}
@@ -40,8 +45,10 @@ class _OutputPlacement:
         self._made = made
 
     def put(self, value: Any, beside: Path | None) -> Any:
-        """As it will be described. ``beside``: the folder for secondary files, that of their
-        primary one."""
+        """Return the description of ``value`` after the moves.
+
+        ``beside`` is the folder for secondary files: the folder of their primary file.
+        """
         match value:
             case list():
                 return [self.put(inner, beside) for inner in value]
@@ -71,7 +78,7 @@ class _OutputPlacement:
         return description
 
     def _literal(self, value: Mapping[str, Any], folder: Path) -> Path:
-        """Makes what an expression gave as text, in ``folder``."""
+        """Create a literal File or Directory in ``folder`` and return its path."""
         path = folder / _name(value)
         if value["class"] == "File":
             path.write_text(value.get("contents", ""))
@@ -86,8 +93,10 @@ class _OutputPlacement:
         return path
 
     def _free(self, folder: Path, name: str) -> Path:
-        """As runners do: ``a.txt``, ``a_2.txt``, ``a_3.txt``; a file that was there before this run
-        is replaced."""
+        """Return a path that no other output has: ``a.txt``, ``a_2.txt``, ``a_3.txt``.
+
+        Other runners use the same names. A file from before this run is replaced.
+        """
         taken = set(self.moves.values())
         stem, extension = os.path.splitext(name)
         path, number = folder / name, 1
@@ -107,7 +116,11 @@ def _name(value: Mapping[str, Any]) -> str:
 
 
 def _require_room(source: Path, path: Path) -> None:
-    """No file goes where a folder stands, no folder where a file does."""
+    """Require that no file replaces a directory, and no directory a file.
+
+    Raises:
+        OutputPathOccupied: One of them would.
+    """
     if not source.is_dir():
         if path.is_dir():
             raise OutputPathOccupied(
@@ -132,7 +145,7 @@ def _move(source: Path, path: Path) -> None:
 
 
 def _described(source: Path, path: Path) -> dict[str, Any]:
-    """``source`` as it is when it will be at ``path``."""
+    """Return the description that ``source`` will have at ``path``."""
     description: dict[str, Any] = {
         "location": location_of(path),
         "basename": path.name,

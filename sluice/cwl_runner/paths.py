@@ -1,5 +1,7 @@
-"""Names of files in job orders: a ``path`` is one as it stands; cwltool reads it as a reference,
-which ends at ``#`` or ``?``."""
+"""Paths of files in job orders.
+
+A ``path`` is taken literally. cwltool reads it as a reference, which ends at ``#`` or ``?``.
+"""
 
 import json
 import os
@@ -17,8 +19,13 @@ _SIGNS = frozenset("#?%")
 
 
 def fetcher_of(behind: list[str]) -> Callable[..., DefaultFetcher] | None:
-    """With it cwltool reads paths in the job order, where one stands ``behind`` the process, as
-    they stand; None where it does so by itself."""
+    """Return a fetcher that lets cwltool take the paths in a job order literally.
+
+    ``behind`` are the arguments after the process.
+
+    Returns:
+        None if there is no file with a job order, or if cwltool needs no help with it.
+    """
     match behind:
         case [str() as order] if not order.startswith("-") and os.path.isfile(order):
             path = Path(os.path.abspath(order))
@@ -26,7 +33,7 @@ def fetcher_of(behind: list[str]) -> Callable[..., DefaultFetcher] | None:
             return None
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):  # the reader says it better
+    except (OSError, UnicodeDecodeError):  # cwltool reports it better
         return None
     escaped = with_paths_escaped(text, path.parent)
     return None if escaped == text else partial(_fetcher, {file_uri(str(path)): escaped})
@@ -37,8 +44,10 @@ def _fetcher(texts: dict[str, str], cache: dict[str, Any], session: Any) -> Defa
 
 
 def with_paths_escaped(text: str, folder: Path) -> str:
-    """A job order that lies in ``folder``, with escapes in the paths of those files that are there
-    by this very name; all else stays as it is written."""
+    """Return a job order in ``folder`` with escapes in the paths of existing files.
+
+    A path is escaped if a file has exactly this name. The rest of the text does not change.
+    """
     if _SIGNS.isdisjoint(text):
         return text
     try:
@@ -46,7 +55,7 @@ def with_paths_escaped(text: str, folder: Path) -> str:
             node.start_mark.index: node
             for node in _paths(yaml.compose(text, yaml.CSafeLoader), set())
         }
-    except yaml.YAMLError:  # the reader says it better
+    except yaml.YAMLError:  # cwltool reports it better
         return text
     parts, end = [], 0
     for start, node in sorted(found.items()):
@@ -57,8 +66,10 @@ def with_paths_escaped(text: str, folder: Path) -> str:
 
 
 def _paths(node: Any, seen: set[int]) -> Iterator[yaml.ScalarNode]:
-    """Of all Files and Directories that have no location. ``seen``: an alias leads to a node once
-    more."""
+    """Yield the paths of all Files and Directories without a location.
+
+    ``seen`` has the nodes that were visited, because an alias leads to a node again.
+    """
     if id(node) in seen:
         return
     seen.add(id(node))

@@ -1,16 +1,16 @@
-"""Sentences in place of the tracebacks that cwltool logs."""
+"""Sentences instead of the tracebacks that cwltool logs."""
 
 import logging
 
-#: What Python says where a step scatters over null.
+#: Python's message if a step scatters over null.
 _NO_LIST = "object of type 'NoneType' has no len()"
 
 
 class PlainErrors(logging.Filter):
-    """Tells an exception that nobody handled as a sentence; ``--debug`` leaves the traceback."""
+    """Replaces tracebacks of unhandled exceptions by sentences, except with ``--debug``."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Let every record through, without its traceback."""
+        """Let every record pass, without its traceback."""
         error = record.exc_info[1] if record.exc_info else None
         if error is not None and not logging.getLogger("cwltool").isEnabledFor(logging.DEBUG):
             record.exc_info = record.exc_text = None

@@ -1,5 +1,4 @@
-"""The system's REST interface for a command that has to be quick: nothing that takes long is
-imported."""
+"""A client of the REST API for commands that must start quickly; it imports nothing slow."""
 
 import http.client
 import json
@@ -18,8 +17,10 @@ _HTTPS_PORT = 443
 
 
 class RequestRefusedError(Exception):
-    """The system answered with a problem: its sentence. ``status``: of HTTP; 503: it may work
-    later."""
+    """The system answered with a problem; ``str()`` is its sentence.
+
+    ``status`` is the HTTP status. After 503 a later request may succeed.
+    """
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
@@ -27,10 +28,14 @@ class RequestRefusedError(Exception):
 
 
 class Rest:
-    """One connection, kept; opened anew where the system closed it."""
+    """A connection that is kept, and opened again after the system has closed it."""
 
     def __init__(self, url: str) -> None:
-        """Raises ``UnusableProxy``; connects with the first request."""
+        """Prepare the connection, which the first request opens.
+
+        Raises:
+            UnusableProxy: The proxy for ``url`` is not an HTTP proxy.
+        """
         self.url = url
         parts = urlsplit(url)
         self._connection = _connection(url)
@@ -38,24 +43,38 @@ class Rest:
         self._headers = {"Accept": "application/json", **headers_for(url)}
 
     def get(self, path: str, **query: Any) -> Any:
-        """Arguments that are None are left out. Raises ``RequestRefusedError``, ``OSError``."""
+        """Send a GET request, without the arguments that are None, and return the answer.
+
+        Raises:
+            RequestRefusedError: The system refuses the request.
+            OSError: The system cannot be reached.
+        """
         given = {key: value for key, value in query.items() if value is not None}
         return self._ask("GET", f"{path}?{urlencode(given)}" if given else path, None)
 
     def text(self, path: str) -> str:
-        """Return an answer that is plain text. Raises ``RequestRefusedError``, ``OSError``."""
+        """Return an answer that is plain text.
+
+        Raises:
+            RequestRefusedError: The system refuses the request.
+            OSError: The system cannot be reached.
+        """
         return str(self._ask("GET", path, None, read=bytes.decode))
 
     def post(self, path: str, body: Any) -> Any:
+        """Send a POST request and return the answer."""
         return self._ask("POST", path, body)
 
     def put(self, path: str, body: Any) -> Any:
+        """Send a PUT request and return the answer."""
         return self._ask("PUT", path, body)
 
     def delete(self, path: str, **query: Any) -> Any:
+        """Send a DELETE request and return the answer."""
         return self._ask("DELETE", f"{path}?{urlencode(query)}", None)
 
     def close(self) -> None:
+        """Close the connection."""
         self._connection.close()
 
     def _ask(
@@ -65,7 +84,7 @@ class Rest:
         try:
             answer, text = self._exchange(method, path, content)
         except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-            # Closed while it lay idle.
+            # The system has closed the idle connection.
             self._connection.close()
             answer, text = self._exchange(method, path, content)
         except (http.client.HTTPException, OSError) as error:
@@ -92,10 +111,10 @@ class Rest:
 
 
 def _connection(url: str) -> http.client.HTTPConnection:
-    """Return a connection to the server of ``url``, not opened yet.
+    """Return a connection to the server of ``url`` that is not open yet.
 
     Raises:
-        UnusableProxy: this client speaks to HTTP proxies alone.
+        UnusableProxy: The proxy for ``url`` is not an HTTP proxy.
     """
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
@@ -126,7 +145,7 @@ def _proxy_login(user: str | None, password: str | None) -> dict[str, str]:
 
 
 def _sentence(answer: http.client.HTTPResponse, text: bytes, *, too_old: str) -> str:
-    """Return what an RFC 9457 problem says; ``too_old`` where the system lacks the route."""
+    """Return the sentence of an RFC 9457 problem, or ``too_old`` if the system lacks the route."""
     try:
         problem = json.loads(text)
         if is_unknown_route(answer.status, problem.get("type", "about:blank")):

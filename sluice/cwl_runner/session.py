@@ -1,5 +1,4 @@
-"""One run of `sluice cwl-runner` on a system: its files, the invocations it asks for, and what they
-gave."""
+"""A run of `sluice cwl-runner` on a system: its files, invocations and results."""
 
 import os
 import re
@@ -33,27 +32,26 @@ from sluice.storage import (
 )
 from sluice.visible_text import visible
 
-#: What ends a run, each a sentence.
+#: Errors that end a run; the text of each is a sentence.
 FAILURES = (RequestRefusedError, StorageError, BundleError, OSError, ValueError)
-#: Seconds between two looks at what runs: few at first, each time by a factor more, up to the
-#: longest.
+#: Seconds until the first poll, the longest pause between polls, and the growth of pauses.
 _FIRST_LOOK, _LONGEST_LOOK, _LOOKS_GROW = 0.01, 0.5, 1.3
-#: Seconds that the system may be out of reach.
+#: Seconds for which the system may be unreachable.
 _PATIENCE = 120.0
-#: Seconds until a system that has just started has its first pilot.
+#: Seconds to wait for the first pilot of a system that has just started.
 _FIRST_PILOTS = 15.0
 _NOT_NOW, _CONFLICT = 503, 409
 #: Lines of a failed tool's log that are shown.
 _LAST_LINES = 20
-#: Bytes of a file that is registered as soon as it is written, and not with others.
+#: The size in bytes from which a file is registered at once and not with others.
 _LARGE = 1 << 20
-#: Files registered with one request, results read with one.
+#: Files in one registration, and results in one request.
 _PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class InvocationResult:
-    """``outputs``: the output object, its files local; None where it failed, for the ``reason``."""
+    """The ``outputs`` of an invocation with local files, or None and the ``reason``."""
 
     key: Any
     outputs: dict[str, Any] | None
@@ -62,8 +60,7 @@ class InvocationResult:
 
 @dataclass(slots=True)
 class _Batch:
-    """Invocations that went into one data set. ``keys``: by sequence number, of those without a
-    result."""
+    """Invocations in one data set; ``keys`` has those without a result by sequence number."""
 
     chain: str
     keys: dict[int, Any]
@@ -72,9 +69,12 @@ class _Batch:
 
 
 class RunnerSession:
-    """``folder``: where outputs of invocations are put. ``process``: what is run, as it was named.
-    ``for_nodes``: waits also for nodes that are not there. ``lease``: has all that the run owns on
-    the system."""
+    """A run on a system.
+
+    ``folder`` gets the outputs of invocations. ``process`` is the name that the user gave.
+    ``for_nodes`` lets jobs wait for nodes that do not exist yet. ``lease`` owns all objects of the
+    run on the system.
+    """
 
     def __init__(
         self,
@@ -101,9 +101,9 @@ class RunnerSession:
         self._entries: list[dict[str, Any]] = []
         self._files_dataset: str | None = None
         self._batches: list[_Batch] = []
-        #: Data sets of invocations that no chain has taken.
+        #: Data sets of invocations that have no chain yet.
         self._loose: list[str] = []
-        #: Ids of those that invocations run in, by what they need.
+        #: Ids of templates by the needs of their invocations.
         self._templates: dict[InvocationNeeds, str] = {}
         self._count = 0
         self._missed: set[str] = set()
@@ -113,7 +113,7 @@ class RunnerSession:
     def submit(
         self, needs: InvocationNeeds, invocations: Sequence[tuple[Any, dict[str, Any]]]
     ) -> None:
-        """Submit invocations with their keys; all files are local."""
+        """Submit invocations with their keys; all their files are local."""
         self._count += 1
         needs = replace(needs, alone=len(invocations) == 1)
         name = f"{self._name}-{self._count}"
@@ -139,8 +139,7 @@ class RunnerSession:
 
     @cached_property
     def has_engines(self) -> bool:
-        """Can any node run containers? A system that has just started has no pilots yet. Raises
-        ``RequestRefusedError``, ``OSError``."""
+        """Return whether a node can run containers; wait for pilots of a new system."""
         end = time.monotonic() + _FIRST_PILOTS
         while not (pilots := self._rest.get("/pilots")["pilots"]) and time.monotonic() < end:
             time.sleep(0.1)
@@ -148,7 +147,7 @@ class RunnerSession:
 
     @property
     def waiting(self) -> bool:
-        """Are there invocations without a result?"""
+        """Return whether invocations have no result yet."""
         return any(batch.keys for batch in self._batches)
 
     @property
@@ -157,7 +156,7 @@ class RunnerSession:
         return [batch.chain for batch in self._batches if batch.keys]
 
     def results(self) -> Iterator[InvocationResult]:
-        """Wait for results and yield them, until the system is lost (``OSError``)."""
+        """Wait for results and yield them; raise ``OSError`` if the system stays unreachable."""
         gone: float | None = None
         while True:
             found: list[InvocationResult] = []
@@ -182,7 +181,7 @@ class RunnerSession:
             time.sleep(_pause_after(self._looks))
 
     def close(self) -> None:
-        """End running invocations and release their storage. An error may leave something."""
+        """End running invocations and delete the run's data; an error may leave some."""
         running = [batch for batch in self._batches if batch.keys]
         for batch in running:
             self._cancel(batch)
@@ -197,7 +196,7 @@ class RunnerSession:
         try:
             self._rest.post(f"/chains/{batch.chain}/cancel", {})
         except RequestRefusedError as error:
-            if error.status != _CONFLICT:  # it is over, or nearly
+            if error.status != _CONFLICT:  # it has ended, or is about to
                 raise
 
     def _find_storage(self) -> None:
@@ -258,7 +257,7 @@ class RunnerSession:
         self._entries.clear()
 
     def _written(self, name: str, seq: int, invocation: Mapping[str, Any]) -> dict[str, Any]:
-        """The file of an invocation, on the storage."""
+        """Write the file of an invocation to the storage and return its entry."""
         content = to_json(invocation)
         own = f"{seq:06d}.json"
         url = f"{self._storage}/{name}/{own}"
@@ -272,7 +271,7 @@ class RunnerSession:
         }
 
     def _new_dataset(self, name: str) -> str:
-        """Register a data set before its first file is written: then somebody owns the file."""
+        """Register a data set, before its first file is written, so that files have an owner."""
         body = {"name": name, "on_demand": True, "url": f"{self._storage}/{name}"}
         uid = str(self._rest.post("/datasets", body)["uid"])
         self._lease.own(datasets=[uid])
@@ -295,8 +294,7 @@ class RunnerSession:
         return dict(self._rest.post("/chains", body))
 
     def _look(self, batch: _Batch, found: list[InvocationResult]) -> None:
-        """Adds to ``found`` at once what is taken off the batch, so that an outage in between loses
-        nothing."""
+        """Add new results to ``found`` one by one, so that an outage loses none."""
         chain = self._look_at_chain(batch)
         missed = len(self._missed)
         if batch.results is not None:
@@ -325,7 +323,7 @@ class RunnerSession:
                 return
 
     def _fetched(self, file: Mapping[str, Any]) -> dict[str, Any] | None:
-        """None where it has just been moved to the output storage: the next look finds it there."""
+        """Return the outputs in a file, or None if the file is moving to the output storage."""
         place = Path(tempfile.mkdtemp(dir=self._folder))
         archive = place / "result.tar"
         try:
@@ -340,7 +338,7 @@ class RunnerSession:
         return dict(value)
 
     def _failures(self, batch: _Batch, chain: Mapping[str, Any]) -> list[InvocationResult]:
-        """The chain is over: what has no result has failed."""
+        """Return failures of all invocations without a result, because the chain has ended."""
         reasons: dict[int, str] = {}
         for step in chain["steps"]:
             if step["task_uid"] is not None:
@@ -356,7 +354,7 @@ class RunnerSession:
         return found
 
     def _reason(self, job: Mapping[str, Any]) -> str:
-        """Why a job failed, the last lines of its tool, and where its log is."""
+        """Return why a job failed, the last lines of its log, and where the whole log is."""
         why = job["message"] or job["error_class"]
         try:
             lines = self._rest.text(f"/jobs/{job['id']}/log").splitlines()
@@ -371,7 +369,7 @@ class RunnerSession:
         )
 
     def _wait_for_end(self, batch: _Batch) -> None:
-        """Its jobs may still be reading the files."""
+        """Wait until the chain has ended, because its jobs may still read the files."""
         looks = 0
         while not batch.over:
             self._look_at_chain(batch)
@@ -385,13 +383,17 @@ def _pause_after(looks: int) -> float:
 
 
 def _check_there(value: Mapping[str, Any], path: str) -> None:
-    """Raises ``FileNotFoundError`` unless the File or Directory lies there."""
+    """Check that a File or Directory exists.
+
+    Raises:
+        FileNotFoundError: It does not.
+    """
     folder = value["class"] == "Directory"
     if not os.path.exists(path) or os.path.isdir(path) is not folder:
         raise FileNotFoundError(f"{path}: there is no such {'directory' if folder else 'file'}")
 
 
 def _word_of(process: str) -> list[str]:
-    """What a list calls it: ``tools/count.cwl`` is ``count``; of an address its last part."""
+    """Return the words of a process in names of runs: ``count`` for ``tools/count.cwl``."""
     stem = Path(process.replace("#", "/")).name.removesuffix(".cwl")
     return [word[:20] for word in re.findall(r"[A-Za-z0-9_.]+", stem)[:5]]

@@ -1,5 +1,7 @@
-"""One tool with its job order, read without cwltool, whose start alone would take longer than many
-a tool runs."""
+"""One tool with its job order, read without cwltool.
+
+The import of cwltool alone takes longer than many tools run.
+"""
 
 import os
 import re
@@ -14,7 +16,7 @@ from sluice.cwl_runner.template import InvocationNeeds
 from sluice.storage import location_of
 
 _VERSIONS = ("v1.0", "v1.1", "v1.2")
-#: What a tool can have whose order needs nobody to look into it before its job does.
+#: Requirements that need nothing of the job order before the job runs.
 _REQUIREMENTS = frozenset(
     {
         "EnvVarRequirement",
@@ -27,7 +29,7 @@ _REQUIREMENTS = frozenset(
         "WorkReuse",
     }
 )
-#: Only a full reader knows what to do about these, wherever they stand.
+#: Keys that only cwltool understands, wherever they are.
 _TOO_MUCH = frozenset(
     {
         "secondaryFiles",
@@ -44,14 +46,21 @@ _TOO_MUCH = frozenset(
 
 
 class NeedsFullReader(Exception):
-    """A full reader is needed, perhaps only to say what is wrong."""
+    """Only cwltool can read this, perhaps only to say what is wrong."""
 
 
 def read_simple(
     process: Path, behind: Sequence[str] = ()
 ) -> tuple[dict[str, Any], InvocationNeeds]:
-    """The ``Invocation``, with local files. ``behind``: the arguments behind the process. Raises
-    ``NeedsFullReader``."""
+    """Return the invocation with local files, and its needs.
+
+    Args:
+        process: The file of the tool.
+        behind: The arguments after the process.
+
+    Raises:
+        NeedsFullReader: Only cwltool can read the tool or its job order.
+    """
     order = _order_in(behind)
     tool, given = _read(process), _read(order) if order is not None else {}
     requirements = _requirements_of(tool)
@@ -85,7 +94,7 @@ def _require_inputs(tool: dict[str, Any], given: dict[str, Any]) -> None:
     """Require a value for each input.
 
     Raises:
-        NeedsFullReader: An input may be missing. A full reader reports it as other runners do.
+        NeedsFullReader: A value may be missing. cwltool reports it as other runners do.
     """
     match tool.get("inputs"):
         case dict() as inputs:
@@ -109,8 +118,10 @@ def _optional(cwl_type: Any) -> bool:
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML 1.2's plain values, as far as nobody can read them in two ways, and no fractions; no key
-    twice."""
+    """Loads the plain values of YAML 1.2, but no fractions and no ambiguous values.
+
+    A key must not occur twice in a mapping.
+    """
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as the base class has it
 
@@ -153,7 +164,11 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _requirements_of(tool: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """By class. Raises ``NeedsFullReader`` unless this is a tool that has only what is plain."""
+    """Return the hints and requirements by class.
+
+    Raises:
+        NeedsFullReader: This is no tool, or it has other requirements.
+    """
     if tool.get("class") != "CommandLineTool" or tool.get("cwlVersion") not in _VERSIONS:
         raise NeedsFullReader("class")
     hints, requirements = _by_class(tool.get("hints")), _by_class(tool.get("requirements"))
@@ -200,7 +215,7 @@ def _needs_of(requirements: dict[str, dict[str, Any]]) -> InvocationNeeds:
 
 
 def _keys_and_classes(value: Any) -> Any:
-    """All keys in a value, and the classes of objects in it."""
+    """Yield all keys in a value, and the classes of objects in it."""
     if isinstance(value, dict):
         yield from map(str, value)
         if isinstance(value.get("class"), str):
@@ -232,7 +247,13 @@ def _placed(value: Any, folder: Path) -> Any:
 
 
 def _path_of(value: dict[str, Any], folder: Path) -> str:
-    """A ``path`` is as it stands, a ``location`` a reference with escapes."""
+    """Return the path of a File.
+
+    Its ``path`` is taken literally. Its ``location`` is a reference with escapes.
+
+    Raises:
+        NeedsFullReader: The location is not a local path.
+    """
     if isinstance(value.get("path"), str) and "location" not in value:
         return os.path.normpath(folder / str(value["path"]))
     parts = urlsplit(str(value.get("location") or ""))

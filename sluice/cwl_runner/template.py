@@ -1,4 +1,4 @@
-"""The templates that invocations run in: one for each kind of node that they need."""
+"""The templates in which invocations run, one for each combination of needs."""
 
 import hashlib
 import json
@@ -45,7 +45,10 @@ _GPU = """\
 
 @dataclass(frozen=True)
 class InvocationNeeds:
-    """Of one invocation. ``ram``, ``disk`` in MiB, ``time_limit`` in seconds; 0: not asked for."""
+    """The needs of an invocation.
+
+    ``ram`` and ``disk`` are in MiB, ``time_limit`` is in seconds; 0 means no requirement.
+    """
 
     cores: float = 1.0
     ram: int = 0
@@ -53,15 +56,15 @@ class InvocationNeeds:
     time_limit: float = 0.0
     #: A CUDARequirement, as JSON; empty: none.
     gpu: str = ""
-    #: Name of the image of a container that it must have.
+    #: Name of the image of its container; empty: none.
     container: str = ""
-    #: How its tool stays loaded (``Warm``), as JSON; empty: it does not.
+    #: Its warm worker (``Warm``), as JSON; empty: none.
     warm: str = ""
-    #: Digest of what is loaded then.
+    #: Digest of what the warm worker loads.
     loads: str = ""
-    #: What is kept for another attempt (``Checkpoint``), as JSON; empty: nothing.
+    #: Its ``Checkpoint``, as JSON; empty: none.
     checkpoint: str = ""
-    #: Nothing else is in its chain, which fails with it.
+    #: Whether it is the only one in its chain, which then fails with it.
     alone: bool = False
 
     @classmethod
@@ -75,7 +78,7 @@ class InvocationNeeds:
         gpu: Mapping[str, Any] | None = None,
         container: str = "",
     ) -> "InvocationNeeds":
-        """As a tool asks for; None: it does not say."""
+        """Return the needs that a tool states; None: it states none."""
         return cls(
             cores=float(cores or cls.cores),
             ram=math.ceil(ram or 0),
@@ -87,7 +90,7 @@ class InvocationNeeds:
 
     @property
     def text(self) -> str:
-        """The template."""
+        """Return the text of the template."""
         ram = f"ramMin: {self.ram}, " if self.ram else ""
         amounts = {
             "cores": self.cores,
@@ -112,5 +115,5 @@ class InvocationNeeds:
 
     @property
     def name(self) -> str:
-        """The same text always has the same name, and another text another."""
+        """Return the name of the template, which depends only on its text."""
         return f"cwl-runner-{hashlib.sha256(self.text.encode()).hexdigest()[:8]}"

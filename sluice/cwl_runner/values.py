@@ -1,4 +1,4 @@
-"""CWL values as plain JSON: the files in them."""
+"""CWL values as plain JSON, and the files in them."""
 
 import json
 import secrets
@@ -9,17 +9,17 @@ from typing import Any
 
 from sluice.storage import path_of_location
 
-#: Stands in JSON text for a fraction; no text of a user holds it.
+#: Placeholder for a fraction in JSON; it is random, so no text of a user contains it.
 _MARK = f"fraction-{secrets.token_hex(16)}"
-#: Of a File or Directory, what holds only where it lies, and is worked out anew elsewhere.
+#: Fields of a File or Directory that depend on its place, so that they are computed again.
 _OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext", "checksum")
 
 
 def source_path(value: Mapping[str, Any]) -> str:
-    """Of a File or Directory that lies on this machine, as its location or path says; empty for a
-    literal.
+    """Return the path of a File or Directory on this machine, or an empty text for a literal.
 
-    Raises ``ValueError`` where it lies elsewhere.
+    Raises:
+        ValueError: The file is not on this machine.
     """
     location = str(value.get("location") or value.get("path") or "")
     if location.startswith("file://"):
@@ -39,7 +39,7 @@ class ExactNumber:
 
 
 def to_json(value: Any) -> bytes:
-    """With fractions as they were written."""
+    """Return JSON with fractions as they were written."""
     numbers: list[str] = []
 
     def mark(number: ExactNumber) -> str:
@@ -54,8 +54,10 @@ def to_json(value: Any) -> bytes:
 
 
 def with_files_placed(value: Any, bring: Callable[[Mapping[str, Any]], Mapping[str, str]]) -> Any:
-    """Return ``value`` with the fields of every File and Directory replaced by those that ``bring``
-    returns for it, its location among them; literals stay."""
+    """Return ``value`` with its Files and Directories in the places that ``bring`` returns.
+
+    The fields that ``bring`` returns for a File or Directory replace its fields. Literals stay.
+    """
     match value:
         case list():
             return [with_files_placed(inner, bring) for inner in value]

@@ -1,4 +1,4 @@
-"""Why nothing of a run is at work: people should not have to look for it on the web page."""
+"""Why no job of a run is running, so that people need not look at the web page."""
 
 import sys
 import time
@@ -11,12 +11,14 @@ _NOT_FOUND = 404
 
 
 class InvocationNeverFits(ValueError):
-    """No node that is there or can be launched will ever have what a job needs."""
+    """No node that exists or can be launched will ever have what a job needs."""
 
 
 class RunWaits:
-    """Tells on standard error what keeps jobs waiting, each reason once, whatever the numbers in
-    it. ``for_nodes``: also where it is nodes that are not there, and cannot be launched."""
+    """Prints on standard error why jobs wait: each reason once, whatever its numbers.
+
+    ``for_nodes`` lets jobs wait also for nodes that do not exist and cannot be launched.
+    """
 
     def __init__(self, rest: Rest, *, for_nodes: bool) -> None:
         self._rest = rest
@@ -25,11 +27,17 @@ class RunWaits:
         self.begin()
 
     def begin(self) -> None:
-        """Something is under way: there is nothing to tell for a while."""
+        """Begin to wait; nothing is printed for a while."""
         self._next = time.monotonic() + LONG_WAIT
 
     def look(self, chains: Iterable[str]) -> None:
-        """Raises ``InvocationNeverFits``, ``RequestRefusedError``, ``OSError``."""
+        """Print why jobs of the chains wait, if they have waited for long enough.
+
+        Raises:
+            InvocationNeverFits: A job will never run.
+            RequestRefusedError: The system refuses a request.
+            OSError: The system cannot be reached.
+        """
         if time.monotonic() < self._next:
             return
         self.begin()
@@ -52,14 +60,14 @@ class RunWaits:
         except RequestRefusedError as error:
             if error.status != _NOT_FOUND:
                 raise
-            return  # the system is of the release before
+            return  # the system is of the previous release
         if outlook["never"]:
             raise InvocationNeverFits(
                 f"{outlook['reason']}; with --wait it would wait for one that does"
             )
 
     def _refusal(self) -> str | None:
-        """Return why no pilot of the system starts; None where one may."""
+        """Return why no pilot of the system starts, or None if one may."""
         from sluice.embedded.readiness import (  # noqa: PLC0415 - httpx takes long to import
             read_refusal,
         )

@@ -1,6 +1,7 @@
-"""Tools that stay loaded (``sluice:warm``), of steps or of themselves: which these are, and what
-their invocations ask for. Those of one tool, with the same values at its ``key``, share a process,
-over many runs."""
+"""Tools on warm workers, as steps or tools ask for them (``sluice:warm``).
+
+Invocations of a tool with the same values at its ``key`` share a process, also across runs.
+"""
 
 import hashlib
 import json
@@ -22,16 +23,21 @@ from sluice.cwl_runner.template import InvocationNeeds
 from sluice.visible_text import quoted
 from sluice.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
 
-#: As a loaded document has the field, and its inner keys where they were written with the prefix.
+#: The namespace of the field in loaded documents, and of inner keys that have the prefix.
 _NAMESPACE = "urn:sluice:cwl:"
 _FIELD = f"{_NAMESPACE}warm"
 _NAME = "sluice:warm"
 
 
 class WarmWorkflow(Workflow):  # type: ignore[misc] # cwltool's types are not followed
-    """What a step says of its tool goes before what the tool says itself."""
+    """A workflow whose steps override what their tools say about themselves."""
 
     def make_workflow_step(self, toolpath_object: Any, *given: Any, **named: Any) -> WorkflowStep:
+        """Create a step and apply its warm worker and checkpoint to its tool.
+
+        Raises:
+            ValidationException: The step has one of them and runs no CommandLineTool.
+        """
         step = super().make_workflow_step(toolpath_object, *given, **named)
         name, tool = f"step '{shortname(step.id)}'", step.embedded_tool
         warm, checkpoint = warm_of(step.tool, name), checkpoint_of(step.tool, name)
@@ -53,7 +59,15 @@ class WarmWorkflow(Workflow):  # type: ignore[misc] # cwltool's types are not fo
 
 
 def warm_of(written: Mapping[str, Any], owner: str) -> Warm | None:
-    """What a step or a tool says. Raises ``ValidationException``."""
+    """Return the warm worker that a step or tool asks for, or None.
+
+    Args:
+        written: The loaded step or tool.
+        owner: Its name in messages.
+
+    Raises:
+        ValidationException: The field is invalid.
+    """
     if _NAME in written:
         raise ValidationException(
             f"{owner}: the prefix 'sluice' is not declared: add '$namespaces: {{sluice:"
@@ -80,8 +94,11 @@ def warm_of(written: Mapping[str, Any], owner: str) -> Warm | None:
 
 
 def refuse_what_cannot_stay(process: Process) -> None:
-    """Raises ``UnsupportedRequirement`` for a tool that stays loaded, and asks for what has to be
-    there before it starts."""
+    """Check that a tool can run on the warm worker that it asks for.
+
+    Raises:
+        UnsupportedRequirement: The tool needs something of the job before it starts.
+    """
     warm = getattr(process, "warm", None)
     if warm is None:
         return
@@ -109,7 +126,10 @@ def _obstacles(process: Process) -> list[str]:
 def staying(
     warm: Warm | None, needs: InvocationNeeds, invocation: Mapping[str, Any]
 ) -> InvocationNeeds:
-    """The same for all invocations that share a process. The files of this one are local."""
+    """Return ``needs`` with the warm worker, equal for all invocations that share a process.
+
+    The files of the invocation are still local ones.
+    """
     if warm is None:
         return needs
     loaded = {name: invocation["order"].get(name) for name in warm.key}
