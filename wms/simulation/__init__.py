@@ -1,0 +1,1 @@
+"""Simulation of warm worker placement with the policies of the WMS."""

@@ -1,5 +1,7 @@
-"""Pages that come. Those of a pipeline that waits for others are let in when all of these have
-passed."""
+"""Arriving pages.
+
+Pages of a pipeline that waits for other pipelines enter when all pages of these have passed.
+"""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -8,8 +10,11 @@ from wms.simulation.world import SimulatedPage
 
 
 class ArrivalQueue:
-    """``arrivals``: times and pages, in order of time; ``after``: of each pipeline, those that it
-    waits for; ``pages``: how many come of each."""
+    """The pages that arrive, and those that may not enter yet.
+
+    ``arrivals`` are times and pages in order of time. ``after`` has the pipelines that each
+    pipeline waits for. ``pages`` is the number of pages that arrive in each pipeline.
+    """
 
     def __init__(
         self,
@@ -21,18 +26,21 @@ class ArrivalQueue:
         self._held: dict[int, list[SimulatedPage]] = {}
 
     def following(self) -> tuple[float, list[SimulatedPage]] | None:
-        """None: that was all."""
+        """Return the next arrival, or None after the last one."""
         return next(self._arrivals, None)
 
     def lets_in(self, page: SimulatedPage) -> bool:
-        """If not, it is kept until ``passed`` gives it."""
+        """Return whether the page may enter; if not, keep it until ``passed`` returns it."""
         if self._is_open(page.pipeline):
             return True
         self._held.setdefault(page.pipeline, []).append(page)
         return False
 
     def passed(self, page: SimulatedPage) -> list[SimulatedPage]:
-        """Pages that are let in because this was the last that they waited for."""
+        """Record that a page has passed, and return the pages that may enter now.
+
+        These pages waited for it as the last one.
+        """
         self._left[page.pipeline] -= 1
         if self._left[page.pipeline] or not self._held:
             return []

@@ -1,4 +1,4 @@
-"""Makes of a scenario what there is in it."""
+"""Builds the objects of a simulation from a scenario."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -18,12 +18,13 @@ from wms.simulation.files import Files, Row
 from wms.simulation.scenario import Arrivals, KindOfWork, NodeGroup, Pipeline, Scenario
 from wms.simulation.world import Node, NodeRoom, SimulatedPage, SimulatedSlot, Work
 
-#: Of a node of which a scenario says nothing.
+#: The cores or memory of a node if a scenario states none.
 _ENOUGH = 1_000_000_000
 _EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def build_works(scenario: Scenario) -> list[Work]:
+    """Return the kinds of work."""
     return [
         Work(
             Kind(kind.name, kind.loading, kind.priority),
@@ -34,7 +35,13 @@ def build_works(scenario: Scenario) -> list[Work]:
 
 
 def build_nodes(scenario: Scenario, random: Random) -> list[Node]:
-    """Places are numbered over all nodes, those of the fastest group first."""
+    """Return the nodes, those of the fastest group first.
+
+    Places are numbered across all nodes.
+
+    Raises:
+        WrongScenario: No node can run jobs of a kind.
+    """
     nodes: list[Node] = []
     places = 0
     number = 0
@@ -62,7 +69,7 @@ def _room(group: NodeGroup) -> NodeRoom:
 
 
 def by_speed(scenario: Scenario) -> list[NodeGroup]:
-    """The fastest first."""
+    """Return the groups of nodes, fastest first."""
     return sorted(scenario.nodes, key=lambda group: -group.speed)
 
 
@@ -81,7 +88,10 @@ def _every_kind_has_a_place(scenario: Scenario, nodes: Sequence[Node]) -> None:
 
 
 def _why_not(kind: KindOfWork, group: NodeGroup) -> str | None:
-    """As production decides it; None: a place of the group can run its jobs."""
+    """Return why no place of the group can run jobs of the kind, or None if one can.
+
+    The WMS decides it in the same way.
+    """
     share = 1 if group.shared else group.places
     whole = _room(group)
     node = NodeResources(
@@ -97,7 +107,7 @@ def _why_not(kind: KindOfWork, group: NodeGroup) -> str | None:
 
 
 def _gpus(kind: KindOfWork) -> GpuNeeds | None:
-    """Below one: a share of a device."""
+    """Return the GPU needs of the kind; less than one GPU is a share of a device."""
     if not kind.gpus:
         return None
     devices = ceil(kind.gpus)
@@ -105,13 +115,13 @@ def _gpus(kind: KindOfWork) -> GpuNeeds | None:
 
 
 def waits_of(scenario: Scenario) -> list[tuple[int, ...]]:
-    """Of each pipeline, the numbers of those that have to pass before it."""
+    """Return the numbers of the pipelines that have to pass before each pipeline."""
     names = [pipeline.name for pipeline in scenario.pipelines]
     return [tuple(map(names.index, pipeline.after)) for pipeline in scenario.pipelines]
 
 
 def pages_coming(scenario: Scenario, files: Files) -> list[int]:
-    """Of each pipeline, how many come in all."""
+    """Return the number of pages that arrive in each pipeline."""
     return [
         sum(
             _number_of(arrivals, pipeline, files)
@@ -133,7 +143,7 @@ def _number_of(arrivals: Arrivals, pipeline: Pipeline, files: Files) -> int:
 def build_arrivals(
     scenario: Scenario, random: Random, files: Files
 ) -> Iterator[tuple[float, list[SimulatedPage]]]:
-    """In order of time, each as it is wanted."""
+    """Return the arrivals in order of time; pages are created as they are needed."""
     each = [_arrivals(scenario, arrivals, random, files) for arrivals in scenario.arrivals]
     return merge(*each, key=lambda arrival: arrival[0])
 
@@ -167,7 +177,7 @@ def _arrivals(
 
 
 def _page_of(row: Row, born: float, *, stages: Sequence[int], pipeline: int) -> SimulatedPage:
-    """With the stages alone that it has a job of."""
+    """Return the page of a row, with only the stages in which it has a job."""
     jobs = [(stage, time) for stage, time in zip(stages, row.times, strict=True)
             if time is not None]  # fmt: skip
     return SimulatedPage(
@@ -188,7 +198,7 @@ def _times(scenario: Scenario, arrivals: Arrivals, random: Random, files: Files)
 
 
 def seconds_between(scenario: Scenario, arrivals: Arrivals) -> float:
-    """So that all places have the load that is asked for."""
+    """Return the time between arrivals with which all places have the requested load."""
     kinds = {kind.name: kind for kind in scenario.kinds}
     pipeline = next(each for each in scenario.pipelines if each.name == arrivals.pipeline)
     work = sum(
@@ -204,5 +214,5 @@ def seconds_between(scenario: Scenario, arrivals: Arrivals) -> float:
 
 
 def joining_times(scenario: Scenario) -> list[float]:
-    """Of each node, in the order of ``build_nodes``."""
+    """Return the times at which the nodes join, in the order of ``build_nodes``."""
     return [group.joins for group in by_speed(scenario) for _ in range(group.count)]

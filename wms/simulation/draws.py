@@ -1,4 +1,4 @@
-"""Numbers at random, always the same for one seed."""
+"""Random numbers, always the same for one seed."""
 
 import math
 from collections.abc import Callable
@@ -10,7 +10,7 @@ Draw = Callable[[], float]
 
 
 def draw_from(distribution: Distribution, random: Random) -> Draw:
-    """What gives one number after the other, none below 0."""
+    """Return a function that draws numbers of a distribution, none below 0."""
     if distribution.uniform is not None:
         low, high = distribution.uniform
         width, one = high - low, random.random

@@ -1,5 +1,7 @@
-"""The simulated clock: events in order of time, and what each of them does. Whoever decides is the
-policy, of `wms/domain`."""
+"""The simulated clock: events in order of time, and what each of them does.
+
+A policy of ``wms/domain`` makes the decisions.
+"""
 
 from array import array
 from collections.abc import Callable, Sequence
@@ -11,26 +13,26 @@ from wms.domain.placement import Place, Policy
 from wms.simulation.arrival_queue import ArrivalQueue
 from wms.simulation.world import Node, SimulatedPage, SimulatedSlot, Work
 
-#: Kinds of events; at one moment, in this order.
+#: Kinds of events, in the order in which simultaneous events happen.
 _COMES, _ENDS, _LOADED, _DIES, _JOINS, _ROUND = range(6)
 
 
 class Recorder(Protocol):
-    """Is told what happens, for a picture."""
+    """Records what happens, for a picture."""
 
     def spent(
         self, seat: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
     ) -> None:
-        """The place loaded the kind, or did a job of it."""
+        """Record that a place loaded the kind, or did a job of it."""
         ...
 
     def waited(self, kind: int, ready: float, began: float) -> None:
-        """A job was taken from the queue of the kind."""
+        """Record that a job was taken from the queue of the kind."""
         ...
 
 
 class Simulation:
-    """``until``: ends then."""
+    """A simulation; it ends at ``until`` at the latest."""
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class Simulation:
         self._next: list[SimulatedPage] = []
         self._arriving = True
         self._count = 0
-        #: Idle places by what is loaded and by group; some in it may be idle no more.
+        #: Idle places by loaded kind and node group (``_like``).
         self._idle: dict[tuple[int, int], dict[int, SimulatedSlot]] = {}
 
     def _at(self, time: float, what: int, subject: int = 0, life: int = 0) -> None:
@@ -64,10 +66,11 @@ class Simulation:
         heappush(self._events, (time, what, self._count, subject, life))
 
     def join(self, node: int, time: float) -> None:
-        """The node is there from then on."""
+        """Let the node join at that time."""
         self._at(time, _JOINS, node)
 
     def run(self) -> None:
+        """Run until all pages have passed, or until the end."""
         self._await_arrival()
         if self._policy.every is not None:
             self._at(0.0, _ROUND)
@@ -83,7 +86,7 @@ class Simulation:
             does[what](subject, life)
 
     def _does(self) -> list[Callable[[int, int], None]]:
-        """By the number of the event."""
+        """Return the handlers of events by the number of the event."""
         return [self._comes, self._ends, self._loaded, self._dies, self._joins, self._round]
 
     def _await_arrival(self) -> None:
@@ -132,7 +135,7 @@ class Simulation:
             self._out(page)
         else:
             self._put(page)
-            # A place that has nothing to do goes before one that would leave what it has loaded.
+            # An idle place comes before this place, which would have to load another kind.
             if page.kind != kind:
                 self._wake(page.kind)
         self._free(seat)
@@ -171,7 +174,7 @@ class Simulation:
             self._recorder.spent(seat, kind, seat.began, self.now, loading=loading)
 
     def _free(self, seat: SimulatedSlot) -> None:
-        """It has nothing to do: what next?"""
+        """Give the place its next work, or make it idle."""
         given_back = self._give_back(seat)
         if seat.goes_to is not None:
             kind, seat.goes_to = seat.goes_to, None
@@ -183,7 +186,7 @@ class Simulation:
             self._wake_beside(seat)
 
     def _wake_beside(self, seat: SimulatedSlot) -> None:
-        """There is room again on its node: places there that wait may have something to do."""
+        """Ask the policy for idle places of the same node, because the node has free capacity."""
         for beside in seat.node.seats:
             if beside is not seat and beside.place.is_idle:
                 self._ask_idle(beside)
@@ -198,7 +201,7 @@ class Simulation:
         return True
 
     def _take(self, seat: SimulatedSlot, kind: int) -> None:
-        """Of a shared node what a job of the kind needs, if there is enough."""
+        """Take what a job of the kind needs from a shared node, if it has enough."""
         room, needs = seat.node.room, self._works[kind].needs
         if room is not None and seat.took is None and room.holds(needs):
             room.add(needs, -1)
@@ -216,8 +219,11 @@ class Simulation:
         return room is None or seat.took is not None or room.holds(self._works[kind].needs)
 
     def _choice(self, seat: SimulatedSlot) -> int | None:
-        """Of the policy: among all kinds that the node can run, or, where it is shared, those that
-        it has room for now."""
+        """Return the kind that the policy chooses, or None.
+
+        The policy chooses among the kinds that the node can run. On a shared node, it chooses among
+        those for which the node has enough free capacity now.
+        """
         place = seat.place
         if seat.node.room is None:
             return self._policy.next_kind(self._kinds, place, self.now)
@@ -229,7 +235,7 @@ class Simulation:
         return self._policy.next_kind(self._kinds, seen, self.now)
 
     def _ask(self, seat: SimulatedSlot) -> bool:
-        """Did it get something to do?"""
+        """Ask the policy for work for the place, and return whether there is any."""
         kind = self._choice(seat)
         if kind is None:
             return False
@@ -241,7 +247,7 @@ class Simulation:
         return True
 
     def _send(self, seat: SimulatedSlot, kind: int) -> None:
-        """From now on it counts as serving that."""
+        """Count the place as serving the kind from now on."""
         place = seat.place
         if place.loaded is not None:
             self._kinds[place.loaded].serving -= 1
@@ -259,7 +265,7 @@ class Simulation:
         self._at(self.now + takes, _LOADED, seat.place.number, seat.life)
 
     def _begin(self, seat: SimulatedSlot) -> None:
-        """Its next job, of what it has loaded."""
+        """Begin the next job of the loaded kind."""
         kind = seat.place.loaded or 0
         work, node = self._works[kind], seat.node
         page = seat.page = work.take()
@@ -273,8 +279,11 @@ class Simulation:
         self._at(self.now + max(takes, 0.0), _ENDS, seat.place.number, seat.life)
 
     def _wake(self, kind: int) -> None:
-        """A job became ready: one of the places that wait may take it. One of each sort is asked:
-        those that have it loaded first, then the fastest."""
+        """Let an idle place take a ready job of the kind.
+
+        One place of each sort is asked: first places with the kind loaded, then places with nothing
+        loaded, then the others, each from the fastest on.
+        """
         if not self._kinds[kind].ready or not self._idle:
             return
         for like in sorted(self._idle, key=lambda like: (like[0] != kind, like[0] >= 0, like[1])):
@@ -294,7 +303,7 @@ class Simulation:
             elif seat.place.loaded == seat.holds:
                 self._send(seat, move.kind)
                 seat.goes_to = move.kind
-        # Where nothing else is to come, no round changes anything any more.
+        # Without further events no round can change anything.
         if self._policy.every is not None and self._events:
             self._at(self.now + self._policy.every, _ROUND)
 

@@ -1,4 +1,4 @@
-"""What the command calls: a scenario as text in, what came of it out."""
+"""Entry points of the command: read and simulate a scenario."""
 
 from array import array
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,11 @@ from wms.simulation.world import Work
 
 
 def read_scenario(file: Path) -> Scenario:
-    """Raises ``WrongScenario``: says what is wrong, and where."""
+    """Read a scenario.
+
+    Raises:
+        WrongScenario: The file cannot be read, or the scenario is invalid.
+    """
     try:
         given = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -60,7 +64,13 @@ def simulate(
     tables: Mapping[str, Sequence[Row]] | None = None,
     with_timeline: bool = False,
 ) -> SimulationResult:
-    """``folder``: where files of arrivals lie; ``tables``: those that are in none, by name."""
+    """Simulate a scenario.
+
+    ``folder`` has the files of arrivals, ``tables`` the tables that are not in a file, by name.
+
+    Raises:
+        WrongScenario: A file of arrivals is invalid, or no node can run a kind.
+    """
     files = Files(folder, tables)
     works = build_works(scenario)
     nodes = build_nodes(scenario, _random(scenario, "nodes"))
@@ -101,13 +111,16 @@ def simulate(
 
 
 def pages_of(scenario: Scenario, *, folder: Path = Path()) -> list[tuple[float, float]]:
-    """Of each page that comes, when, and how much work it is where a node's speed is 1."""
+    """Return when each page arrives, and how much work it is on a node of speed 1."""
     arrivals = build_arrivals(scenario, _random(scenario, "pages"), Files(folder))
     return [(page.born, sum(page.times)) for _, pages in arrivals for page in pages]
 
 
 def _random(scenario: Scenario, what: str) -> Random:
-    """Each has its own: the same pages come and take as long, whatever a policy does."""
+    """Return a random generator for one purpose.
+
+    With one for each purpose, pages arrive and take the same times whatever a policy does.
+    """
     return Random(f"{scenario.seed} {what}")  # noqa: S311 - no secret
 
 
@@ -124,7 +137,7 @@ def _times_of(work: Work) -> KindTimes:
 
 
 def spread_of(seconds: "array[float] | Sequence[float]") -> Spread | None:
-    """None where there is none."""
+    """Return the statistics of times, or None if there are none."""
     if not seconds:
         return None
     ordered, count = sorted(seconds), len(seconds)

@@ -1,5 +1,5 @@
-"""What can be wrong with a scenario."""
+"""Errors in scenarios."""
 
 
 class WrongScenario(ValueError):
-    """Says what, and where in the scenario."""
+    """The scenario is invalid; ``str()`` says what is wrong, and where."""

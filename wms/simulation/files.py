@@ -1,4 +1,4 @@
-"""What lies beside a scenario: times at which pages come, and tables of pages."""
+"""Files beside a scenario: times of arrivals, and tables of pages."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -10,28 +10,38 @@ from sluice.os_errors import reason_of
 from sluice.visible_text import quoted
 from wms.simulation.errors import WrongScenario
 
-#: The first column of a table: when a page comes.
+#: The first column of a table: when a page arrives.
 COMES = "at"
 
 
 class Row(NamedTuple):
-    """A page of a table: when it comes, and of each stage how long its job takes; None: it has
-    none."""
+    """A page in a table.
+
+    Attributes:
+        at: When it arrives.
+        times: The time of its job in each stage; None: it has no job there.
+    """
 
     at: float
     times: tuple[float | None, ...]
 
 
 class Files:
-    """Those in a folder. ``tables``: what is not in a file, by the name that it would have. A table
-    is read once."""
+    """The files in a folder; each table is read once.
+
+    ``tables`` are tables that are not in a file, by name.
+    """
 
     def __init__(self, folder: Path, tables: Mapping[str, Sequence[Row]] | None = None) -> None:
         self._folder, self._given = folder, tables or {}
         self._read_before: dict[tuple[str, tuple[str, ...]], list[Row]] = {}
 
     def times(self, name: str) -> list[float]:
-        """A number a line, seconds; sorted. Raises ``WrongScenario``, as all here do."""
+        """Return the times in a file, sorted; each line has one number of seconds.
+
+        Raises:
+            WrongScenario: The file cannot be read or is invalid.
+        """
         file, text = self._read(name)
         return sorted(
             _seconds(line, f"{file}:{number}")
@@ -40,7 +50,11 @@ class Files:
         )
 
     def table(self, name: str, stages: Sequence[str]) -> Sequence[Row]:
-        """In order of when pages come."""
+        """Return the pages in a table, in order of arrival.
+
+        Raises:
+            WrongScenario: The file cannot be read or is invalid.
+        """
         if name in self._given:
             return self._given[name]
         key = (name, tuple(stages))
@@ -73,7 +87,11 @@ class Files:
 
 
 def write_table(file: Path, stages: Sequence[str], rows: Sequence[Row]) -> None:
-    """As ``Files.table`` reads it. Raises ``OSError``."""
+    """Write a table that ``Files.table`` reads.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
     with file.open("w", encoding="utf-8", newline="") as opened:
         written = csv.writer(opened, lineterminator="\n")
         written.writerow([COMES, *stages])

@@ -1,4 +1,4 @@
-"""Which place did what when, and what waited: the figures of a time line, as production's."""
+"""The time line of a simulation in the format of the WMS: work of places, lengths of queues."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 from sluice.contracts.times import Lane, Timeline
 from wms.simulation.world import Node, SimulatedSlot
 
-#: Lanes that are drawn; what other places did stands in one more.
+#: Places with a lane of their own; one more lane has the work of all others.
 MOST_LANES = 64
 BINS = 400
-#: Of the time line: simulated time has no date.
+#: The begin of the time line, because simulated time has no date.
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 LOADING = "loading"
 
 
 class Record:
-    """Keeps what happens, until the end is known."""
+    """Keeps what happens until the end is known."""
 
     def __init__(self) -> None:
         self._spent: list[tuple[int, int, float, float]] = []
@@ -24,13 +24,15 @@ class Record:
     def spent(
         self, seat: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
     ) -> None:
+        """Keep that a place loaded the kind, or did a job of it."""
         self._spent.append((seat.place.number, -1 if loading else kind, began, ended))
 
     def waited(self, kind: int, ready: float, began: float) -> None:
+        """Keep that a job was taken from the queue of the kind."""
         self._waited.append((kind, ready, began))
 
     def timeline(self, kinds: Sequence[str], nodes: Sequence[Node], end: float) -> Timeline:
-        """Loading is drawn as one step more, behind all kinds."""
+        """Return the time line; loading is one more step after all kinds."""
         width = max(end, 1e-3) / BINS
         names = [node.name for node in nodes for _ in node.seats]
         lanes = [_empty(len(kinds) + 1) for _ in names[:MOST_LANES]]
@@ -51,7 +53,7 @@ class Record:
         )
 
     def _queues(self, rows: int, width: float) -> list[list[int]]:
-        """At the end of each bin."""
+        """Return the length of each queue at the end of each bin."""
         change = [[0] * (BINS + 2) for _ in range(rows)]
         for kind, ready, began in self._waited:
             change[kind][min(int(ready / width), BINS)] += 1
@@ -71,7 +73,7 @@ def _empty(rows: int) -> list[list[float]]:
 
 
 def _spread(row: list[float], began: float, ended: float) -> None:
-    """Adds 1 for the time from one to the other, in bins."""
+    """Add 1 for the time between the two moments, which are numbers of bins."""
     first, last = int(began), min(int(ended), BINS - 1)
     for place in range(first, last + 1):
         row[place] += min(ended, place + 1) - max(began, place)

@@ -1,4 +1,4 @@
-"""Makes a scenario of chains that ran: their jobs with the times that they took, on their nodes."""
+"""Builds a scenario from chains that ran: their jobs with their times, on their nodes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from wms.simulation.recorded_pages import TimeOf, pipelines_of
 from wms.simulation.recorded_workers import RecordedWorker, find_workers, loading_time
 from wms.simulation.scenario import Arrivals, KindOfWork, Pipeline, Scenario
 
-#: Where a node goes while the run goes on, a simulation ends after so many times as long.
+#: If a node left during the run, the simulation ends after this many times its duration.
 _PATIENCE = 100.0
 _HEAD = """\
 # What ran: {chains}.
@@ -26,7 +26,12 @@ _HEAD = """\
 
 @dataclass(frozen=True, slots=True)
 class RecordedScenario:
-    """``tables``: of its arrivals, by name; ``measured``: seconds that the run took."""
+    """The scenario of recorded chains.
+
+    Attributes:
+        tables: The tables of its arrivals, by name.
+        measured: Seconds that the run took.
+    """
 
     scenario: Scenario
     tables: Mapping[str, Sequence[Row]]
@@ -34,7 +39,11 @@ class RecordedScenario:
     measured: float
 
     def write(self, file: Path) -> None:
-        """As YAML, with its tables beside it. Raises ``OSError``."""
+        """Write the scenario as YAML, with its tables beside it.
+
+        Raises:
+            OSError: A file cannot be written.
+        """
         for arrivals in self.scenario.arrivals:
             if arrivals.table is not None:
                 stages = next(
@@ -51,7 +60,10 @@ class RecordedScenario:
 
 
 def scenario_of(runs: Sequence[RecordedRun], *, stem: str = "run") -> RecordedScenario:
-    """On the nodes that they had; each chain comes when it came. ``stem``: of the tables' names."""
+    """Return the scenario of the runs on their nodes; each chain arrives when it arrived.
+
+    ``stem`` is the begin of the names of tables.
+    """
     began, ended = min(run.began for run in runs), max(run.ended for run in runs)
     names = _kind_names(runs)
     workers = find_workers(runs, names)
@@ -93,8 +105,21 @@ def replay(
     seed: int | None = None,
     with_timeline: bool = False,
 ) -> tuple[Replay, RecordedScenario]:
-    """The run on the nodes that it had, and with what is ``wanted`` instead, where anything is; and
-    the scenario of that. ``with_timeline``: of the last one. Raises ``WrongScenario``."""
+    """Simulate the run on its nodes, and, if anything else is wanted, with that.
+
+    Args:
+        recorded: The run.
+        wanted: Other nodes.
+        policy: Another policy.
+        seed: Another seed.
+        with_timeline: Whether the last result has a time line.
+
+    Returns:
+        The results, and the scenario with what is wanted.
+
+    Raises:
+        WrongScenario: No node can run jobs of a kind.
+    """
     other = _changed(recorded, wanted, policy, seed)
     is_other = other.scenario != recorded.scenario
     same = simulate(
@@ -134,7 +159,7 @@ def _changed(
 
 
 def _kind_names(runs: Sequence[RecordedRun]) -> dict[tuple[str, str], str]:
-    """Steps, with their templates where there are several."""
+    """Return the names of kinds by template and step; of several templates, with the template."""
     several = len({run.template for run in runs}) > 1
     return {
         (run.template, step): f"{run.template}.{step}" if several else step
@@ -177,7 +202,7 @@ def _kind(name: str, needs: Needs, loading: float) -> KindOfWork:
 
 
 def _times(workers: Sequence[RecordedWorker], loading: Mapping[str, float]) -> TimeOf:
-    """What each took on a node of speed 1, what was loaded with it left out."""
+    """Return a function of the times of jobs on a node of speed 1, without loading."""
     times: dict[int, float] = {}
     for worker in workers:
         for each in worker.jobs:

@@ -1,4 +1,4 @@
-"""The nodes of a run, as a scenario has them."""
+"""The nodes of a run, as groups of a scenario."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +11,12 @@ from wms.simulation.scenario import MOST_PLACES, Distribution, KindOfWork, NodeG
 
 @dataclass(frozen=True, slots=True)
 class ReplayNodes:
-    """Instead of the nodes of the run ``nodes``, all like the sort of which it had most; ``speed``:
-    so much faster than in the run."""
+    """Changes to the nodes of a run.
+
+    Attributes:
+        nodes: Number of nodes; all are like the largest group of the run.
+        speed: How many times faster than in the run they are.
+    """
 
     nodes: int | None = None
     speed: float | None = None
@@ -28,7 +32,7 @@ def nodes_of(
     began: datetime,
     ended: datetime,
 ) -> list[NodeGroup]:
-    """Those that are alike as one group, called as the first of them."""
+    """Return the groups of equal nodes, each with the name of its first node."""
     found: list[NodeGroup] = []
     for worker in workers:
         group = _node_of(worker, kinds, began=began, ended=ended)
@@ -46,7 +50,10 @@ def nodes_of(
 
 
 def changed_nodes(groups: Sequence[NodeGroup], wanted: ReplayNodes) -> list[NodeGroup]:
-    """As is asked for; so many others are there from the beginning to the end."""
+    """Return the groups with the changes.
+
+    If the number of nodes changes, all of them are present from the begin to the end.
+    """
     faster = wanted.speed or 1.0
     if wanted.nodes is None:
         return [_changed(group, speed=group.speed * faster) for group in groups]
@@ -69,7 +76,7 @@ def _node_of(
 ) -> NodeGroup:
     pilot = worker.pilot
     if pilot is None:
-        # Nothing is known of it but what it did.
+        # Only its jobs are known.
         return NodeGroup(
             name=worker.name,
             places=min(worker.most, MOST_PLACES),
@@ -95,7 +102,10 @@ def _node_of(
 
 
 def _most_at_once(node: NodeResources, kinds: Sequence[KindOfWork]) -> int:
-    """Jobs of the kind that asks least: more places would have nothing to do."""
+    """Return how many jobs of the smallest kind the node can run at once.
+
+    More places would be idle.
+    """
     return max(
         int(
             min(

@@ -1,6 +1,8 @@
-"""The pages of a run, and what waits for what. A step that takes each file as it comes is a further
-stage of the pages of the step before; every other step waits until all of the steps before it have
-passed, and has pages of its own."""
+"""The pages of a run, and the order of its steps.
+
+A step that takes each file as it comes is a further stage of the pages of the step before. Every
+other step waits until all steps before it have passed, and has pages of its own.
+"""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,20 +13,25 @@ from sluice.contracts.recorded_run import RecordedJob, RecordedRun
 from sluice.contracts.states import TaskMode
 from wms.simulation.files import Row
 
-#: A job's time on a node of speed 1.
+#: Returns the time of a step's job on a node of speed 1.
 TimeOf = Callable[[str, RecordedJob], float]
 
 
 @dataclass(slots=True)
 class RunPipeline:
-    """``steps``: one after the other for each page; ``after``: others that pass before; ``pages``:
-    by the number of the file, what the jobs of each step took."""
+    """Steps that each page passes one after the other.
+
+    Attributes:
+        after: Pipelines that have to pass before this one.
+        pages: The times of a page's jobs by step, by the number of its file.
+    """
 
     steps: list[str]
     after: list["RunPipeline"]
     pages: dict[int, dict[str, float]] = field(default_factory=dict)
 
     def rows(self, begin: float) -> list[Row]:
+        """Return the pages as rows of a table; all arrive at ``begin``."""
         return [
             Row(begin, tuple(page.get(step) for step in self.steps))
             for _, page in sorted(self.pages.items())
@@ -32,7 +39,7 @@ class RunPipeline:
 
 
 def pipelines_of(run: RecordedRun, time_of: TimeOf) -> list[RunPipeline]:
-    """Of the steps that have jobs with times, those first that others wait for."""
+    """Return the pipelines of steps that have jobs with times, upstream ones first."""
     found: list[RunPipeline] = []
     of_step: dict[str, RunPipeline] = {}
     for step in sorted(run.plan.steps, key=lambda step: run.plan.depth(step.name)):
@@ -59,7 +66,10 @@ def pipelines_of(run: RecordedRun, time_of: TimeOf) -> list[RunPipeline]:
 
 
 def _steps_before(plan: Plan, step: PlanStep, known: Mapping[str, object]) -> set[str]:
-    """Those that ran; of one that did not, those before that."""
+    """Return the upstream steps that ran.
+
+    A step that did not run is replaced by its own upstream steps.
+    """
     found: set[str] = set()
     for source in step.sources:
         if source.step is None:
@@ -72,7 +82,10 @@ def _steps_before(plan: Plan, step: PlanStep, known: Mapping[str, object]) -> se
 
 
 def _takes_each_as_it_comes(plan: Plan, step: PlanStep, before: Iterable[str]) -> bool:
-    """By what the plan says; a tree, whose levels wait for each other, not."""
+    """Return whether the plan lets the step take each file of the steps before as it comes.
+
+    A tree does not, because its levels wait for each other.
+    """
     coming = [source.step for given in step.inputs_that_come for source in given.sources]
     spread = any(output.spread for name in before for output in plan.step(name).outputs)
     in_order = all(plan.step(name).mode is TaskMode.MAP for name in before)
@@ -89,7 +102,7 @@ def _takes_each_as_it_comes(plan: Plan, step: PlanStep, before: Iterable[str]) -
 def _pages_of(
     step: PlanStep, jobs: Sequence[RecordedJob], pages: Mapping[int, object]
 ) -> list[int]:
-    """Of each job the page that comes last of those that it takes."""
+    """Return for each job the last of the pages that it takes."""
     known = sorted(pages)
     if step.mode is TaskMode.MERGE:
         taken, found = 0, []

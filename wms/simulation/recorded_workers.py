@@ -1,4 +1,4 @@
-"""Pilots that had jobs of a run: which jobs, how fast each was, and what it loaded."""
+"""Pilots that had jobs of a run: their jobs, their speed, and what they loaded."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,16 +11,16 @@ from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.recorded_run import RecordedJob, RecordedRun
 from sluice.contracts.states import PilotState
 
-#: Of fewer jobs nobody knows how fast a worker is; and what is so near to 1 is as fast as others.
+#: Jobs from which the speed of a worker is known, and the deviation from 1 that is ignored.
 ENOUGH_JOBS, ALIKE = 30, 0.05
-#: A pilot's times are told by its heartbeats: so much earlier or later it is still the same one.
+#: Tolerance for the times of pilots, which are known only to a heartbeat.
 SLACK = timedelta(seconds=60)
 _ENDED = frozenset({PilotState.GONE, PilotState.LOST})
 
 
 @dataclass(slots=True)
 class WorkerJob:
-    """``loads``: what it needs was not loaded in its place."""
+    """A job of a worker; ``loads`` says that its place did not have the kind loaded."""
 
     kind: str
     job: RecordedJob
@@ -28,13 +28,19 @@ class WorkerJob:
 
     @property
     def ended(self) -> datetime:
+        """Return when it ended."""
         return self.job.began + timedelta(seconds=self.job.seconds)
 
 
 @dataclass(slots=True, eq=False)
 class RecordedWorker:
-    """``pilot`` None: nobody knows it any more. ``most``: jobs that it had at once. ``speed``: 1 is
-    that of all together."""
+    """A pilot of a run.
+
+    Attributes:
+        pilot: None if it is no longer known.
+        most: The most jobs that it had at once.
+        speed: Its speed; 1 is the speed of all workers together.
+    """
 
     name: str
     pilot: Pilot | None
@@ -43,7 +49,7 @@ class RecordedWorker:
     speed: float = 1.0
 
     def end_before(self, ended: datetime) -> datetime | None:
-        """When it went, where that was before the run had ended."""
+        """Return when the worker left, or None if it was present when the run ended."""
         pilot = self.pilot
         if pilot is None or pilot.state not in _ENDED or pilot.seen_at >= ended:
             return None
@@ -53,7 +59,7 @@ class RecordedWorker:
 def find_workers(
     runs: Sequence[RecordedRun], kinds: Mapping[tuple[str, str], str]
 ) -> list[RecordedWorker]:
-    """By name. ``kinds``: by template and step."""
+    """Return the workers by name. ``kinds`` has the kinds by template and step."""
     found: dict[tuple[str, UUID | None], RecordedWorker] = {}
     for run in runs:
         called: dict[str, list[Pilot]] = defaultdict(list)
@@ -74,7 +80,7 @@ def find_workers(
 
 
 def _who_had(job: RecordedJob, called: Sequence[Pilot]) -> Pilot | None:
-    """Of several pilots of a name the one that was there."""
+    """Return the pilot of that name that was present when the job began, if one is known."""
     there = [
         pilot
         for pilot in called
@@ -85,7 +91,7 @@ def _who_had(job: RecordedJob, called: Sequence[Pilot]) -> Pilot | None:
 
 
 def _give_places(worker: RecordedWorker) -> None:
-    """Each job to a place that is free, if there is one to one that had the same kind before."""
+    """Give each job a free place, if possible one whose last job was of the same kind."""
     places: list[WorkerJob] = []
     for each in worker.jobs:
         free = [number for number, last in enumerate(places) if last.ended <= each.job.began]
@@ -99,7 +105,7 @@ def _give_places(worker: RecordedWorker) -> None:
 
 
 def _find_speeds(workers: Sequence[RecordedWorker]) -> None:
-    """What its jobs take on average, over what they took there."""
+    """Set each worker's speed: the mean times of its kinds of jobs, divided by its own times."""
     times: dict[str, list[float]] = defaultdict(list)
     for worker in workers:
         for each in worker.jobs:
@@ -113,8 +119,11 @@ def _find_speeds(workers: Sequence[RecordedWorker]) -> None:
 
 
 def loading_time(workers: Sequence[RecordedWorker], kind: str, *, step: str) -> float:
-    """What a load takes: as pilots say that have it loaded still; else by so much as the jobs that
-    loaded it took longer than others."""
+    """Return how long a load of the kind takes.
+
+    Pilots that still have it loaded report the time. If none has, it is the difference between the
+    median times of jobs that loaded it and of others.
+    """
     told = [
         tool.loading
         for worker in workers

@@ -1,4 +1,4 @@
-"""What a simulation is given: a scenario, as it stands in YAML. Times are seconds."""
+"""The scenario of a simulation, as its YAML file has it. Times are in seconds."""
 
 from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
@@ -16,18 +16,22 @@ from sluice.visible_text import quoted
 
 Seconds = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, le=1e9, allow_inf_nan=False)]
-#: Devices of a job; below 1, a share of one.
+#: GPUs of a job; below 1, a share of one GPU.
 Gpus = Annotated[float, Field(ge=0.0, le=MOST_GPUS_OF_A_JOB)]
-#: Of one node.
+#: The most places of one node.
 MOST_PLACES = 1_000
-#: What says when pages come: one of these is given.
+#: Fields that say when pages arrive; exactly one is given.
 COMING = ("every", "poisson", "load", "file", "table")
 
 
 class Distribution(Contract):
-    """One of: ``fixed``; ``uniform`` from, to; ``normal`` mean, deviation; ``lognormal`` mean,
-    deviation (of the values themselves, not of their logarithms). What falls below 0 counts as
-    0."""
+    """A distribution; exactly one field is given. Values below 0 count as 0.
+
+    Attributes:
+        uniform: The least and the greatest value.
+        normal: Mean and deviation.
+        lognormal: Mean and deviation of the values themselves, not of their logarithms.
+    """
 
     fixed: Seconds | None = None
     uniform: tuple[Seconds, Seconds] | None = None
@@ -48,7 +52,7 @@ class Distribution(Contract):
 
     @property
     def mean(self) -> float:
-        """Without what is cut off below 0."""
+        """Return the mean, as if no values were cut off at 0."""
         if self.uniform is not None:
             return sum(self.uniform) / 2
         pair = self.normal or self.lognormal
@@ -56,8 +60,10 @@ class Distribution(Contract):
 
 
 class KindOfWork(Contract):
-    """A tool with its configuration: what has to be loaded. A job of it takes the page's size ×
-    ``scale`` + ``difference``. ``priority``: -1 switches it off."""
+    """A tool with its configuration, which has to be loaded.
+
+    A job takes the page's size × ``scale`` + ``difference``. Priority -1 switches the kind off.
+    """
 
     name: Name
     scale: Seconds = 0.0
@@ -71,8 +77,11 @@ class KindOfWork(Contract):
 
 
 class Pipeline(Contract):
-    """Kinds of work, one after the other. ``after``: pipelines of which all pages that come have to
-    pass before a page of this one begins, as where all is merged; until then it is not there."""
+    """Kinds of work, one after the other.
+
+    Before a page of this pipeline begins, all pages of the pipelines in ``after`` have to pass, as
+    before a merge. Until then the page does not exist.
+    """
 
     name: Name
     stages: Annotated[list[str], Field(min_length=1)]
@@ -80,11 +89,19 @@ class Pipeline(Contract):
 
 
 class Arrivals(Contract):
-    """``pages`` at a time, ``count`` times: ``every`` so often, ``poisson`` (mean time in between)
-    or at the times of a ``file`` (one number a line, seconds, beside the scenario). ``load``
-    instead of a time: so large a share of what all nodes can do, loading left out; as ``every``,
-    or with ``random`` as ``poisson``. ``table``: a file (CSV) with a line for each page, when it
-    comes and how long each of its jobs takes, which nothing else is said of then."""
+    """Arrivals of pages: ``pages`` at a time, ``count`` times.
+
+    Exactly one of ``every``, ``poisson``, ``load``, ``file`` and ``table`` is given.
+
+    Attributes:
+        every: Time between two arrivals.
+        poisson: Mean time between two arrivals, which is random.
+        load: Work as a share of what all nodes can do, without loading; instead of a time.
+        random: With ``load``, arrive as with ``poisson`` and not as with ``every``.
+        file: A file beside the scenario with the times, one on each line.
+        table: A CSV file with a line for each page: when it arrives, and the times of its jobs. It
+            replaces ``pages``, ``count`` and ``size``.
+    """
 
     pipeline: str
     pages: Annotated[int, Field(ge=1, le=1_000_000)] = 1
@@ -116,13 +133,23 @@ class Arrivals(Contract):
 
 
 class NodeGroup(Contract):
-    """``count`` equal nodes, each with ``places`` that hold one loaded tool and work on one job
-    each; a place is an equal share of its node (``gpus``; ``cores``, ``ram`` in MiB; 0: enough for
-    all), or, where the node is ``shared``, takes for each job what that needs, as pilots do, and
-    waits where not enough is left. ``joins``: when it is there first. A job takes its time /
-    ``speed`` + the node's ``delay`` (drawn once for each node) ± ``jitter`` (uniform, drawn for
-    each job). ``lives``: how long until a node dies, with what it had in hand; ``away``: after so
-    long it is back, with nothing loaded (left out: never)."""
+    """Equal nodes, whose places hold one loaded tool and run one job at a time.
+
+    A job takes its time / ``speed`` + ``delay`` ± ``jitter``.
+
+    Attributes:
+        count: Number of nodes.
+        places: Places of each node.
+        cores: 0 is enough for all.
+        ram: Memory in MiB; 0 is enough for all.
+        shared: A place takes what each job needs from its node, as pilots do, and waits if that is
+            not free. Otherwise a place is an equal share of its node.
+        joins: When the nodes are there first.
+        delay: Drawn once for each node.
+        jitter: Uniform, drawn for each job.
+        lives: Time until a node dies, with its current jobs.
+        away: Time until it is back, with nothing loaded; None: never.
+    """
 
     name: Name
     count: Annotated[int, Field(ge=1, le=100_000)] = 1
@@ -141,7 +168,10 @@ class NodeGroup(Contract):
 
 
 class Scenario(Contract):
-    """``until``: ends then, whatever is left; without it, when all that arrives has passed."""
+    """A scenario.
+
+    It ends at ``until``, whatever is left; without ``until``, when all pages have passed.
+    """
 
     name: Name
     seed: Annotated[int, Field(ge=0)] = 1

@@ -1,4 +1,4 @@
-"""What there is in a simulation: work, pages, nodes and their places."""
+"""The objects of a simulation: work, pages, nodes and their places."""
 
 from array import array
 from collections import deque
@@ -7,15 +7,23 @@ from dataclasses import dataclass, field
 from wms.domain.placement import Kind, Place
 from wms.simulation.draws import Draw
 
-#: So much more than is left of a node is no more: parts of cores are added up.
+#: Tolerance for sums of fractions of cores.
 TINY = 1e-9
 
 
 @dataclass(slots=True)
 class SimulatedPage:
-    """``born``: when it came; ``stages``: of its pipeline, as numbers of kinds; ``times``: how long
-    each takes where a node's speed is 1, whoever decides, which no policy is told; ``worked``:
-    seconds so far; ``pipeline``: its number."""
+    """A page on its way through a pipeline.
+
+    Attributes:
+        born: When it arrived.
+        stages: The numbers of the kinds of its pipeline.
+        times: The time of each stage on a node of speed 1; no policy knows it.
+        pipeline: Number of the pipeline.
+        stage: The current stage.
+        ready: When its current job became ready.
+        worked: Seconds of work so far.
+    """
 
     born: float
     stages: tuple[int, ...]
@@ -27,19 +35,20 @@ class SimulatedPage:
 
     @property
     def kind(self) -> int:
+        """Return the number of the kind of the current stage."""
         return self.stages[self.stage]
 
 
 @dataclass(slots=True)
 class NodeRoom:
-    """What a job needs, or what a node has left."""
+    """The capacity that a job needs, or that a node has free."""
 
     cores: float
     ram: float
     gpus: float
 
     def holds(self, wanted: "NodeRoom") -> bool:
-        """Is there enough for that?"""
+        """Return whether it is enough for the wanted capacity."""
         return (
             wanted.cores <= self.cores + TINY
             and wanted.ram <= self.ram + TINY
@@ -47,6 +56,7 @@ class NodeRoom:
         )
 
     def add(self, other: "NodeRoom", sign: int = 1) -> None:
+        """Add the other capacity, or subtract it with sign -1."""
         self.cores += sign * other.cores
         self.ram += sign * other.ram
         self.gpus += sign * other.gpus
@@ -54,8 +64,14 @@ class NodeRoom:
 
 @dataclass(slots=True)
 class Work:
-    """Of one kind: its jobs that wait, and what is counted of it. ``seen``: what the policy
-    knows; ``needs``: what a job takes of a node that is shared."""
+    """One kind of work: its waiting jobs and its statistics.
+
+    Attributes:
+        seen: What the policy knows.
+        needs: What a job takes of a shared node.
+        loads: How often the kind was loaded.
+        lost: Number of jobs that were lost with a node.
+    """
 
     seen: Kind
     needs: NodeRoom
@@ -66,7 +82,7 @@ class Work:
     lost: int = 0
 
     def put(self, page: SimulatedPage, *, first: bool = False) -> None:
-        """Its input is there."""
+        """Queue a page whose job is ready."""
         if first:
             self.queue.appendleft(page)
         else:
@@ -74,6 +90,7 @@ class Work:
         self._look()
 
     def take(self) -> SimulatedPage:
+        """Remove the first page from the queue and return it."""
         page = self.queue.popleft()
         self._look()
         return page
@@ -86,9 +103,15 @@ class Work:
 
 @dataclass(slots=True)
 class SimulatedSlot:
-    """A place with what only the simulation knows. ``life``: grows when its node dies: what was
-    begun before is void. ``holds``: what is loaded indeed; ``goes_to``: what it loads after the job
-    in hand; ``began``: that job, or loading; ``took``: of a shared node, for either."""
+    """A place, with what only the simulation knows.
+
+    Attributes:
+        life: Grows when the node dies, so that events from before are void.
+        holds: The kind that is really loaded.
+        goes_to: The kind to load after the current job.
+        began: When the current job or load began.
+        took: What it has taken of a shared node for either.
+    """
 
     place: Place
     node: "Node"
@@ -102,9 +125,13 @@ class SimulatedSlot:
 
 @dataclass(slots=True)
 class Node:
-    """``group``: the number of its group, fastest first; of a shared node, which has not the same
-    room as others of its group, a number of its own. ``room``: what is left of it; None: its places
-    are equal shares."""
+    """A node with its places.
+
+    Attributes:
+        group: Number of its group, fastest first. Each shared node has a number of its own, because
+            nodes of a group differ in what is free.
+        room: Free capacity of a shared node; None: its places are equal shares.
+    """
 
     name: str
     group: int
