@@ -92,7 +92,7 @@ def _session(
     finally:
         chains += session.unfinished_chains
         try:
-            with lease:  # what closing leaves ends with the lease
+            with lease:  # if closing fails, the system ends the rest when it expires
                 session.close()
         except (RequestRefusedError, OSError) as error:  # the result is valid all the same
             _fail(f"something of this run may be left on the system: {reason_of(error)}")
