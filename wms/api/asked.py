@@ -36,7 +36,7 @@ def asked_router(context: WmsContext) -> APIRouter:
         """List the jobs of a human task that wait for answers, by id.
 
         Only jobs with an id above `after` are listed. No job appears later behind a listed job with
-        a lower id, so a client that pages by id misses none.
+        a lower id, so a client that pages by id misses no job.
         """
         return await list_asked_jobs(context, uid, after=after, limit=limit)
 

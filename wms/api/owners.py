@@ -19,7 +19,7 @@ class _OwnedKind:
     """A kind of object that paths name.
 
     Attributes:
-        begin: The begin of the path templates of its routes.
+        begin: How the path templates of its routes begin.
         kind: The kind, as ``group_of`` takes it.
         part: The path parameter that has its id.
         read: Parses the id.

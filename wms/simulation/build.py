@@ -115,7 +115,7 @@ def _gpus(kind: KindOfWork) -> GpuNeeds | None:
 
 
 def waits_of(scenario: Scenario) -> list[tuple[int, ...]]:
-    """Return the numbers of the pipelines that have to pass before each pipeline."""
+    """Return, for each pipeline, the numbers of the pipelines that have to pass before it."""
     names = [pipeline.name for pipeline in scenario.pipelines]
     return [tuple(map(names.index, pipeline.after)) for pipeline in scenario.pipelines]
 

@@ -9,7 +9,7 @@ from wms.simulation.world import Node, SimulatedSlot
 #: Places with a lane of their own; one more lane has the work of all others.
 MOST_LANES = 64
 BINS = 400
-#: The begin of the time line, because simulated time has no date.
+#: The start of the time line, because simulated time has no date.
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 LOADING = "loading"
 
@@ -24,11 +24,11 @@ class Record:
     def spent(
         self, seat: SimulatedSlot, kind: int, began: float, ended: float, *, loading: bool
     ) -> None:
-        """Keep that a place loaded the kind, or did a job of it."""
+        """Record that a place loaded the kind, or did a job of it."""
         self._spent.append((seat.place.number, -1 if loading else kind, began, ended))
 
     def waited(self, kind: int, ready: float, began: float) -> None:
-        """Keep that a job was taken from the queue of the kind."""
+        """Record that a job was taken from the queue of the kind."""
         self._waited.append((kind, ready, began))
 
     def timeline(self, kinds: Sequence[str], nodes: Sequence[Node], end: float) -> Timeline:

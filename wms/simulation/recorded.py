@@ -62,7 +62,7 @@ class RecordedScenario:
 def scenario_of(runs: Sequence[RecordedRun], *, stem: str = "run") -> RecordedScenario:
     """Return the scenario of the runs on their nodes; each chain arrives when it arrived.
 
-    ``stem`` is the begin of the names of tables.
+    The names of tables begin with ``stem``.
     """
     began, ended = min(run.began for run in runs), max(run.ended for run in runs)
     names = _kind_names(runs)

@@ -52,7 +52,7 @@ def nodes_of(
 def changed_nodes(groups: Sequence[NodeGroup], wanted: ReplayNodes) -> list[NodeGroup]:
     """Return the groups with the changes.
 
-    If the number of nodes changes, all of them are present from the begin to the end.
+    If the number of nodes changes, all of them are present from the start to the end.
     """
     faster = wanted.speed or 1.0
     if wanted.nodes is None:

@@ -80,7 +80,10 @@ def find_workers(
 
 
 def _who_had(job: RecordedJob, called: Sequence[Pilot]) -> Pilot | None:
-    """Return the pilot of that name that was present when the job began, if one is known."""
+    """Return the pilot that had the job, or None if none of its name is known.
+
+    Of several pilots, it is the last one that was present when the job began.
+    """
     there = [
         pilot
         for pilot in called
