@@ -1,0 +1,1 @@
+"""The contracts of the services: requests, answers and messages."""

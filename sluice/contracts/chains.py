@@ -28,11 +28,18 @@ from sluice.contracts.tasks import MOST_RANK, TaskStatus
 
 
 class FileValue(Contract):
-    """The value of a parameter of type ``File``: a closed data set of one file; of one of type
-    ``File[]``, one of any number; of one that is bound to an asset all files of a version, in a
-    list or a folder (``Directory``).
-    ``retention``: what becomes of it once the chain is over and no other chain needs it. ``asset``:
-    which version it is, as in ``pero-cz@3``."""
+    """The value of a parameter whose files are in a closed data set.
+
+    For type ``File``, the data set has one file, and for ``File[]`` any number. A parameter that is
+    bound to an asset gets all files of a version, as a list or a ``Directory``.
+
+    Attributes:
+        kind: The CWL class.
+        dataset: The data set.
+        retention: Whether the data set is deleted when no chain needs it any more.
+        asset: The version of the asset, such as ``pero-cz@3``.
+
+    """
 
     model_config = ConfigDict(
         serialize_by_alias=True, validate_by_name=True, validate_by_alias=True
@@ -49,9 +56,13 @@ ChainRank = Annotated[float, Field(ge=0.0, le=MOST_RANK, exclude_if=operator.not
 
 
 class NewChain(ContractWithOldNames):
-    """A data set to be carried through a template (``POST /datasets``). One chain per data set,
-    template version, group and values of parameters that are not bound to the data set's metadata:
-    a repetition answers with the first. ``rank`` is added to those of its steps."""
+    """Requests a chain of a data set and a template (``POST /datasets``).
+
+    There is one chain for a data set, template version, group and the values of parameters that are
+    not bound to metadata. A repetition returns the first chain. ``rank`` is added to the ranks of
+    its steps.
+
+    """
 
     old_names: ClassVar = {"template": "template_name"}
     #: A chain service of the release before may answer it.
@@ -69,11 +80,18 @@ class NewChain(ContractWithOldNames):
 
 
 class RequestChain(Contract):
-    """An explicit request (operator's ``POST /chains``): this data set, that template (its latest
-    version), these parameters. Without parameters it asks for the chain that starts by itself, or
-    would. ``run_template``: the template that came with a run, which ``template`` is the name of.
-    ``rank`` is added to those of its steps, where the chain is new. Without ``dataset_uid`` it is
-    of values alone, for a template that takes no data set."""
+    """Requests a chain explicitly (operator service, ``POST /chains``).
+
+    Without parameters it is the chain that starts, or would start, by itself.
+
+    Attributes:
+        dataset_uid: The input data set. None: the template takes no data set.
+        template: The name of the template; its latest version runs.
+        run_template: The unpublished template of a run, which has the name ``template``.
+        params: The values of parameters.
+        rank: It is added to the ranks of the steps of a new chain.
+
+    """
 
     dataset_uid: Annotated[UUID | None, Field(exclude_if=absent)] = None
     template: Name
@@ -83,14 +101,19 @@ class RequestChain(Contract):
 
 
 class RerunChain(Contract):
-    """A chain that is over is to be run again (``POST /chains/{uid}/rerun``; ``…/rerun/plan`` only
-    says what would be).
+    """Requests a rerun of an ended chain (``POST /chains/{uid}/rerun``).
 
-    ``from_step``: this step and all after it run again. ``failed_only``: the steps with jobs that
-    did not finish and all after them, and of them only these jobs where that can be. Neither: the
-    steps that did not finish; of a chain that did, all, or those that other parameters change.
-    ``params``: other values than before. ``key``: a repetition of the request with the same key
-    gives the first chain.
+    ``…/rerun/plan`` only returns what a rerun would do. Without ``from_step`` and ``failed_only``,
+    the steps that did not finish run. If all finished, all steps run, or those that new parameters
+    change.
+
+    Attributes:
+        from_step: This step and all after it run again.
+        failed_only: Steps with unfinished jobs and all after them run; where possible, only these
+            jobs.
+        params: Values that differ from those of the chain.
+        key: A repeated request with the same key returns the first chain.
+
     """
 
     from_step: NewText | None = None
@@ -100,9 +123,16 @@ class RerunChain(Contract):
 
 
 class RerunStep(Contract):
-    """What a rerun does with a step. ``jobs``: how many it runs, as far as that is known by the
-    chain before; ``taken``: how many finished jobs it takes over. A step that is taken over as a
-    whole runs no job. ``reason``: why it is as it is."""
+    """What a rerun does with a step.
+
+    Attributes:
+        name: The step.
+        runs: Whether it runs. A step that is reused as a whole runs no job.
+        jobs: How many jobs it runs, if the earlier chain tells.
+        taken: How many finished jobs it reuses.
+        reason: The reason.
+
+    """
 
     name: str
     runs: bool
@@ -112,8 +142,7 @@ class RerunStep(Contract):
 
 
 class RerunPlan(Contract):
-    """``missing``: what would be needed and cannot be had any more; where there is any the rerun is
-    refused."""
+    """The plan of a rerun. ``missing`` is required data that is gone; then the rerun is refused."""
 
     chain_uid: UUID
     steps: list[RerunStep]
@@ -122,10 +151,17 @@ class RerunPlan(Contract):
 
 
 class ChainDataset(ContractWithOldNames):
-    """A data set of a chain. ``port`` None: the step's logs. ``step`` None: the chain's input, or,
-    where ``port`` names a parameter, the file that is its value. A ``port`` that ends in
-    ``~before``: an output of the step in the chain that this one is a rerun of, from which outputs
-    of finished jobs are taken over."""
+    """A data set of a chain.
+
+    Attributes:
+        uid: The data set.
+        name: Its name.
+        step: The step that writes it. None: the input of the chain, or the file of a parameter.
+        port: The output port or the parameter. None: the logs of the step. A port that ends in
+            ``~before`` is the output of the step in the chain of which this chain is a rerun.
+        state: Its state in the chain.
+
+    """
 
     old_names: ClassVar = {"state": "status"}
 
@@ -137,9 +173,18 @@ class ChainDataset(ContractWithOldNames):
 
 
 class ChainCollection(Contract):
-    """Of an output that is collected in the standing data set of this name. ``standing``,
-    ``files``: where it was appended, and how much; ``reason``: why it was not. Neither: it is about
-    to be."""
+    """An output that is appended to an append-only data set.
+
+    Without ``standing`` and ``reason``, it is still to be appended.
+
+    Attributes:
+        output: The output of the workflow.
+        name: The name of the append-only data set.
+        standing: The append-only data set, if the output was appended.
+        files: How many files were appended.
+        reason: Why the output was not appended.
+
+    """
 
     output: str
     name: str
@@ -153,7 +198,7 @@ INCOMPLETE = "incomplete"
 
 
 class ChainListState(StrEnum):
-    """What chains are listed by: their states, and what those that lack results are called."""
+    """The states by which chains are listed. Incomplete chains have a name of their own."""
 
     IN_PROGRESS = ChainState.IN_PROGRESS.value
     UPLOADING = ChainState.UPLOADING.value
@@ -164,7 +209,7 @@ class ChainListState(StrEnum):
 
 
 def outcome_of(state: ChainState | StepState, *, failed_jobs: int) -> str:
-    """Return the state of a chain or step in a word."""
+    """Return the state of a chain or step in one word; finished with failed jobs is incomplete."""
     finished = state in {ChainState.FINISHED, StepState.FINISHED}
     return INCOMPLETE if finished and failed_jobs else state.value
 
@@ -174,6 +219,8 @@ STARTING_TEXT = "The step starts: its task has not reached the WMS yet."
 
 
 class ChainStep(Contract):
+    """A step of a chain."""
+
     name: str
     state: StepState
     task_uid: UUID | None = None
@@ -190,15 +237,21 @@ class ChainStep(Contract):
 
     @property
     def outcome(self) -> str:
-        """Return the state in a word: what lacks results is not called finished."""
+        """Return the state in one word; finished with failed jobs is incomplete."""
         return outcome_of(self.state, failed_jobs=self.failed_jobs)
 
 
 class Chain(ContractWithOldNames):
-    """``reason``: why it failed, was or will be canceled, or what one that finished lacks; of one
-    that uploads its output, why that does not go on (so tells the operator service of a single
-    chain). ``rerun_of``: the chain that
-    was asked to run again. ``acknowledged``: who has seen that it failed."""
+    """A chain.
+
+    Attributes:
+        reason: Why the chain failed, was canceled or will be, what a finished chain lacks, or why
+            the upload of its output does not proceed (only for a single chain of the operator
+            service).
+        rerun_of: The chain that this chain repeats.
+        acknowledged: Who has acknowledged the failure.
+
+    """
 
     old_names: ClassVar = {"template": "template_name"}
 
@@ -236,13 +289,12 @@ class Chain(ContractWithOldNames):
 
     @property
     def outcome(self) -> str:
-        """Return the state in a word: what lacks results is not called finished."""
+        """Return the state in one word; finished with failed jobs is incomplete."""
         return outcome_of(self.state, failed_jobs=self.failed_jobs)
 
 
 class ChainOutput(Contract):
-    """An output of a chain's workflow, and the data set that holds it. ``kind``, ``single``: see
-    ``PlanOutput``."""
+    """An output of a chain and its data set. ``kind`` and ``single`` are as in ``PlanOutput``."""
 
     name: str
     kind: EntryKind = EntryKind.FILE
@@ -251,14 +303,14 @@ class ChainOutput(Contract):
 
 
 class ChainOutputs(Contract):
-    """In the workflow's order; an output appears when its data set is made."""
+    """The outputs of a chain in the order of the workflow. Each appears with its data set."""
 
     chain: Chain
     outputs: list[ChainOutput]
 
 
 class ChainPage(ContractWithOldNames):
-    """Newest first; ``after`` is None on the last page."""
+    """A page of chains, newest first. ``after`` is None on the last page."""
 
     old_names: ClassVar = {"after": "next"}
 
@@ -267,8 +319,11 @@ class ChainPage(ContractWithOldNames):
 
 
 class TaskEnded(Contract):
-    """``POST /tasks/finished`` from the watcher: the task (or upload) ``uid`` has ended, over the
-    input data set ``uid_prev``."""
+    """Reports the end of a task or upload (watcher, ``POST /tasks/finished``).
+
+    ``uid`` is the task or upload, ``uid_prev`` its input data set.
+
+    """
 
     kind: WatchKind = WatchKind.TASK
     uid: UUID
@@ -279,14 +334,13 @@ class TaskEnded(Contract):
 
 
 class Release(Contract):
-    """Answer: data sets that nothing needs any more, for the watcher to have deleted."""
+    """The answer: data sets that nothing needs any more, which the watcher deletes."""
 
     datasets: list[UUID]
 
 
 class Watch(Contract):
-    """``POST /tasks`` to the watcher: follow this task (or upload) and tell the chain service when
-    it has ended."""
+    """Requests to follow a task or upload and report its end (``POST /tasks`` of the watcher)."""
 
     kind: WatchKind
     uid: UUID
@@ -298,11 +352,15 @@ class Watch(Contract):
 
 
 class Watched(Watch):
+    """A task or upload that the watcher follows."""
+
     state: WatchState
     reported: bool
 
 
 class WatchList(Contract):
+    """The tasks and uploads that the watcher follows."""
+
     tasks: list[Watched]
 
 
@@ -322,7 +380,11 @@ class ChainTask(ContractWithOldNames):
 
 
 class ChainTaskList(Contract):
-    """``after``: where the next page begins, where pages were asked for; None on the last."""
+    """A list of tasks.
+
+    ``after`` is the start of the next page, if pages were requested, and None on the last page.
+
+    """
 
     tasks: list[ChainTask]
     after: str | None = Field(default=None, exclude_if=absent)

@@ -40,8 +40,7 @@ from sluice.visible_text import quoted
 
 
 class NewDataset(Contract):
-    """Registers a data set; the name is unique, and a repeated registration answers with the
-    first."""
+    """Registers a data set with a unique name. A repeated registration returns the first one."""
 
     name: Name
     type: DatasetType = DatasetType.INPUT
@@ -84,7 +83,12 @@ KEPT_KEYS = (MARK, "output_name")
 
 
 def require_no_kept_keys(meta: Metadata) -> None:
-    """Of what a person registers. Raises ``Unprocessable``."""
+    """Check metadata that a person registers.
+
+    Raises:
+        Unprocessable: It has a key that the system sets itself.
+
+    """
     if kept := [key for key in KEPT_KEYS if key in meta]:
         raise Unprocessable(
             f"the metadata has {' and '.join(kept)}, which the system sets itself: give it another"
@@ -93,6 +97,8 @@ def require_no_kept_keys(meta: Metadata) -> None:
 
 
 class Dataset(Contract):
+    """A data set."""
+
     uid: UUID
     name: Name
     type: DatasetType
@@ -130,12 +136,12 @@ class Dataset(Contract):
 
     @property
     def usable(self) -> bool:
-        """The status that the WfMS asks for: can it be worked with?"""
+        """Return whether tasks can work with the data set."""
         return self.state.readable
 
 
 class DatasetStatus(Contract):
-    """How far a data set is. ``usable``: it can be worked with."""
+    """The progress of a data set. ``usable``: tasks can work with it."""
 
     uid: UUID
     state: DatasetState
@@ -153,8 +159,11 @@ class DatasetStatus(Contract):
 
 
 class DatasetPage(ContractWithOldNames):
-    """``after`` goes into the next request's ``after``: nothing closed between two requests is
-    missed or repeated."""
+    """A page of data sets, with the ``after`` of the next request.
+
+    A data set that closes between two requests is neither missed nor repeated.
+
+    """
 
     old_names: ClassVar = {"after": "cursor"}
 
@@ -163,10 +172,17 @@ class DatasetPage(ContractWithOldNames):
 
 
 class Stalled(Contract):
-    """Data sets whose upload or deletion fails again and again for one reason. ``state``: uploading
-    or deleting. ``halted``: it is not tried again before a person asks for it. ``first``: the one
-    that was registered first; ``number``: how many there are. ``since``: when the first of them was
-    to be uploaded."""
+    """Data sets whose upload or deletion fails repeatedly for the same reason.
+
+    Attributes:
+        state: Uploading or deleting.
+        reason: The reason of the failures.
+        halted: The work is not tried again until a person asks for it.
+        first: The data set that was registered first.
+        number: How many data sets there are.
+        since: When the first of them was to be uploaded.
+
+    """
 
     state: DatasetState
     reason: str
@@ -177,15 +193,14 @@ class Stalled(Contract):
 
 
 class StalledList(Contract):
-    """Most data sets first. ``more``: how many data sets wait for other reasons."""
+    """Stalled data sets, largest number first. ``more`` counts data sets with other reasons."""
 
     stalled: list[Stalled]
     more: int = 0
 
 
 class NewFile(Contract):
-    """A file that belongs at place ``seq`` of a data set. ``url`` lies within a registered
-    storage."""
+    """A file with the number ``seq`` in a data set. ``url`` lies within a registered storage."""
 
     seq: Annotated[int, Field(ge=0)]
     name: FileName
@@ -201,8 +216,11 @@ class NewFile(Contract):
 
 
 def _small(files: list[NewFile]) -> list[NewFile]:
-    """Of a request: what jobs write is told in messages, and an origin there names all of a merge's
-    inputs."""
+    """Check the limits on the files of a request.
+
+    Messages carry what jobs write, and the origin in a message names all inputs of a merge.
+
+    """
     for place, file in enumerate(files):
         try:
             require_short_name(file.name)
@@ -218,16 +236,20 @@ def _small(files: list[NewFile]) -> list[NewFile]:
 
 
 class NewFiles(Contract):
+    """Files to register."""
+
     files: Annotated[list[NewFile], Field(max_length=10_000), AfterValidator(_small)]
 
 
 class File(NewFile):
+    """A registered file."""
+
     id: int
     dataset_uid: UUID
 
 
 class FilePage(ContractWithOldNames):
-    """Files in order of ``seq`` (then name); ``after`` is None on the last page."""
+    """A page of files by ``seq``, then name. ``after`` is None on the last page."""
 
     old_names: ClassVar = {"after": "next"}
 
@@ -236,22 +258,27 @@ class FilePage(ContractWithOldNames):
 
 
 class Registered(Contract):
-    """How many of the files sent were new (the others were registered before, identical)."""
+    """How many files of a request were new, and how many were registered before, identical."""
 
     new: int
     known: int
 
 
 class CloseDataset(Contract):
-    """``files``: how many files make the data set complete; it closes when they are registered.
-    Until then another number takes the place of this one. None: close with what is there, or with
-    the number said before."""
+    """Closes a data set.
+
+    Attributes:
+        files: The number of files that make the data set complete. It closes when they are
+            registered; a later request may set another number. None: close with the files that
+            exist, or with the number of an earlier request.
+
+    """
 
     files: Annotated[int, Field(ge=0)] | None = None
 
 
 class ArchiveFormat(StrEnum):
-    """What all files of data sets may be packed into."""
+    """The formats of archives of data sets."""
 
     ZIP = "zip"
     TAR = "tar"
@@ -262,15 +289,21 @@ MOST_MARK = 9e18
 
 
 class WaterMarks(Contract):
-    """Of an input storage: from ``high`` on it counts as filling faster than it is worked off,
-    until it is below ``low``. Each is a number of bytes, or a share (at most 1) of its capacity;
-    without one, of what lies on it and is free on its file system."""
+    """The watermarks of an input storage.
+
+    The storage counts as filling from ``high`` on until it is below ``low``. Each is a number of
+    bytes, or a share (at most 1) of the capacity. Without a capacity, the used and the free bytes
+    of the file system count.
+
+    """
 
     low: Annotated[float, Field(gt=0, le=MOST_MARK)]
     high: Annotated[float, Field(gt=0, le=MOST_MARK)]
 
 
 class NewStorage(Contract):
+    """A storage to register."""
+
     name: Name
     type: StorageType
     url: NewUrl
@@ -282,7 +315,7 @@ class NewStorage(Contract):
 
 
 class Storage(NewStorage):
-    """A disabled one gets no new data sets; what lies on it is read and deleted as before."""
+    """A storage. A disabled one gets no new data sets; its files are read and deleted."""
 
     id: UUID
     url: StorageUrl
@@ -307,18 +340,22 @@ class Storage(NewStorage):
 
     @property
     def room(self) -> int | None:
-        """Bytes that its capacity leaves, less than 0 where it was exceeded; None: it has none."""
+        """Return the bytes that the capacity leaves (negative if exceeded), or None without one."""
         return None if self.capacity is None else self.capacity - self.used
 
     @property
     def in_use(self) -> bool:
-        """Does it get new data sets?"""
+        """Return whether the storage gets new data sets."""
         return self.enabled and self.warning is None
 
     @property
     def objection(self) -> str | None:
-        """Why it can take no data now, as it was told in the list of all storages; a sentence with
-        its name before it."""
+        """Return why the storage can take no data now, or None.
+
+        The text continues a sentence that begins with the storage's name. It needs the values of
+        the list of all storages.
+
+        """
         if not self.enabled:
             return f"is disabled (`sluice storage enable {self.name}`)"
         if self.warning is not None:
@@ -333,7 +370,7 @@ class Storage(NewStorage):
 
 
 class DatasetUids(Contract):
-    """Asks which of them lie on a storage; and the answer."""
+    """Data sets, of which the answer names those on a storage."""
 
     uids: Annotated[list[UUID], Field(max_length=1000)]
 
@@ -348,18 +385,20 @@ class NewPeriod(Contract):
 
 
 class Period(NewPeriod):
+    """A period of data taking, with its number of runs."""
+
     goal: str = ""
     runs: int = 0
 
 
 class EndTime(Contract):
-    """When a period or a run ended; null: it has not ended, after all."""
+    """The end of a period or run; null if it has not ended after all."""
 
     ended_at: Timestamp | None
 
 
 class NewRun(Contract):
-    """A run: conditions constant, hours long."""
+    """A run: some hours of data taking under constant conditions."""
 
     number: Annotated[int, Field(ge=0)]
     period: Name
@@ -369,12 +408,14 @@ class NewRun(Contract):
 
 
 class Run(NewRun):
+    """A run, with its number of frames."""
+
     conditions: Metadata = Field(default_factory=dict)
     frames: int = 0
 
 
 class NewFrame(Contract):
-    """A numbered block of detector data of a run, seconds long, and the file that holds it."""
+    """A numbered block of a few seconds of detector data, and the file that contains it."""
 
     number: Annotated[int, Field(ge=0)]
     file_id: int | None = None
@@ -382,9 +423,13 @@ class NewFrame(Contract):
 
 
 class NewFrames(Contract):
+    """Frames to register."""
+
     frames: Annotated[list[NewFrame], Field(max_length=10_000)]
 
 
 class Frame(NewFrame):
+    """A registered frame."""
+
     meta: Metadata = Field(default_factory=dict)
     run: int

@@ -15,15 +15,23 @@ CODE_LENGTH = 8
 
 
 class NewDeviceLogin(Contract):
-    """``label``: what the token is for, which is shown to whoever is asked."""
+    """Starts a sign-in of a command. ``label`` names the token; the person who decides sees it."""
 
     label: Label
 
 
 class DeviceLogin(SecretContract):
-    """``device_code``: what the command asks with, and tells nobody. ``user_code``: what it shows,
-    and the page as well. ``verification_uri``: the page, by the address that was asked.
-    ``expires_in``, ``interval``: s, until it ends, and from one question to the next."""
+    """A sign-in of a command that waits for a person's decision.
+
+    Attributes:
+        device_code: The secret with which the command asks for the decision.
+        user_code: The code that the command and the page show.
+        verification_uri: The page where the person decides.
+        verification_uri_complete: The same page with the code.
+        expires_in: Seconds until the sign-in ends.
+        interval: Seconds between two requests for the decision.
+
+    """
 
     device_code: ToldSecret
     user_code: str
@@ -34,25 +42,28 @@ class DeviceLogin(SecretContract):
 
 
 class DeviceQuestion(SecretContract):
-    """Asks whether somebody has allowed it meanwhile."""
+    """Asks whether a person has allowed the sign-in."""
 
     device_code: Claimed
 
 
 class DeviceAnswer(SecretContract):
-    """``given``: the token, which is told this once; None: nobody has said anything yet."""
+    """The decision so far. ``given`` is the token, shown only once, or None before a decision."""
 
     given: NewTokenSecret | None = None
 
 
 def shown_code(letters: str) -> str:
-    """In two halves."""
+    """Return the code in two halves with a dash between them."""
     return f"{letters[: CODE_LENGTH // 2]}-{letters[CODE_LENGTH // 2 :]}"
 
 
 def code_letters(typed: str) -> str | None:
-    """Of a code as somebody types it: in small letters, with spaces, without the dash. None: it is
-    none."""
+    """Return the letters of a typed code, or None if it is not a code.
+
+    Lower case, spaces and a missing or other dash are accepted.
+
+    """
     letters = "".join(char for char in typed.upper() if char not in " -\u2010\u2013")
     whole = len(letters) == CODE_LENGTH and set(letters) <= set(CODE_LETTERS)
     return letters if whole else None

@@ -31,7 +31,7 @@ LEAST_SHARE = 0.01
 
 @cache
 def version_key(version: str) -> tuple[int, ...]:
-    """For comparing: 12.10 comes after 12.9, and 12 is 12.0."""
+    """Return a key that orders versions: 12.10 comes after 12.9, and 12 equals 12.0."""
     parts = [int(part) for part in version.split(".")]
     while parts and parts[-1] == 0:
         parts.pop()
@@ -39,9 +39,19 @@ def version_key(version: str) -> tuple[int, ...]:
 
 
 class Gpu(Contract):
-    """A device of a node; an instance of one that is divided (MIG) is a device itself. ``memory``:
-    MiB. ``capability``: of its hardware (compute capability). ``driver``: the version of the node's
-    driver; ``cuda``: the newest CUDA that this runs. What is empty or 0 is not known."""
+    """A GPU of a node. An instance of a divided GPU (MIG) is a GPU of its own.
+
+    An empty value or 0 means that the value is not known.
+
+    Attributes:
+        uuid: The identifier that the driver gives.
+        name: The name of the model.
+        memory: MiB.
+        capability: The compute capability of the hardware.
+        driver: The version of the node's driver.
+        cuda: The newest CUDA version that the driver supports.
+
+    """
 
     uuid: NewWord
     name: NewWord = ""
@@ -52,7 +62,7 @@ class Gpu(Contract):
 
 
 class FreeGpu(Contract):
-    """What is left of a device: ``share`` of its time, ``memory`` in MiB."""
+    """The free part of a GPU: ``share`` of its time, ``memory`` in MiB."""
 
     uuid: NewWord
     share: Annotated[float, Field(ge=0, le=1)]
@@ -60,18 +70,31 @@ class FreeGpu(Contract):
 
 
 class GpuAmount(Contract):
-    """Of each device that a job gets: ``share`` (below 1: others have the rest) and ``memory`` in
-    MiB (0: that share of what it has)."""
+    """The part of each GPU that a job gets.
+
+    Attributes:
+        share: The share of its time. Other jobs may get the rest of a share below 1.
+        memory: MiB; 0 stands for the same share of the GPU's memory.
+
+    """
 
     share: Annotated[float, Field(ge=LEAST_SHARE, le=1, strict=False)] = 1.0
     memory: Annotated[int, Field(ge=0, le=1_000_000_000)] = 0
 
 
 class GpuNeeds(GpuAmount):
-    """Of one job: ``least`` to ``most`` devices. ``capability``: at the least; ``capabilities``:
-    one of these, if there are any; ``cuda``: at the least.
+    """The GPUs that a job needs.
 
-    Source: ``CUDARequirement`` of cwltool's extensions to CWL."""
+    Source: ``CUDARequirement`` of cwltool's extensions to CWL.
+
+    Attributes:
+        least: The minimum number of GPUs.
+        most: The maximum number of GPUs.
+        capability: The minimum compute capability.
+        capabilities: The accepted compute capabilities; empty: all.
+        cuda: The minimum CUDA version.
+
+    """
 
     least: Annotated[int, Field(ge=1, le=MOST_GPUS_OF_A_JOB)] = 1
     most: Annotated[int, Field(ge=1, le=MOST_GPUS_OF_A_JOB)] = 1
@@ -82,5 +105,5 @@ class GpuNeeds(GpuAmount):
     cuda: Annotated[Version | None, Field(exclude_if=absent)] = None
 
     def with_memory(self, memory: int | None) -> "GpuNeeds":
-        """The same, with so much of each device; None: as it is."""
+        """Return the same needs with ``memory`` MiB of each GPU; None changes nothing."""
         return self if memory is None else self.model_copy(update={"memory": memory})
