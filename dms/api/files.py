@@ -11,12 +11,7 @@ from dms.usecases.context import DmsContext
 from dms.usecases.list_files import list_files, read_file
 from dms.usecases.register_files import register_files
 from sluice.contracts.access import CallingService, Role
-from sluice.contracts.datasets import (
-    File,
-    FilePage,
-    NewFiles,
-    Registered,
-)
+from sluice.contracts.datasets import File, FilePage, NewFiles, Registered
 from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.stated_files import CheckFiles, FileFaults
 from sluice.servicekit.access.asking import Asking

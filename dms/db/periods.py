@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 import asyncpg
 
 from dms.domain.errors import UnknownFrameFile, UnknownPeriod
-from sluice.contracts.datasets import Frame, NewFrame, NewPeriod, NewRun, Period, Run
+from sluice.contracts.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.database import Connection
 
 INSERT_PERIOD = """

@@ -1,8 +1,8 @@
 """Read periods, runs and frames."""
 
 from dms.db import periods
-from sluice.contracts.datasets import Frame, Period, Run
 from sluice.contracts.problems import NotFound
+from sluice.contracts.runs import Frame, Period, Run
 from sluice.servicekit.database import Database
 from sluice.visible_text import quoted
 

@@ -15,8 +15,9 @@ from dms.db.periods import (
 )
 from dms.domain.differences import require_same_request
 from dms.domain.errors import require_order
-from sluice.contracts.datasets import NewFrame, NewPeriod, NewRun, Period, Registered, Run
+from sluice.contracts.datasets import Registered
 from sluice.contracts.problems import NotFound
+from sluice.contracts.runs import NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.database import Database
 from sluice.visible_text import quoted

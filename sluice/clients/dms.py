@@ -19,21 +19,13 @@ from sluice.contracts.datasets import (
     DatasetPage,
     DatasetStatus,
     DatasetUids,
-    EndTime,
     File,
     FilePage,
-    Frame,
     NewDataset,
     NewFile,
     NewFiles,
-    NewFrame,
-    NewFrames,
-    NewPeriod,
-    NewRun,
     NewStorage,
-    Period,
     Registered,
-    Run,
     StalledList,
     Storage,
     WaterMarks,
@@ -41,6 +33,16 @@ from sluice.contracts.datasets import (
 from sluice.contracts.owners import Share
 from sluice.contracts.problems import ServiceError, Unprocessable
 from sluice.contracts.room import RoomNeeded, StorageRoom
+from sluice.contracts.runs import (
+    EndTime,
+    Frame,
+    NewFrame,
+    NewFrames,
+    NewPeriod,
+    NewRun,
+    Period,
+    Run,
+)
 from sluice.contracts.stated_files import CheckFiles, FileFaults, StatedFile
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 

@@ -13,7 +13,8 @@ from sluice.cli.transfer.results import Output, fetch_results
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
 from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import Dataset, NewDataset, NewPeriod, NewRun
+from sluice.contracts.datasets import Dataset, NewDataset
+from sluice.contracts.runs import NewPeriod, NewRun
 from sluice.contracts.tasks import Job
 from sluice.contracts.templates import NewTemplate, Template
 

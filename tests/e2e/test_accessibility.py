@@ -9,8 +9,9 @@ import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, ViewportSize
 
-from sluice.contracts.datasets import Dataset, Period, Run
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.intake import Unmatched
+from sluice.contracts.runs import Period, Run
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.contracts.templates import NewTemplate
 from sluice.embedded.home import Home

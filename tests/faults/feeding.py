@@ -13,9 +13,10 @@ from sluice.cli.connection import client
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.attention import Acknowledge, Subject
-from sluice.contracts.datasets import NewDataset, NewFile, NewPeriod, NewRun
+from sluice.contracts.datasets import NewDataset, NewFile
 from sluice.contracts.limits import LimitPeriod, SetLimit
 from sluice.contracts.problems import NotAvailable, Unauthenticated
+from sluice.contracts.runs import NewPeriod, NewRun
 from sluice.contracts.states import StorageType
 from sluice.contracts.templates import NewTemplate
 from sluice.storage import StorageFull, StorageUnavailable

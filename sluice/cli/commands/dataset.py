@@ -31,11 +31,7 @@ from sluice.cli.transfer.inputs import entries_of_paths
 from sluice.cli.transfer.upload import upload_files
 from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.counts import produced_texts
-from sluice.contracts.datasets import (
-    Dataset,
-    DatasetStatus,
-    NewDataset,
-)
+from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
 from sluice.contracts.labels import label
 from sluice.contracts.numbers import counted
 from sluice.contracts.owners import Share

@@ -22,7 +22,7 @@ from sluice.contracts.datasets import (
     NewStorage,
     Registered,
     Storage,
-)  # fmt: skip
+)
 from sluice.contracts.intake import (
     Dismissed,
     Rematch,

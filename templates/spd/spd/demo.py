@@ -29,8 +29,9 @@ from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepBars, new_progress
 from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import NewDataset, NewFrame, NewPeriod, NewRun
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.problems import ServiceError
+from sluice.contracts.runs import NewFrame, NewPeriod, NewRun
 from sluice.contracts.states import ChainState
 from sluice.contracts.templates import NewTemplate, Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system

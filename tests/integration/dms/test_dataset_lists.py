@@ -6,10 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.clients.paging import UIDS
-from sluice.contracts.datasets import (
-    DatasetPage,
-    NewDataset,
-)
+from sluice.contracts.datasets import DatasetPage, NewDataset
 from sluice.contracts.problems import NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType
 from tests.integration.dms.conftest import Dms

@@ -2,12 +2,9 @@
 
 import pytest
 
-from sluice.contracts.datasets import (
-    NewDataset,
-    NewPeriod,
-    NewRun,
-)
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.problems import Unprocessable
+from sluice.contracts.runs import NewPeriod, NewRun
 from tests.integration.dms.conftest import Dms
 
 

@@ -8,10 +8,7 @@ from uuid import uuid4
 import pytest
 
 from dms.usecases.close_dataset import close_complete
-from sluice.contracts.datasets import (
-    NewDataset,
-    NewStorage,
-)
+from sluice.contracts.datasets import NewDataset, NewStorage
 from sluice.contracts.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms

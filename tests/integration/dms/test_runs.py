@@ -12,16 +12,10 @@ from dms.db.periods import PERIODS, RUNS
 from dms.usecases.end_span import end_span
 from dms.usecases.register_run import register_period, register_run
 from sluice.contracts.access import Role
-from sluice.contracts.datasets import (
-    NewDataset,
-    NewFrame,
-    NewPeriod,
-    NewRun,
-    Period,
-    Run,
-)
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.matching import facts_of
 from sluice.contracts.problems import Conflict, Forbidden, NotFound, Unprocessable
+from sluice.contracts.runs import NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import PersonRequest, answering
 from tests.integration.dms.conftest import Dms

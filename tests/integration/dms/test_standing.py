@@ -12,9 +12,7 @@ from dms.usecases.collect_files import collect_files
 from dms.usecases.cut_slice import cut_slice
 from sluice.contracts.append_only import Collect, CollectFiles, CutSlice
 from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.datasets import (
-    NewDataset,
-)
+from sluice.contracts.datasets import NewDataset
 from sluice.contracts.messages import DeleteDataset, RegisterFiles
 from sluice.contracts.problems import Conflict, Unprocessable
 from sluice.contracts.quotas import HolderKind

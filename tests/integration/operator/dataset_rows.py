@@ -12,15 +12,13 @@ from sluice.contracts.datasets import (
     DatasetPage,
     DatasetStatus,
     FilePage,
-    Frame,
     NewDataset,
-    Period,
-    Run,
     StalledList,
     Storage,
 )
 from sluice.contracts.labels import label
 from sluice.contracts.problems import NotFound
+from sluice.contracts.runs import Frame, Period, Run
 from sluice.contracts.states import (
     DatasetState,
     DatasetType,

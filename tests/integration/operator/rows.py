@@ -15,19 +15,12 @@ from sluice.contracts.chains import (
     NewChain,
     RerunChain,
 )
-from sluice.contracts.datasets import (
-    Dataset,
-    File,
-    Frame,
-    Period,
-    Run,
-    Stalled,
-    Storage,
-)  # fmt: skip
+from sluice.contracts.datasets import Dataset, File, Stalled, Storage
 from sluice.contracts.intake import Tie, Unmatched
 from sluice.contracts.limits import ResourceLimit
 from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.runs import Frame, Period, Run
 from sluice.contracts.states import (
     ChainState,
     StepState,

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime
 
-from sluice.contracts.datasets import Frame, Period, Run
+from sluice.contracts.runs import Frame, Period, Run
 from tests.integration.operator.conftest import Operator
 
 SPRING, AUTUMN = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)

@@ -10,9 +10,7 @@ from uuid import UUID
 from sluice.contracts.append_only import Collect, GrowthTrigger, Trigger
 from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import (
-    NewFile,
-)
+from sluice.contracts.datasets import NewFile
 from sluice.contracts.plan import Equals, Plan, Retention, Source, StepInput
 from sluice.contracts.states import ChainState, InputMode
 from sluice.contracts.tasks import Task

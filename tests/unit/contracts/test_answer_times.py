@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from sluice.contracts.asking import RefusedJob
-from sluice.contracts.datasets import EndTime
+from sluice.contracts.runs import EndTime
 
 
 @pytest.mark.parametrize("year", [358, 2101])

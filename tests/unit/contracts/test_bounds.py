@@ -12,22 +12,10 @@ from pydantic import ValidationError
 
 from sluice.contracts.bounds import DEEPEST, MOST_ADDED, MOST_META, MOST_PARAMS
 from sluice.contracts.chains import Chain, NewChain, RequestChain, RerunChain
-from sluice.contracts.datasets import (
-    Dataset,
-    File,
-    Frame,
-    NewDataset,
-    NewFile,
-    NewFiles,
-    NewFrame,
-    NewPeriod,
-    NewRun,
-    NewStorage,
-    Period,
-    Run,
-)
+from sluice.contracts.datasets import Dataset, File, NewDataset, NewFile, NewFiles, NewStorage
 from sluice.contracts.messages import RegisterFiles
 from sluice.contracts.pilots import AttemptReport, NodeResources, RegisterPilot
+from sluice.contracts.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.contracts.states import (
     AttemptOutcome,
     ChainState,

@@ -16,10 +16,7 @@ import structlog
 from sluice.contracts.append_only import CutSlice, GrowthTrigger, Trigger
 from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.chains import NewChain
-from sluice.contracts.datasets import (
-    Dataset,
-    NewDataset,
-)
+from sluice.contracts.datasets import Dataset, NewDataset
 from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import Conflict, NotFound
 from sluice.contracts.states import DatasetState

@@ -7,11 +7,7 @@ from uuid import UUID
 from sluice.clients.dms import DmsClient
 from sluice.contracts.append_only_list import AppendOnlyDataset
 from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import (
-    Dataset,
-    DatasetStatus,
-    File,
-)
+from sluice.contracts.datasets import Dataset, DatasetStatus, File
 from sluice.contracts.intake import Unmatched
 from sluice.contracts.labels import chain_of, label
 from sluice.contracts.problems import ServiceError

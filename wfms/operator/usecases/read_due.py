@@ -6,9 +6,7 @@ from uuid import UUID
 
 from sluice.contracts.append_only import ScheduleState, TemplateTrigger, TriggerDataset
 from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.datasets import (
-    Dataset,
-)
+from sluice.contracts.datasets import Dataset
 from sluice.contracts.matching import due_text, facts_of, objection
 from sluice.contracts.owners import ALL, may_take
 from sluice.contracts.problems import ServiceError

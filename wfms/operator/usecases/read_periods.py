@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict
 from dataclasses import dataclass
 
-from sluice.contracts.datasets import Frame, Period, Run
+from sluice.contracts.runs import Frame, Period, Run
 from wfms.operator.usecases.context import OperatorContext
 
 

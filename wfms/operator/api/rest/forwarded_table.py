@@ -24,25 +24,19 @@ from sluice.contracts.datasets import (
     CloseDataset,
     Dataset,
     DatasetPage,
-    EndTime,
     File,
     FilePage,
-    Frame,
     NewFiles,
-    NewFrames,
-    NewPeriod,
-    NewRun,
     NewStorage,
-    Period,
     Registered,
-    Run,
     Storage,
     WaterMarks,
-)  # fmt: skip
+)
 from sluice.contracts.intake import Dismissed, Rematch, Rematched, RematchedAll
 from sluice.contracts.pilot_detail import PilotDetail
 from sluice.contracts.pilot_list import PilotList
 from sluice.contracts.problems import Conflict, NotFound, ServiceError
+from sluice.contracts.runs import EndTime, Frame, NewFrames, NewPeriod, NewRun, Period, Run
 from sluice.contracts.tasks import Explanation, Job, JobPage, Schedulability, TaskStatus
 from sluice.servicekit.access.policy import RoutePolicy
 from wfms.operator.api.rest.route import ADMINS, SHIFT, SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
