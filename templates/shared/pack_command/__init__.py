@@ -1,8 +1,8 @@
-"""How the programs of packs take their arguments, report errors and write files.
+"""Argument parsing, error reports and file output for the programs of packs.
 
-Exit codes follow sysexits.h: 0 done, 64 wrong usage, 65 bad data, 66 no such input, 74 input or
-output failed. An error is one sentence on standard error that names the file and what is wrong with
-it.
+Exit codes follow sysexits.h: 0 success, 64 wrong usage, 65 bad data, 66 missing input, 69
+unavailable, 70 other errors, 74 failed input or output. An error is one sentence on standard error
+that names the file and what is wrong with it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sluice.visible_text import escaped, quoted, shown_path
 
 
 class CommandError(Exception):
-    """What ends a program; `exit_code` is what it leaves with.
+    """An error that ends a program with `exit_code`.
 
     UsageError 64 · BadData 65 · MissingInput 66
     """
@@ -30,13 +30,13 @@ class CommandError(Exception):
 
 
 class UsageError(CommandError):
-    """The arguments cannot be carried out."""
+    """The arguments are not valid."""
 
     exit_code = 64
 
 
 class BadData(CommandError):
-    """`source` (a file) does not hold what it should; trying again cannot help."""
+    """The file `source` has wrong content, and another attempt cannot help."""
 
     exit_code = 65
 
@@ -48,7 +48,7 @@ class BadData(CommandError):
 
 
 class MissingInput(CommandError):
-    """`source` is not there or cannot be opened."""
+    """The file `source` does not exist or cannot be opened."""
 
     exit_code = 66
 
@@ -58,18 +58,20 @@ class MissingInput(CommandError):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaint is one sentence and exit code 64."""
+    """An argument parser that reports wrong usage in one sentence with exit code 64."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise `UsageError` in place of printing the usage and leaving with 2."""
+        """Raise `UsageError` instead of printing the usage and exiting with 2."""
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
 def run_command(
     parser: Parser, work: Callable[[argparse.Namespace], None], argv: Sequence[str] | None = None
 ) -> int:
-    """Parse `argv`, do `work`, and return the exit code; errors become one line on standard
-    error."""
+    """Parse `argv`, call `work`, and return the exit code.
+
+    Errors become one line on standard error.
+    """
     try:
         work(parser.parse_args(argv))
     except CommandError as error:
@@ -88,7 +90,11 @@ def _complain(program: str, sentence: str, code: int) -> int:
 
 
 def read_input(path: Path) -> bytes:
-    """The bytes of `path`; raises MissingInput where it cannot be opened."""
+    """Return the content of `path`.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+    """
     try:
         return path.read_bytes()
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
@@ -96,7 +102,7 @@ def read_input(path: Path) -> bytes:
 
 
 def reason_in(error: BaseException) -> str:
-    """Return why data of others cannot be used, in one line and without names of Python."""
+    """Return why foreign data cannot be used, in one line and without Python's names."""
     from sluice.os_errors import reason_of  # noqa: PLC0415 - takes long to import
 
     if isinstance(error, KeyError) and error.args:
@@ -122,15 +128,17 @@ def parse_json(path: Path, text: bytes, line: int = 1) -> Any:
 
 
 def write_complete(path: Path, content: bytes) -> None:
-    """Write `content` as `path`, see `completed`."""
+    """Write `content` to `path`, so that no reader sees an incomplete file."""
     with completed(path) as partial:
         partial.write_bytes(content)
 
 
 @contextmanager
 def completed(path: Path) -> Iterator[Path]:
-    """Give a hidden path beside `path` to write to, and rename it at the end: nobody ever sees half
-    a file."""
+    """Yield a hidden path beside `path` to write to, and rename it at the end.
+
+    No reader sees an incomplete file.
+    """
     partial = path.with_name(f".{path.name}.part")
     try:
         yield partial
@@ -141,12 +149,12 @@ def completed(path: Path) -> Iterator[Path]:
 
 
 def positive(text: str) -> int:
-    """Argument type: an integer of at least 1."""
+    """Parse an argument that is an integer of at least 1."""
     return _integer(text, 1)
 
 
 def not_negative(text: str) -> int:
-    """Argument type: an integer of at least 0."""
+    """Parse an argument that is an integer of at least 0."""
     return _integer(text, 0)
 
 
@@ -161,7 +169,7 @@ def _integer(text: str, least: int) -> int:
 
 
 def finite(text: str) -> float:
-    """Argument type: a number that is neither infinite nor undefined."""
+    """Parse an argument that is a finite number."""
     try:
         value = float(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What belongs to a pack besides its programs: workflow, tools, configurations."""
+"""The files of a pack besides its programs: workflow, tools and configurations."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from pack_command import Parser, UsageError, run_command
 
 
 def pack_folder(module: str) -> Path:
-    """Where they lie; `module`: a file of the pack's package. In the package where that was
-    installed, beside it in a source tree."""
+    """Return the folder of these files for a pack whose package contains the file `module`.
+
+    An installed package contains the files itself. In a source tree they are beside the package.
+    """
     package = Path(module).resolve().parent
     return next(place for place in (package, package.parent) if (place / "workflow.cwl").is_file())
 
@@ -21,7 +23,7 @@ def pack_folder(module: str) -> Path:
 def pack_main(
     name: str, folder: Path, parts: Sequence[str], argv: Sequence[str] | None = None
 ) -> int:
-    """A program that writes these parts into a folder of one's own."""
+    """Run a program that copies `parts` into a folder of the user."""
     parser = Parser(prog=name, description=f"Write into a folder: {', '.join(parts)}.")
     parser.add_argument("out", type=Path, metavar="DIR", help="made where it is not there")
     return run_command(parser, partial(_write, folder, parts), argv)

@@ -1,4 +1,4 @@
-"""How the programs of packs read images: their size is looked at before anything is decoded."""
+"""Image input for the programs of packs, with a size check before anything is decoded."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 
 def read_upright(path: Path, max_megapixels: float, *, one_page: bool = False) -> Image.Image:
-    """The first picture of an image file in its own mode, turned as its EXIF orientation says.
+    """Return the first image of a file in its own mode, turned as its EXIF orientation says.
 
-    Nothing is decoded before its size is known to be within bounds. Raises MissingInput, or BadData
-    for what is no image, has no or too many pixels, or ends too early; with ``one_page``, for a
-    TIFF of several pages, too.
+    Nothing is decoded before its size is known to be within bounds.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+        BadData: The file is no image, is incomplete, or has no or too many pixels. With
+            ``one_page``, a TIFF of several pages is refused too.
     """
     content = read_input(path)
     if not content:
         raise BadData(path, "the file is empty")
-    # The bounds are ours, and told in our words.
+    # `check_size` replaces Pillow's own limit and error.
     Image.MAX_IMAGE_PIXELS = None
     try:
         with Image.open(io.BytesIO(content)) as image:
@@ -39,7 +42,11 @@ def read_upright(path: Path, max_megapixels: float, *, one_page: bool = False) -
 def check_size(
     path: Path, size: tuple[int, int], max_megapixels: float, subject: str = "the image has"
 ) -> None:
-    """Raises BadData where width × height pixels are none, or more than allowed."""
+    """Check the number of pixels.
+
+    Raises:
+        BadData: There are no pixels, or more than `max_megapixels` million.
+    """
     width, height = size
     if not width or not height:
         raise BadData(path, f"{subject} no pixels ({width} × {height})")

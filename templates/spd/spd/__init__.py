@@ -1,7 +1,6 @@
-"""Programs of the pack `templates/spd`: simulated raw frames and the five steps that turn them into
-ROOT files.
+"""Programs of the pack `templates/spd`, which filter simulated raw frames into ROOT files.
 
-Each program is one module with a `main`; what they share is the detector's geometry (`detector`),
-the raw format (`frame`), the format between steps (`blocks`) and the command line's manners
-(`command`).
+Each program is one module with a `main`: a simulation of raw frames and the five processing steps.
+Shared modules are the detector's geometry (`detector`), the raw format (`frame`) and the format
+between steps (`blocks`). The package `pack_command` handles arguments and errors.
 """

@@ -1,8 +1,8 @@
-"""What the steps hand on: the hits or the events of one frame, in one file.
+"""The file format between steps: the hits or the events of one frame.
 
-A file is an uncompressed NumPy archive (`numpy.load` opens it). `about` is a JSON text: the kind of
-block and the fields of `FrameInfo`. Arrays of kind `hits`: `hits`. Of kind `events`: `number`,
-`offsets`, `hits`, `multiplicity`, `energy_mev`, as in `EventBlock`.
+A file is an uncompressed NumPy archive (`numpy.load` opens it). `about` is a JSON text with the
+kind of block and the fields of `FrameInfo`. Kind `hits` has the array `hits`. Kind `events` has the
+arrays `number`, `offsets`, `hits`, `multiplicity` and `energy_mev`, as in `EventBlock`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True)
 class FrameInfo:
-    """A frame's metadata, carried from step to step; each step adds its counts and the cuts it
-    applied."""
+    """The metadata of a frame.
+
+    Each step passes the metadata on and adds its counts and the cuts that it applied.
+    """
 
     run: int
     frame: int
@@ -41,7 +43,7 @@ class FrameInfo:
 
 @dataclass(frozen=True)
 class HitBlock:
-    """All hits of a frame in the order of their times."""
+    """All hits of a frame, sorted by time."""
 
     info: FrameInfo
     hits: HitArray
@@ -49,11 +51,11 @@ class HitBlock:
 
 @dataclass(frozen=True)
 class EventBlock:
-    """Events of a frame in the order of their times.
+    """Events of a frame, sorted by time.
 
     Event i has the hits `offsets[i]` to `offsets[i + 1]` of `hits`, sorted by time. `number` counts
-    the events found in the frame from 0 and is kept when events are dropped. `multiplicity` is the
-    number of tracks, `energy_mev` the energy in the calorimeter in MeV.
+    the events found in the frame from 0; events keep their number when others are dropped.
+    `multiplicity` is the number of tracks, `energy_mev` the energy in the calorimeter in MeV.
     """
 
     info: FrameInfo
@@ -65,12 +67,12 @@ class EventBlock:
 
     @property
     def time_ns(self) -> IntArray:
-        """Time of each event's first hit, in ns since the frame's start."""
+        """Return the time of each event's first hit, in ns since the frame's start."""
         return self.hits["time"][self.offsets[:-1]].astype(np.int64)
 
     @property
     def sizes(self) -> IntArray:
-        """Number of hits of each event."""
+        """Return the number of hits of each event."""
         return np.diff(self.offsets)
 
 
@@ -97,15 +99,24 @@ def write_events(path: Path, block: EventBlock) -> None:
 
 
 def read_hits(path: Path) -> HitBlock:
-    """Read a block of kind `hits`; raises MissingInput, BadData."""
+    """Read a block of kind `hits`.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+        BadData: The file is no block of hits.
+    """
     info, arrays = _read(path, "hits")
     return HitBlock(info, arrays["hits"])
 
 
 def read_events(path: Path) -> EventBlock:
-    """Read a block of kind `events`; raises MissingInput, BadData.
+    """Read a block of kind `events`.
 
-    Array types are checked here, whether the arrays agree with each other is `spd-verify`'s to say.
+    This function checks the types of the arrays. `spd-verify` checks that the arrays agree.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+        BadData: The file is no block of events.
     """
     info, arrays = _read(path, "events")
     return EventBlock(info, **arrays)
@@ -114,7 +125,7 @@ def read_events(path: Path) -> EventBlock:
 def _write(path: Path, kind: str, info: FrameInfo, arrays: dict[str, NDArray[Any]]) -> None:
     about = json.dumps({"kind": kind, "version": FORMAT_VERSION, **asdict(info)}, sort_keys=True)
     buffer = io.BytesIO()
-    # The archive's own dates are constant in NumPy, so equal content gives equal bytes.
+    # NumPy writes constant dates into the archive, so equal content gives equal bytes.
     np.savez(buffer, about=np.array(about), **arrays)  # type: ignore[arg-type] # the stub takes every keyword for allow_pickle
     write_complete(path, buffer.getvalue())
 

@@ -1,4 +1,4 @@
-"""`spd-build-events`: finds events in the stream of hits by their distance in time."""
+"""`spd-build-events` finds events in the stream of hits by gaps in time."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ DEFAULT_MIN_HITS = 6
 
 
 def build_events(block: HitBlock, *, time_gap_ns: int, min_hits: int) -> EventBlock:
-    """Cut the sorted hits wherever two neighbours are more than `time_gap_ns` apart.
+    """Cut the sorted hits where two neighbours are more than `time_gap_ns` apart.
 
-    Pieces of at least `min_hits` hits are events, the others are noise and are dropped.
+    Pieces of at least `min_hits` hits are events. Smaller pieces are noise and are dropped.
     """
     times = block.hits["time"].astype(np.int64)
     starts = np.flatnonzero(np.diff(times, prepend=-time_gap_ns - 1) > time_gap_ns)
@@ -49,7 +49,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `spd-build-events`."""
+    """Run `spd-build-events` and return its exit code."""
     parser = Parser(prog="spd-build-events", description="Find the events of one frame.")
     parser.add_argument("hits", type=Path, help="the file of hits")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""`spd-daq`: writes the raw frames of a simulated run, and its truth to a place of its own."""
+"""`spd-daq` writes the raw frames of a simulated run, and the truth to a separate file."""
 
 from __future__ import annotations
 
@@ -28,18 +28,20 @@ MAX_NUMBER = 999_999
 
 
 def frame_name(run: int, frame: int) -> str:
-    """File name of a raw frame; names sort as runs and frames do."""
+    """Return the file name of a raw frame. Names sort by run and frame."""
     return f"run{run:06d}-frame{frame:06d}.raw"
 
 
 def start_time(run: int, frame: int, conditions: Conditions) -> int:
-    """Start of a frame in ns since 1970 UTC: a run every hour, its frames (from 1) one after the
-    other."""
+    """Return the start of a frame in ns since 1970 UTC.
+
+    A run starts every hour. Its frames, numbered from 1, follow each other without gaps.
+    """
     return FIRST_RUN_NS + run * RUN_NS + (frame - 1) * conditions.length_ns
 
 
 def damage(content: bytes) -> bytes:
-    """The frame with four bytes in its middle inverted, as a bad link would leave it."""
+    """Invert four bytes in the middle of a frame, as a bad link would."""
     middle = len(content) // 2
     flipped = bytes(byte ^ 0xFF for byte in content[middle : middle + 4])
     return content[:middle] + flipped + content[middle + 4 :]
@@ -86,7 +88,7 @@ def _check(arguments: argparse.Namespace, truth_file: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `spd-daq`."""
+    """Run `spd-daq` and return its exit code."""
     parser = Parser(
         prog="spd-daq", description="Simulate a run: raw frames without a trigger, and their truth."
     )

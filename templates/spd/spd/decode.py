@@ -1,5 +1,7 @@
-"""`spd-decode`: a raw frame becomes hits in the order of their times. A damaged frame is refused
-with exit code 65."""
+"""`spd-decode` decodes a raw frame into hits sorted by time.
+
+A damaged frame is refused with exit code 65.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,13 @@ from spd.frame import FrameHeader, decode_frame
 def decode(
     content: bytes, source: Path, *, run: int | None = None, period: str | None = None
 ) -> HitBlock:
-    """Sorted hits of a raw frame's bytes.
+    """Return the hits of a raw frame, sorted by time.
 
-    `run` and `period` are what the data set says: they must agree with the header, and `period`
-    stands in where the header has none. Raises BadData, naming `source`.
+    `run` and `period` are the metadata of the data set and must agree with the header. `period` is
+    used if the header has none.
+
+    Raises:
+        BadData: The frame is damaged or does not agree; the error names `source`.
     """
     header, hits = decode_frame(content, source)
     _compare(header, source, run=run, period=period)
@@ -56,7 +61,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `spd-decode`."""
+    """Run `spd-decode` and return its exit code."""
     parser = Parser(prog="spd-decode", description="Decode one raw frame into hits sorted by time.")
     parser.add_argument("raw", type=Path, help="the raw frame")
     parser.add_argument(

@@ -1,12 +1,10 @@
-"""`make demo`: two runs of detector frames, through the whole system at the same time, on this
-machine.
+"""Send two simulated detector runs at the same time through a whole system on this machine.
 
-With `--url` through a system that runs already: it has to have an input storage that this machine
-sees at the same path.
+`make demo` runs this program. With `--url`, the runs go through a system that runs already. That
+system needs an input storage that this machine sees at the same path.
 
-Uses the commands a person has (`spd-daq`, the template, the REST interface); what it prints and
-writes comes from the system's answers and from the merged ROOT files, except the number of true
-events, which only the generator knows.
+The program uses what users have: `spd-daq`, the template and the REST interface. The figures come
+from the system's answers and the merged ROOT files. Only the true events come from the generator.
 """
 
 import argparse
@@ -102,7 +100,10 @@ async def _register_frames(connection: Connection, run: int, dataset: UUID) -> N
 
 
 def _workflow() -> str:
-    """Of the pack: it lies beside this package, and in it where the package was installed."""
+    """Return the workflow of the pack.
+
+    An installed package contains the file. In a source tree it is beside the package.
+    """
     package = Path(__file__).resolve().parent
     places = (package / "workflow.cwl", package.parent / "workflow.cwl")
     return next(place for place in places if place.exists()).read_text()
@@ -166,6 +167,7 @@ def _write_summary(folder: Path, runs: Sequence[CarriedRun], seconds: float) -> 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Run the demonstration and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument(
         "--home", type=Path, required=True, help="folder of the demonstration; emptied first"
@@ -225,7 +227,10 @@ def _in_own_system(folder: Path, arguments: argparse.Namespace) -> int:
 
 
 def _command() -> str:
-    """As it can be typed here: an environment that is not activated is not on the PATH."""
+    """Return the `sluice` command as the user can type it.
+
+    The command of an environment that is not activated is not on the PATH.
+    """
     return _shown(Path(sys.executable).parent / "sluice")
 
 

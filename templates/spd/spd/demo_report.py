@@ -1,4 +1,4 @@
-"""What the demonstration says at its end: per step, then per run."""
+"""The report at the end of the demonstration, by step and by run."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from spd.report import summarise
 
 
 def print_report(runs: Sequence[CarriedRun]) -> None:
-    """A table of steps, what failed and why, a table of runs."""
+    """Print a table of steps, the failures with their reasons, and a table of runs."""
     out.print()
     print_table(
         ["run", "step", "state", "jobs", "failed", "seconds"],

@@ -1,4 +1,4 @@
-"""A run of the demonstration: as it is planned, and after its way through the system."""
+"""A run of the demonstration, as planned and as processed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,18 +9,23 @@ from sluice.contracts.chains import Chain, ChainTask
 from sluice.contracts.tasks import Job
 from spd.report import summarise
 
-#: The workflow gives up a run of which less than 90 % of the frames are left.
+#: With fewer frames, one damaged frame leaves less than 90 %, and the workflow fails the run.
 FEWEST_FRAMES_WITH_DAMAGE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
+    """A run to simulate, with the number of a frame to damage."""
+
     number: int
     seed: int
     damaged: int | None = None
 
     def damaged_frame(self, frames: int) -> int | None:
-        """Return the frame to damage among ``frames``: none where the loss would end the run."""
+        """Return the frame to damage among ``frames``, or None.
+
+        With too few frames, the loss of one would end the run.
+        """
         if self.damaged is None or frames < FEWEST_FRAMES_WITH_DAMAGE:
             return None
         return min(self.damaged, frames)
@@ -28,8 +33,10 @@ class PlannedRun:
 
 @dataclass(slots=True)
 class CarriedRun:
-    """A run after its way through the system. ``seconds``: from the closed data set to the output
-    on its storage."""
+    """A run after its way through the system.
+
+    ``seconds`` is the time from the closed data set to the output on its storage.
+    """
 
     plan: PlannedRun
     frames: int
@@ -45,10 +52,11 @@ class CarriedRun:
     their order."""
 
     def merged(self) -> list[Path]:
-        """The ROOT files, in order."""
+        """Return the paths of the ROOT files, in order."""
         return [output.path for output in self.outputs if output.path.suffix == ".root"]
 
     def as_dict(self) -> dict[str, object]:
+        """Return the figures of the run for the summary."""
         return {
             "run": self.plan.number,
             "frames": self.frames,

@@ -1,9 +1,9 @@
-"""The model detector: subdetectors, channels, and the roads that straight tracks follow.
+"""The model detector: subdetectors, channels, and the roads of straight tracks.
 
-A channel is named by one 32-bit code: the subdetector's number in the top 8 bits, the channel's
-number inside it in the lower 24. Inside a subdetector channels are numbered layer by layer; each
-layer is divided in azimuth into `ROADS` equal sectors, and a straight track from the centre stays
-in one sector (its road) in every layer. The channel numbers add up to some 500 000; they are round
+A channel has a 32-bit code: the subdetector's number in the top 8 bits, and the channel's number
+inside the subdetector in the lower 24. Channels of a subdetector are numbered layer by layer. Each
+layer is divided in azimuth into `ROADS` equal sectors. A straight track from the centre stays in
+one sector, its road, in every layer. There are about 500 000 channels in all. The numbers are round
 figures of this model, not a survey of the real detector.
 """
 
@@ -46,14 +46,17 @@ class Subdetector(IntEnum):
 
 @dataclass(frozen=True)
 class Geometry:
-    """Layers of a subdetector and channels in each; `cells` is a multiple of `ROADS`."""
+    """The layers of a subdetector and the channels (`cells`) of each layer.
+
+    `cells` is a multiple of `ROADS`.
+    """
 
     layers: int
     cells: int
 
     @property
     def channels(self) -> int:
-        """Number of channels of the subdetector."""
+        """Return the number of channels of the subdetector."""
         return self.layers * self.cells
 
 
@@ -67,40 +70,39 @@ GEOMETRY = {
 TRACKING = (Subdetector.VERTEX, Subdetector.STRAW)
 TRACKING_LAYERS = sum(GEOMETRY[part].layers for part in TRACKING)
 
-# Indexed by subdetector number, so that whole arrays are looked up at once; 0 where there is no
-# such subdetector.
+# Indexed by subdetector number, to look up whole arrays at once. No subdetector has number 0.
 _CHANNELS = np.array([0] + [GEOMETRY[part].channels for part in Subdetector])
 _CELLS = np.array([1] + [GEOMETRY[part].cells for part in Subdetector])
 
 
 def encode(part: Subdetector, layer: IntArray, cell: IntArray) -> NDArray[np.uint32]:
-    """Channel codes of `cell` in `layer` of one subdetector."""
+    """Return the channel codes of `cell` in `layer` of one subdetector."""
     return ((int(part) << 24) + layer * GEOMETRY[part].cells + cell).astype(np.uint32)
 
 
 def subdetector(code: NDArray[Any]) -> IntArray:
-    """Subdetector numbers of channel codes."""
+    """Return the subdetector numbers of channel codes."""
     return (code >> 24).astype(np.int64)
 
 
 def number(code: NDArray[Any]) -> IntArray:
-    """Channel numbers inside their subdetector."""
+    """Return the channel numbers inside their subdetector."""
     return (code & 0xFFFFFF).astype(np.int64)
 
 
 def known(code: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which codes name a channel that exists."""
+    """Return which codes belong to an existing channel."""
     part = subdetector(code)
     inside = part < len(_CHANNELS)
     return inside & (number(code) < _CHANNELS[np.where(inside, part, 0)])
 
 
 def layer(code: NDArray[Any]) -> IntArray:
-    """Layers, counted from 0 inside each subdetector."""
+    """Return the layers of channel codes, counted from 0 inside each subdetector."""
     return np.asarray(number(code) // _CELLS[subdetector(code)], dtype=np.int64)
 
 
 def road(code: NDArray[Any]) -> IntArray:
-    """Azimuthal sectors, 0 to ROADS - 1."""
+    """Return the azimuthal sectors of channel codes, 0 to ROADS - 1."""
     cells = _CELLS[subdetector(code)]
     return np.asarray((number(code) % cells) // (cells // ROADS), dtype=np.int64)

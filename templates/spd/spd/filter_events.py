@@ -1,4 +1,4 @@
-"""`spd-filter`: keeps the events with enough tracks and enough energy in the calorimeter."""
+"""`spd-filter` keeps the events with enough tracks and enough energy in the calorimeter."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ DEFAULT_MIN_CALORIMETER_ENERGY = 1500.0
 def filter_events(
     block: EventBlock, *, min_multiplicity: int, min_calorimeter_energy: float
 ) -> EventBlock:
-    """The events with at least so many tracks and so many MeV, in their order and with their
-    numbers."""
+    """Return the events that pass both cuts, in their order and with their numbers.
+
+    The energy is in MeV.
+    """
     kept = (block.multiplicity >= min_multiplicity) & (block.energy_mev >= min_calorimeter_energy)
     sizes = block.sizes
     cuts = {
@@ -47,7 +49,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `spd-filter`."""
+    """Run `spd-filter` and return its exit code."""
     parser = Parser(
         prog="spd-filter", description="Keep the events of one frame that are worth keeping."
     )

@@ -1,4 +1,4 @@
-"""The raw frame, as it leaves the data acquisition: a header, then hits in read-out order.
+"""The raw frame of the data acquisition: a header, then hits in read-out order.
 
 Little-endian header of 60 bytes: magic `SPDFRAME` · format version u16 · header size u16 · run u32
 · frame u32 · start time u64 (ns since 1970 UTC) · length u64 (ns) · number of hits u32 · period, 16
@@ -29,7 +29,7 @@ HEADER_BYTES = _FIELDS.size + _CRC.size
 
 @dataclass(frozen=True)
 class FrameHeader:
-    """What the header says about a frame; times in ns."""
+    """The header of a frame. Times are in ns."""
 
     run: int
     frame: int
@@ -39,7 +39,11 @@ class FrameHeader:
 
 
 def period_bytes(period: str) -> bytes:
-    """The header's bytes of a period's name; raises UsageError where it does not fit."""
+    """Return the name of a period as the header stores it, without padding.
+
+    Raises:
+        UsageError: The name does not fit into the header.
+    """
     if not period.isascii() or not period.isprintable() or len(period) > PERIOD_BYTES:
         raise UsageError(
             f"the period {quoted(period)} is not at most {PERIOD_BYTES} printable ASCII characters"
@@ -48,7 +52,10 @@ def period_bytes(period: str) -> bytes:
 
 
 def encode_frame(header: FrameHeader, hits: HitArray) -> bytes:
-    """The bytes of a frame; `hits` are sorted into read-out order: subdetector, channel, time."""
+    """Return the bytes of a frame.
+
+    `hits` are sorted into read-out order: subdetector, channel, time.
+    """
     ordered = hits[np.lexsort((hits["amplitude"], hits["time"], hits["channel"]))]
     fields = _FIELDS.pack(
         MAGIC,
@@ -66,8 +73,11 @@ def encode_frame(header: FrameHeader, hits: HitArray) -> bytes:
 
 
 def decode_frame(content: bytes, source: Path) -> tuple[FrameHeader, HitArray]:
-    """Header and hits (in read-out order) of a frame's bytes; raises BadData, naming `source`, for
-    a damaged one."""
+    """Return the header and the hits, in read-out order, of a frame's bytes.
+
+    Raises:
+        BadData: The frame is damaged; the error names `source`.
+    """
     if len(content) < HEADER_BYTES:
         raise BadData(
             source, f"truncated: {len(content)} bytes are fewer than the header's {HEADER_BYTES}"
@@ -109,7 +119,10 @@ def decode_frame(content: bytes, source: Path) -> tuple[FrameHeader, HitArray]:
 
 
 def _check_hits(hits: HitArray, length_ns: int, source: Path) -> None:
-    """A right checksum over wrong content means that the writer is at fault; say where."""
+    """Check that the hits are possible, and report the first that is not.
+
+    Wrong content with a right checksum means that the writer has a bug.
+    """
     strangers = np.flatnonzero(~known(hits["channel"]))
     if len(strangers):
         code = int(hits["channel"][strangers[0]])

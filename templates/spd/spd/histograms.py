@@ -1,4 +1,4 @@
-"""Monitoring histograms: made for each frame by `spd-verify`, added up by `spd-merge-monitoring`.
+"""Monitoring histograms, which `spd-verify` makes for each frame and `spd-merge-monitoring` adds.
 
 A monitoring file is JSON: `{format, version, frames: [{run, period, frame, start_time_ns,
 hits_read, events_built, events_kept}], histograms: {name: {title, unit, edges, counts, underflow,
@@ -44,7 +44,7 @@ def histogram(title: str, unit: str, values: NDArray[Any], edges: NDArray[Any]) 
 
 
 def monitor(block: EventBlock) -> Monitoring:
-    """The monitoring of one frame's events."""
+    """Return the monitoring of one frame's events."""
     info = block.info
     codes = block.hits["channel"]
     delays = block.hits["time"].astype(np.int64) - block.time_ns[owners(block.offsets)]
@@ -84,10 +84,10 @@ def _label(part: Subdetector) -> str:
 
 
 def merge_monitoring(parts: Iterable[tuple[Path, Monitoring]]) -> Monitoring:
-    """Add up the histograms and join the frames of `parts` (file and content), in their order.
+    """Add the histograms and join the frames of `parts` (file and content), in their order.
 
-    Raises BadData, naming the file, where frames do not follow each other or histograms have other
-    bins.
+    Raises:
+        BadData: Frames are out of order or histograms have other bins; the error names the file.
     """
     merged: Monitoring = {"format": FORMAT, "version": VERSION, "frames": [], "histograms": {}}
     last: tuple[int, int] | None = None
@@ -103,7 +103,11 @@ def merge_monitoring(parts: Iterable[tuple[Path, Monitoring]]) -> Monitoring:
 
 
 def follows(last: tuple[int, int] | None, this: tuple[int, int], source: Path) -> tuple[int, int]:
-    """`this` (run, frame), if it comes after `last`; else raises BadData naming `source`."""
+    """Return `this` (run, frame) if it comes after `last`.
+
+    Raises:
+        BadData: `this` does not come after `last`; the error names `source`.
+    """
     if last is not None and this <= last:
         how = (
             "comes a second time"
@@ -137,7 +141,12 @@ def write_monitoring(path: Path, monitoring: Monitoring) -> None:
 
 
 def read_monitoring(path: Path) -> Monitoring:
-    """Read a monitoring file; raises MissingInput, BadData."""
+    """Read a monitoring file.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+        BadData: The file is no monitoring file of this version.
+    """
     content = read_input(path)
     try:
         monitoring = json.loads(content)

@@ -1,7 +1,7 @@
-"""`spd-merge`: joins the checked events of many frames into one ROOT file.
+"""`spd-merge` joins the verified events of many frames into one ROOT file.
 
-Trees: `events` (one entry for each event, its hits as arrays) and `frames` (one entry for each
-frame, events or not). `EVENTS` and `FRAMES` list the branches.
+The tree `events` has one entry for each event, with its hits as arrays. The tree `frames` has one
+entry for each frame, also for frames without events. `EVENTS` and `FRAMES` list the branches.
 """
 
 from __future__ import annotations
@@ -52,11 +52,13 @@ parts."""
 
 
 def merge(parts: Sequence[Path], out: Path) -> None:
-    """Write the ROOT file `out` from event files in the order of their frames, all of it or
-    nothing.
+    """Write the ROOT file `out` from event files in the order of their frames.
 
-    Raises BadData for a part that is damaged, repeated or out of order, MissingInput for one that
-    is not there.
+    After an error there is no file.
+
+    Raises:
+        BadData: A part is damaged, repeated or out of order.
+        MissingInput: A part cannot be opened.
     """
     partial = out.with_name(f".{out.name}.part")
     try:
@@ -132,7 +134,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `spd-merge`."""
+    """Run `spd-merge` and return its exit code."""
     parser = Parser(
         prog="spd-merge", description="Join the events of many frames into one ROOT file."
     )

@@ -1,4 +1,4 @@
-"""`spd-merge-monitoring`: adds up the histograms of many frames."""
+"""`spd-merge-monitoring` adds the histograms of many frames."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `spd-merge-monitoring`."""
+    """Run `spd-merge-monitoring` and return its exit code."""
     parser = Parser(
         prog="spd-merge-monitoring", description="Add up the monitoring histograms of many frames."
     )

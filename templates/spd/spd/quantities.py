@@ -1,4 +1,4 @@
-"""What an event is judged by: the number of its tracks and its energy in the calorimeter."""
+"""The quantities that events are filtered by: tracks and energy in the calorimeter."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from spd.detector import (
 
 
 def owners(offsets: IntArray) -> IntArray:
-    """For every hit the index of its event."""
+    """Return the index of the event of each hit."""
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def track_multiplicity(hits: HitArray, offsets: IntArray) -> IntArray:
-    """Number of tracks of each event: roads with a time-of-flight hit and at least `TRACK_LAYERS`
-    tracking layers."""
+    """Return the number of tracks of each event.
+
+    A track is a road with a time-of-flight hit and hits in at least `TRACK_LAYERS` tracking layers.
+    """
     events = len(offsets) - 1
     codes = hits["channel"]
     part = subdetector(codes)
@@ -43,7 +45,7 @@ def track_multiplicity(hits: HitArray, offsets: IntArray) -> IntArray:
 
 
 def calorimeter_energy(hits: HitArray, offsets: IntArray) -> NDArray[np.float64]:
-    """Energy of each event in the calorimeter in MeV."""
+    """Return the energy of each event in the calorimeter in MeV."""
     measured = subdetector(hits["channel"]) == Subdetector.CALORIMETER
     counts = np.bincount(
         owners(offsets)[measured], weights=hits["amplitude"][measured], minlength=len(offsets) - 1

@@ -1,4 +1,4 @@
-"""What merged ROOT files say: figures of a run, and the events for a comparison with the truth."""
+"""Figures of merged ROOT files, and their events for a comparison with the truth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EVENT_BRANCHES = (
 
 @dataclass(frozen=True)
 class Summary:
-    """Sums over the frames of some merged files. Hits are 16 bytes each in a raw frame."""
+    """Sums over the frames of merged files. A hit has 16 bytes in a raw frame."""
 
     frames: int
     events_built: int
@@ -35,7 +35,7 @@ class Summary:
 
 
 def summarise(paths: Sequence[Path]) -> Summary:
-    """Figures from the `frames` trees of merged ROOT files."""
+    """Return sums over the `frames` trees of merged ROOT files."""
     totals = dict.fromkeys(("events_built", "events_kept", "hits_read", "hits_kept"), 0)
     frames = 0
     runs: set[int] = set()
@@ -54,7 +54,7 @@ def summarise(paths: Sequence[Path]) -> Summary:
 
 
 def read_events(paths: Sequence[Path]) -> list[EventRecord]:
-    """All events of merged ROOT files, in the order of the files and of their entries."""
+    """Return all events of merged ROOT files, in the order of files and entries."""
     events: list[EventRecord] = []
     for path in paths:
         with uproot.open(path) as root:

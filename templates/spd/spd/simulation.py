@@ -1,7 +1,7 @@
-"""Simulated frames: collisions, the tracks and photons they send through the detector, and noise.
+"""Simulated frames: collisions, their tracks and photons in the detector, and noise.
 
-Everything is drawn from one generator seeded with (seed, run, frame), so that a frame does not
-depend on its neighbours. The rules of time stand in `timing`.
+One generator, seeded with (seed, run, frame), draws everything, so that a frame does not depend on
+its neighbours. `timing` has the rules of time.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from spd.traversal import Deposits, neutral_deposits, noise_deposits, track_depo
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a run is taken with.
+    """The conditions of a simulated run.
 
-    `events` is the mean number of events in a frame and `distance_ns` their mean distance, which
-    together fix the frame's length; `hard_share` is the share of collisions with many tracks;
-    `event_noise` the mean number of noise hits during an event; `gap_noise` the mean number of hits
-    in a group of noise between events.
+    `events` is the mean number of events in a frame and `distance_ns` their mean distance. Both fix
+    the length of the frame. `hard_share` is the share of collisions with many tracks.
+    `event_noise` is the mean number of noise hits during an event. `gap_noise` is the mean number of
+    hits in a group of noise between events, before the limit `MAX_NOISE_GROUP`.
     """
 
     events: float = 100.0
@@ -41,16 +41,16 @@ class Conditions:
 
     @property
     def length_ns(self) -> int:
-        """Length of a frame in ns."""
+        """Return the length of a frame in ns."""
         return max(round(self.events * self.distance_ns), 10 * MIN_EVENT_DISTANCE_NS)
 
 
 @dataclass(frozen=True)
 class TrueEvents:
-    """What really happened in a frame, one entry for each event in the order of time.
+    """The true events of a frame, sorted by time, with one entry for each event.
 
-    `time_ns` is the time of the event's first hit since the frame's start, `hits` counts its hits,
-    noise included.
+    `time_ns` is the time of the event's first hit since the frame's start. `hits` is the number of
+    its hits, including noise.
     """
 
     time_ns: IntArray
@@ -62,7 +62,7 @@ class TrueEvents:
 def simulate_frame(
     seed: int, run: int, frame: int, conditions: Conditions
 ) -> tuple[HitArray, TrueEvents]:
-    """Hits (in no particular order) and truth of one frame."""
+    """Return the hits (unsorted) and the true events of one frame."""
     rng = np.random.default_rng([seed, run, frame])
     collisions = _collision_times(rng, conditions)
     hard = rng.random(len(collisions)) < conditions.hard_share
@@ -80,8 +80,10 @@ def simulate_frame(
 
 
 def _collision_times(rng: Generator, conditions: Conditions) -> IntArray:
-    """Random times that keep their least distance: what room is left over is shared out evenly at
-    random."""
+    """Return random times that are at least `MIN_EVENT_DISTANCE_NS` apart.
+
+    The remaining time is distributed at random between the collisions.
+    """
     length = conditions.length_ns
     most = (length - EVENT_WINDOW_NS) // MIN_EVENT_DISTANCE_NS
     count = min(int(rng.poisson(conditions.events)), most)
@@ -111,7 +113,7 @@ def _truth(inside: Deposits, hits: HitArray, collisions: IntArray, tracks: IntAr
 
 
 def _gap_noise(rng: Generator, collisions: IntArray, conditions: Conditions) -> HitArray:
-    """Noise between events: small groups, each with a guard around it."""
+    """Return noise between events: small groups, each with a guard around it."""
     starts = np.concatenate(([0], collisions + EVENT_WINDOW_NS + GUARD_NS + 1))
     ends = np.concatenate((collisions - GUARD_NS - 1, [conditions.length_ns - 1]))
     stride = NOISE_GROUP_NS + GUARD_NS + 1

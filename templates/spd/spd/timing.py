@@ -1,11 +1,12 @@
-"""The rules of time that make event building exact; the simulation keeps them, the README explains
-them.
+"""The rules of time that make event building exact.
 
-With them, every gap from `EVENT_WINDOW_NS` to `GUARD_NS` that `spd-build-events` is given, and
-every smallest number of hits from `MAX_NOISE_GROUP` + 1 to `detector.TRACK_LAYERS` + 1, yields
-exactly the true events: inside an event no two neighbouring hits are further apart than the window;
-between an event and anything else, and between two groups of noise, there is always more than the
-guard.
+The simulation obeys the rules, and the README explains them. Inside an event, neighbouring hits are
+at most the window apart. Between an event and anything else, and between two groups of noise, there
+is always more than the guard.
+
+`spd-build-events` thus finds exactly the true events if its gap is from `EVENT_WINDOW_NS` to
+`GUARD_NS` and its smallest number of hits from `MAX_NOISE_GROUP` + 1 to
+`detector.TRACK_LAYERS` + 1.
 """
 
 from __future__ import annotations

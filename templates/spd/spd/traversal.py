@@ -1,8 +1,8 @@
-"""What particles and noise leave in the detector during one collision.
+"""The signals of particles and noise in the detector during one collision.
 
-Tracks are straight: each stays in one road, and the tracks of an event have roads of their own.
-Every layer sees a track with 95 % probability, but at least `TRACK_LAYERS` tracking layers always
-do, and the time-of-flight counter does too; so the number of tracks can be recovered exactly.
+Tracks are straight: each stays in one road, and no two tracks of an event share a road. Each
+tracking layer sees a track with 95 % probability. At least `TRACK_LAYERS` tracking layers and the
+time-of-flight counter always see it, so that the number of tracks can be recovered exactly.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DELAYS = {
     Subdetector.CALORIMETER: (5, 30),
     Subdetector.MUON: (8, EVENT_WINDOW_NS),
 }
-# Mean amplitude in ADC counts of a particle that only ionises.
+# Mean amplitude in ADC counts of a particle that only ionises the material.
 SIGNAL_COUNTS = {
     Subdetector.VERTEX: 80,
     Subdetector.STRAW: 120,
@@ -48,8 +48,7 @@ SIGNAL_COUNTS = {
 
 @dataclass(frozen=True)
 class Deposits:
-    """Signals, column by column: the index of the event, channel code, amplitude in counts, delay
-    in ns."""
+    """Signals by column: index of the event, channel code, amplitude in counts, delay in ns."""
 
     owner: IntArray
     channel: NDArray[np.uint32]
@@ -58,7 +57,7 @@ class Deposits:
 
     @staticmethod
     def joined(parts: Sequence[Deposits]) -> Deposits:
-        """All deposits of `parts`, in their order."""
+        """Return all deposits of `parts`, in their order."""
         return Deposits(
             np.concatenate([part.owner for part in parts]),
             np.concatenate([part.channel for part in parts]),
@@ -68,7 +67,7 @@ class Deposits:
 
 
 def track_deposits(rng: Generator, tracks: IntArray, hard: NDArray[np.bool_]) -> Deposits:
-    """Signals of charged tracks; `tracks` holds the number of tracks of each event."""
+    """Return the signals of charged tracks. `tracks` is the number of tracks by event."""
     owner = np.repeat(np.arange(len(tracks)), tracks)
     roads = _distinct_roads(rng, tracks)
     crossed = rng.random((len(owner), TRACKING_LAYERS)) < EFFICIENCY
@@ -101,7 +100,7 @@ def track_deposits(rng: Generator, tracks: IntArray, hard: NDArray[np.bool_]) ->
 
 
 def neutral_deposits(rng: Generator, hard: NDArray[np.bool_]) -> Deposits:
-    """Showers of photons, which only the calorimeter sees."""
+    """Return the showers of photons, which only the calorimeter sees."""
     photons = rng.poisson(np.where(hard, 3.0, 1.0))
     owner = np.repeat(np.arange(len(hard)), photons)
     energy = 1 + rng.exponential(np.where(hard[owner], 900.0, 300.0)).astype(np.int64)
@@ -109,11 +108,11 @@ def neutral_deposits(rng: Generator, hard: NDArray[np.bool_]) -> Deposits:
 
 
 def noise_deposits(rng: Generator, count: int, mean: float | None) -> Deposits:
-    """Noise anywhere in the detector.
+    """Return noise anywhere in the detector.
 
-    With a `mean`: on average so many hits during each of `count` events, in vertex detector, straw
-    tracker and muon system only, where they change neither multiplicity nor energy. Without:
-    `count` hits in any subdetector, each with its own index and no delay.
+    With a `mean`, each of `count` events gets that many hits on average. They are only in the vertex
+    detector, straw tracker and muon system, where they change neither multiplicity nor energy.
+    Without a `mean`, there are `count` hits in any subdetector, each with its own index.
     """
     parts = [Subdetector.VERTEX, Subdetector.STRAW, Subdetector.MUON]
     if mean is None:
@@ -132,7 +131,7 @@ def noise_deposits(rng: Generator, count: int, mean: float | None) -> Deposits:
 
 
 def _distinct_roads(rng: Generator, tracks: IntArray) -> IntArray:
-    """A road for every track; no two tracks of an event share one."""
+    """Return a road for every track. No two tracks of an event share a road."""
     shuffled = rng.random((len(tracks), ROADS)).argsort(axis=1)
     taken = np.arange(ROADS) < tracks[:, None]
     return np.asarray(shuffled[taken], dtype=np.int64)
@@ -146,8 +145,10 @@ def _along(
     roads: IntArray,
     crossed: NDArray[np.bool_],
 ) -> Deposits:
-    """Ionisation in the layers of one subdetector; `crossed` has a row for each track, a column for
-    each layer."""
+    """Return the ionisation in the layers of one subdetector.
+
+    `crossed` has a row for each track and a column for each layer.
+    """
     track, layer = np.nonzero(crossed)
     amplitude = rng.gamma(4.0, SIGNAL_COUNTS[part] / 4.0, len(track)).astype(np.int64) + 1
     return _deposits(
@@ -156,14 +157,14 @@ def _along(
 
 
 def _showers(rng: Generator, owner: IntArray, roads: IntArray, counts: IntArray) -> Deposits:
-    """Energy in the calorimeter, one cell for each particle."""
+    """Return energy in the calorimeter, one cell for each particle."""
     part = Subdetector.CALORIMETER
     cells = _cells(rng, part, roads)
     return _deposits(rng, part, owner, cells, layer=np.zeros_like(cells), amplitude=counts)
 
 
 def _cells(rng: Generator, part: Subdetector, roads: IntArray) -> IntArray:
-    """A cell at random inside each road."""
+    """Return a random cell inside each road."""
     width = GEOMETRY[part].cells // ROADS
     return roads * width + rng.integers(0, width, len(roads))
 

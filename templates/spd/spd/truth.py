@@ -1,9 +1,8 @@
-"""What the simulation knows and no step sees: the true events of a run, in one JSON file beside the
-frames' folder.
+"""The true events of a run, in one JSON file that no processing step sees.
 
 `{format, version, run, period, seed, damaged_frames: [n], frames: [{frame, start_time_ns, hits,
-events: [{time_ns, multiplicity, energy_mev, hits}]}]}`; an event's `time_ns` is that of its first
-hit since the frame's start.
+events: [{time_ns, multiplicity, energy_mev, hits}]}]}`. The `time_ns` of an event is the time of
+its first hit since the frame's start.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ VERSION = 1
 
 
 class EventRecord(NamedTuple):
-    """One event, as known from the truth or as read from a ROOT file: the two compare equal.
+    """One event, from the truth or from a ROOT file, so that both can be compared.
 
     `event` counts the events of the frame from 0, `time_ns` is the first hit's time in ns since
     1970 UTC.
@@ -40,7 +39,7 @@ class EventRecord(NamedTuple):
 
 
 def frame_truth(frame: int, start_time_ns: int, hits: int, events: TrueEvents) -> dict[str, Any]:
-    """One entry of `frames`."""
+    """Return the entry of `frames` for one frame."""
     columns = (events.time_ns, events.multiplicity, events.energy_mev, events.hits)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     names = ("time_ns", "multiplicity", "energy_mev", "hits")
@@ -53,14 +52,18 @@ def frame_truth(frame: int, start_time_ns: int, hits: int, events: TrueEvents) -
 
 
 def write_truth(path: Path, truth: Mapping[str, Any]) -> None:
-    """Write a run's truth, all of it or nothing."""
+    """Write the truth of a run, so that no reader sees an incomplete file."""
     write_complete(
         path, json.dumps({"format": FORMAT, "version": VERSION, **truth}, indent=1).encode() + b"\n"
     )
 
 
 def read_truth(path: Path) -> dict[str, Any]:
-    """A run's truth; raises ValueError where `path` holds something else."""
+    """Return the truth of a run.
+
+    Raises:
+        ValueError: `path` is no truth file of this version.
+    """
     truth: dict[str, Any] = json.loads(path.read_text())
     if (truth.get("format"), truth.get("version")) != (FORMAT, VERSION):
         raise ValueError(f"{path} is not a truth file of version {VERSION}")
@@ -75,8 +78,10 @@ def expected_events(
     min_calorimeter_energy: float = DEFAULT_MIN_CALORIMETER_ENERGY,
     damaged: bool = False,
 ) -> list[EventRecord]:
-    """The events that must survive the filter, in order; those of damaged frames only if
-    `damaged`."""
+    """Return the events that must pass the filter, in order.
+
+    Events of damaged frames are included only if `damaged` is true.
+    """
     truth = read_truth(truth_file)
     left_out = set() if damaged else set(truth["damaged_frames"])
     expected = []

@@ -1,5 +1,4 @@
-"""`spd-verify`: checks that a frame's events are what they claim to be, and draws the monitoring
-histograms."""
+"""`spd-verify` checks that a frame's events are consistent, and makes monitoring histograms."""
 
 from __future__ import annotations
 
@@ -17,8 +16,11 @@ from spd.quantities import calorimeter_energy, owners, track_multiplicity
 
 
 def verify(block: EventBlock, source: Path) -> None:
-    """Raise BadData, naming `source`, with the first thing that is wrong with `block`: counts,
-    order or ranges."""
+    """Check counts, order, ranges, quantities and cuts of `block`.
+
+    Raises:
+        BadData: `block` is wrong; the error has the first finding and names `source`.
+    """
     for check in _CHECKS:
         reason = check(block)
         if reason is not None:
@@ -123,7 +125,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `spd-verify`."""
+    """Run `spd-verify` and return its exit code."""
     parser = Parser(
         prog="spd-verify", description="Check the events of one frame and draw its histograms."
     )
