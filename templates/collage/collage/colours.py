@@ -13,7 +13,8 @@ PAPER = (255, 255, 255)
 def to_rgb(image: Image.Image) -> Image.Image:
     """The same picture in 8-bit sRGB: grey of 16 bits by its upper ones, of 32 bits or real numbers
     from its darkest to its brightest, transparent parts on white paper, other colour spaces by
-    their ICC profile."""
+    their ICC profile.
+    """
     if image.mode.startswith("I;16"):
         return _stretched(image.convert("I"), 0, 0xFFFF)
     if image.mode in {"I", "F"}:

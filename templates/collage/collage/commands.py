@@ -1,5 +1,6 @@
 """`collage-resize`: one photo to the height of the picture. `collage-concat`: neighbours side by
-side. `collage-plain`: the whole picture by one program, as what a workflow's is compared with."""
+side. `collage-plain`: the whole picture by one program, as what a workflow's is compared with.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def _parser(name: str, description: str, *, scales: bool) -> Parser:
 
 
 def resize_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `collage-resize`."""
+    """Run `collage-resize` and return its exit code."""
     parser = _parser(
         "collage-resize", "Scale a photo to a height; its aspect is kept.", scales=True
     )
@@ -62,14 +63,14 @@ def resize_main(argv: Sequence[str] | None = None) -> int:
 
 
 def concat_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `collage-concat`."""
+    """Run `collage-concat` and return its exit code."""
     parser = _parser("collage-concat", "Put pictures of one height side by side.", scales=False)
     parser.add_argument("pictures", type=Path, nargs="*", help="from left to right")
     return run_command(parser, _concat, argv)
 
 
 def plain_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `collage-plain`."""
+    """Run `collage-plain` and return its exit code."""
     parser = _parser(
         "collage-plain", "Make the collage of photos in the order of their times.", scales=True
     )

@@ -1,5 +1,6 @@
 """Old computers, as the source of this system simulates them: slow, mortal, and some of them broken
-in one way."""
+in one way.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ class Way(StrEnum):
 @dataclass
 class OldComputer:
     """``factor``: how mortal it is, 0: not at all. ``speed_up``: so many times as fast as time
-    runs. ``delay``: seconds that a job takes, before speed-up."""
+    runs. ``delay``: seconds that a job takes, before speed-up.
+    """
 
     name: str
     random: Random
@@ -53,5 +55,6 @@ class OldComputer:
 
     def dies(self, seconds: float) -> bool:
         """Does it, ``seconds`` after the last look? By the source: with the chance factor × seconds
-        / 100."""
+        / 100.
+        """
         return self.random.random() < self.factor * seconds * self.speed_up / 100

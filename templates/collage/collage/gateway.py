@@ -1,6 +1,7 @@
 """What stands between a pilot and the WMS where an old computer is played: it lets the pilot's
 calls through, makes every job take as long as it does on that computer, and does wrong what that
-does wrong. The pilot is a real one, and knows nothing of it."""
+does wrong. The pilot is a real one, and knows nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ _Body = dict[str, Any]
 class _Job:
     """``started``: tick at which it was given the job; ``done_at``: tick at which the computer is
     done with it; ``begun``: when it started, as heartbeats say it. ``is_told``: the pilot has
-    reported it. ``given_up``: it is somebody else's."""
+    reported it. ``given_up``: it is somebody else's.
+    """
 
     started: float
     done_at: float
@@ -50,7 +52,8 @@ class _Job:
 @dataclass
 class Statistics:
     """What a worker has delivered. ``seconds``: of its finished jobs together; ``too_late``: jobs
-    that were somebody else's by then."""
+    that were somebody else's by then.
+    """
 
     finished: int = 0
     failed: int = 0

@@ -122,7 +122,7 @@ def _write(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `collage-images`."""
+    """Run `collage-images` and return its exit code."""
     parser = Parser(prog="collage-images", description="Draw photos, and date them in their order.")
     add = parser.add_argument
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the photos")

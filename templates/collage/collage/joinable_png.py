@@ -106,7 +106,8 @@ def is_joinable(path: Path) -> bool:
 
 def combine_adler(first: int, second: int, length: int) -> int:
     """Return the Adler-32 of data whose end has ``length`` bytes and the checksum ``second``, and
-    whose beginning has the checksum ``first`` (RFC 1950, section 8.2)."""
+    whose beginning has the checksum ``first`` (RFC 1950, section 8.2).
+    """
     low = ((first & 0xFFFF) + (second & 0xFFFF) - 1) % _ADLER_BASE
     high = ((first >> 16) + (second >> 16) + length * (first & 0xFFFF) - length) % _ADLER_BASE
     return high << 16 | low

@@ -12,5 +12,5 @@ PARTS = ("workflow.cwl", "tools")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `collage-pack`."""
+    """Run `collage-pack` and return its exit code."""
     return pack_main("collage-pack", FOLDER, PARTS, argv)

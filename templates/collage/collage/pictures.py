@@ -21,7 +21,8 @@ MAX_OPEN = 64
 
 def resize(path: Path, height: int, max_megapixels: float = MAX_MEGAPIXELS) -> Image.Image:
     """The photo, upright, in sRGB, `height` pixels high; its width keeps the aspect, and is 1 at
-    least. Raises MissingInput, or BadData for what is no photo or too large, now or then."""
+    least. Raises MissingInput, or BadData for what is no photo or too large, now or then.
+    """
     photo = read_upright(path, max_megapixels)
     width = max(1, round(photo.width * height / photo.height))
     check_size(path, (width, height), max_megapixels, "scaled, the image would have")
@@ -30,7 +31,8 @@ def resize(path: Path, height: int, max_megapixels: float = MAX_MEGAPIXELS) -> I
 
 def write_picture(picture: Image.Image, path: Path) -> None:
     """Write an RGB picture as PNG: nothing is lost, and its width is bounded by nothing that
-    matters (2³¹ - 1)."""
+    matters (2³¹ - 1).
+    """
     with completed(path) as partial:
         write_joinable(picture, partial)
 

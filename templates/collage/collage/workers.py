@@ -42,7 +42,8 @@ _SETTINGS = {"SLUICE_PILOT_SLOTS": "1", "SLUICE_PILOT_CONTAINERS": "[]"}
 class Worker:
     """``fate``: how it ended, ``died``, ``stopped`` or why its pilot ended by itself; empty: it is
     at work. ``dies_after``: seconds after its first job; None: by the rule. ``token``: file with
-    what it registers with."""
+    what it registers with.
+    """
 
     computer: OldComputer
     folder: Path
@@ -190,7 +191,7 @@ def above_zero(text: str) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `collage-workers`."""
+    """Run `collage-workers` and return its exit code."""
     parser = Parser(
         prog="collage-workers", description="Run pilots that behave like old computers."
     )

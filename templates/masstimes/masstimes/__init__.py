@@ -1,2 +1,3 @@
 """The programs of the pack templates/masstimes: from web sites of parishes to a table of the times
-of their masses."""
+of their masses.
+"""

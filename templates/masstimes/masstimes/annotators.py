@@ -1,5 +1,6 @@
 """People who answer, made up: careful ones, careless ones, and some who do not look. Each has a
-browser of its own, and goes the way of the real page, by HTTP."""
+browser of its own, and goes the way of the real page, by HTTP.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +65,8 @@ class Annotator:
 
     async def answer(self, link: str, stop: asyncio.Event) -> None:
         """Opens the link, and answers what is shown until told to stop. Raises
-        ``httpx.HTTPError``; ``LookupError`` for an item that it knows nothing of."""
+        ``httpx.HTTPError``; ``LookupError`` for an item that it knows nothing of.
+        """
         agent = {"User-Agent": self.name}
         async with http_client(link, follow_redirects=True, headers=agent, timeout=60) as browser:
             page = str((await browser.get(link)).raise_for_status().url)

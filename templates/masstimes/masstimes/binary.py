@@ -23,7 +23,8 @@ _WITH_MARK = (
 def is_binary(body: bytes) -> bool:
     """Algorithm 4 of the source, on the first ``LOOKED_AT`` bytes: empty, or valid Unicode, is
     text; with a NUL it is binary, or with too many control codes or codes from 160 on. The parts
-    are of ``LOOKED_AT``, also where there are fewer bytes."""
+    are of ``LOOKED_AT``, also where there are fewer bytes.
+    """
     first = body[:LOOKED_AT]
     if not first or _is_unicode(first):
         return False

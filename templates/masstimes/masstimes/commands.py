@@ -1,5 +1,6 @@
 """`mt-text`: pages as text. `mt-filter`: those that may have times of masses. `mt-hours`: what may
-be a time on them. `mt-rules`: times under headings. Each reads and writes JSON Lines."""
+be a time on them. `mt-rules`: times under headings. Each reads and writes JSON Lines.
+"""
 
 from __future__ import annotations
 
@@ -84,20 +85,20 @@ def _parser(name: str, description: str, *, reads: str) -> Parser:
 
 
 def text_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-text`."""
+    """Run `mt-text` and return its exit code."""
     parser = _parser("mt-text", "Make text of the HTML of pages.", reads="pages as crawled")
     return run_command(parser, partial(_work, _as_text, CRAWLED), argv)
 
 
 def filter_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-filter`."""
+    """Run `mt-filter` and return its exit code."""
     about = "Keep pages that may have times of masses, by address, link and text."
     parser = _parser("mt-filter", about, reads="pages, as HTML or as text")
     return run_command(parser, partial(_work, _wanted, ("url", "link_text")), argv)
 
 
 def hours_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-hours`."""
+    """Run `mt-hours` and return its exit code."""
     parser = _parser("mt-hours", "Find what may be a time of a mass.", reads="pages as text")
     parser.add_argument(
         "--around",
@@ -110,7 +111,7 @@ def hours_main(argv: Sequence[str] | None = None) -> int:
 
 
 def rules_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-rules`."""
+    """Run `mt-rules` and return its exit code."""
     about = "Find times under headings of Sundays and weekdays."
     parser = _parser("mt-rules", about, reads="pages as text")
     return run_command(parser, partial(_work, _orders, _TEXT), argv)

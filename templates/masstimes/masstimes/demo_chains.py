@@ -1,5 +1,6 @@
 """The chains of `make masstimes-demo`: published templates, what begins by itself, what comes of
-it."""
+it.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ async def begin_crawl(
     connection: Connection, parishes: Sequence[Path], name: str, *, known: Path | None = None
 ) -> Chain:
     """By itself, as the template takes data sets of this type; with what is ``known``, it is asked
-    for."""
+    for.
+    """
     meta: dict[str, Any] = {"type": "mt-parishes", "contact": "", "delays": 0.1, "timeout": 5.0}
     new = NewDataset(name=name, meta=meta, on_demand=known is not None)
     dataset = await upload_files(connection, parishes, dataset=new)

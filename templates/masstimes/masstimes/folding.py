@@ -1,5 +1,6 @@
 """Words as they are compared: small letters, without the marks of Polish ones, which many pages
-leave out."""
+leave out.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """How the programs ask servers that are not ours: who asks, how long they wait, when they give
-up."""
+up.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class Refused(CommandError):
 class Manners:
     """``contact``: an address by which who runs a server finds who asks. Seconds: ``pause`` between
     two requests, ``max_wait`` for one that is repeated. ``repeats``: of one request in a row.
-    ``delays``: factor of all that is waited, for tests."""
+    ``delays``: factor of all that is waited, for tests.
+    """
 
     contact: str
     pause: float = 1.0

@@ -23,7 +23,8 @@ Line = Mapping[str, Any]
 
 def read_lines(path: Path, *, fields: Iterable[str]) -> Iterator[dict[str, Any]]:
     """One after the other; a file may be larger than the memory. ``fields``: each has to be there,
-    and a text. Raises ``MissingInput``, ``BadData``, which names the line."""
+    and a text. Raises ``MissingInput``, ``BadData``, which names the line.
+    """
     wanted = tuple(fields)
     try:
         with path.open("rb") as file:

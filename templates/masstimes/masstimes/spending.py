@@ -1,5 +1,6 @@
 """A bound for what is done with foreign pages: some make Python's own parsers take time that grows
-with the square of their length."""
+with the square of their length.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class SpentTooMuch(Exception):
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
     """Seconds of a core. Raises ``SpentTooMuch`` from within; not in other threads than the first,
-    which cannot be interrupted."""
+    which cannot be interrupted.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,1 +1,1 @@
-"""Programs of the pack `templates/ocr`: scanned pages become transcriptions, by pero-ocr."""
+"""Programs of the pack `templates/ocr`, which transcribe scanned pages with pero-ocr."""

@@ -1,4 +1,4 @@
-"""The characters that generated scans are written with and that the small model reads."""
+"""The characters of generated scans, which the small model reads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import string
 
 DIACRITICS = "áčďéěíňóřšťúůýžÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ"
 
-#: Printable ASCII and Czech, in the order of the model's outputs.
+#: Printable ASCII and Czech letters, in the order of the model's outputs.
 CHARACTERS = "".join(
     [" ", string.digits, string.ascii_lowercase, string.ascii_uppercase, string.punctuation]
 ) + (DIACRITICS)

@@ -1,4 +1,4 @@
-"""ALTO: the words of what pero-ocr writes, and its version 2 made version 4."""
+"""ALTO: the words of pero-ocr's output, and its conversion from version 2 to version 4."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from lxml import etree
 
 from ocr.page_xml import Box, Word
 
-#: What pero-ocr writes.
+#: The version that pero-ocr writes.
 OLD = "http://www.loc.gov/standards/alto/ns-v2#"
 NAMESPACE = "http://www.loc.gov/standards/alto/ns-v4#"
 _SCHEMA = f"{NAMESPACE} http://www.loc.gov/standards/alto/v4/alto-4-4.xsd"
@@ -22,7 +22,7 @@ def _parse(alto: str) -> etree._Element:
 
 
 def words_of_lines(alto: str) -> Iterator[list[Word]]:
-    """The words of each line, in pero-ocr's order."""
+    """Yield the words of each line, in pero-ocr's order."""
     for line in _parse(alto).iter(f"{{{OLD}}}TextLine"):
         yield [
             Word(word.get("CONTENT"), _box(word), word.get("WC"))
@@ -35,10 +35,9 @@ def _box(element: etree._Element) -> Box:
 
 
 def alto_4(alto: str, lines: list[tuple[str, list[Word]]]) -> bytes:
-    """What pero-ocr wrote, in version 4, with these lines (id, words) in place of those it guessed.
+    """Return pero-ocr's ALTO in version 4, with `lines` (id, words) instead of its own lines.
 
-    Version 4 calls `Processing` what was `OCRProcessing`, and is the same in all else that pero-ocr
-    writes.
+    Version 4 renames `OCRProcessing` to `Processing`. All else that pero-ocr writes is equal.
     """
     old = _parse(alto)
     for element in old.iter(etree.Element):

@@ -1,4 +1,4 @@
-"""What happens to printed pages before and while they are scanned."""
+"""Defects of printed pages, from their use and from scanning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Grey = NDArray[np.uint8]
 
 
 def _noise(pixels: Grey, random: Random) -> Grey:
-    """A grainy sensor, and specks of dust."""
+    """Add the grain of a sensor, and specks of dust."""
     generator = np.random.Generator(np.random.PCG64(random.getrandbits(64)))
     grain = generator.normal(0.0, random.uniform(8.0, 16.0), pixels.shape)
     noisy = np.clip(pixels + grain, 0, 255)
@@ -24,7 +24,7 @@ def _noise(pixels: Grey, random: Random) -> Grey:
 
 
 def _skew(pixels: Grey, random: Random) -> Grey:
-    """A sheet that lay askew: up to one degree."""
+    """Turn the page by up to one degree."""
     angle = random.choice((-1, 1)) * random.uniform(0.2, 1.0)
     paper = int(pixels[0, 0])
     turned = Image.fromarray(pixels).rotate(angle, Image.Resampling.BICUBIC, fillcolor=paper)
@@ -32,7 +32,7 @@ def _skew(pixels: Grey, random: Random) -> Grey:
 
 
 def _stains(pixels: Grey, random: Random) -> Grey:
-    """Rings and spots of what was spilt, and a fold."""
+    """Add rings, spots and a fold."""
     height, width = pixels.shape
     shade = Image.new("L", (width, height), 255)
     pen = ImageDraw.Draw(shade)

@@ -1,4 +1,4 @@
-"""`ocr-check-config`: can pero-ocr work with a configuration? Asked before it is put anywhere."""
+"""`ocr-check-config` checks that pero-ocr accepts a configuration, before it is uploaded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-check-config`."""
+    """Run `ocr-check-config` and return its exit code."""
     parser = Parser(
         prog="ocr-check-config",
         description="Load a configuration as the tools do; 78 and a sentence if that fails.",

@@ -1,4 +1,4 @@
-"""Pages that are damaged on purpose: what scanners, disks and people hand over besides scans."""
+"""Pages that are damaged on purpose, as scanners, disks and people damage them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def _blank(_content: bytes, file_format: Format) -> bytes:
 
 
 def _png_of_size(width: int, height: int) -> bytes:
-    """A PNG file that says it has so many pixels; its first rows are there, compressed well."""
+    """Return a PNG file whose header declares that size.
+
+    It contains at most the first 64 rows, compressed well.
+    """
     header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     rows = zlib.compress(bytes((width + 1) * min(height, 64)), 9)
     return _PNG + _chunk(b"IHDR", header) + _chunk(b"IDAT", rows) + _chunk(b"IEND", b"")
@@ -51,7 +54,7 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum)
 
 
-#: By name; each makes the damaged file of a whole one.
+#: Functions by name. Each returns a damaged copy of a page's file.
 DAMAGES: dict[str, Callable[[bytes, Format], bytes]] = {
     "cut": _cut,
     "text": _text,

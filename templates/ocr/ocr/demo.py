@@ -1,12 +1,14 @@
-"""`make ocr-demo`: two volumes of scanned pages through the whole system, on this machine.
+"""Send two volumes of scanned pages through a whole system on this machine.
 
-The first is at work when a configuration changes and the second comes, with a higher rank: the
-first keeps the configuration that it began with, the second gets the new one and overtakes. One
-page is damaged on purpose. All that is printed and written comes from the system's answers and from
-the files that it gives, except what really stands on the pages.
+`make ocr-demo` runs this program. During the first volume, a configuration changes and the second
+volume comes with a higher rank. The first volume keeps its configuration. The second one gets the
+new configuration and overtakes the first. One page is damaged on purpose.
 
-With `--url` through a system that runs already: it has to have an input storage that this machine
-sees at the same path, and pilots that find the programs.
+With `--url`, the volumes go through a system that runs already. That system needs an input storage
+that this machine sees at the same path, and pilots that find the programs.
+
+The figures come from the system's answers and its files. Only the true text comes from the
+generator.
 """
 
 from __future__ import annotations
@@ -37,10 +39,10 @@ from sluice.contracts.templates import Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.os_errors import sentence_of
 
-#: What pages take turns in being.
+#: The kinds of pages, repeated in this order.
 KINDS = ("clean", "clean", "noise", "clean", "skew", "clean", "columns", "clean", "stains", "clean")
 ASSETS = {"ocr-layout": PACK / "config" / "layout", "ocr-model": PACK / "config" / "ocr"}
-#: What changes in the middle: shorter lines than before are found.
+#: The change of the configuration: pero-ocr also finds shorter lines.
 CHANGE = ("MINIMUM_LENGTH = 6", "MINIMUM_LENGTH = 5")
 
 
@@ -70,7 +72,7 @@ async def _change_layout(connection: Connection, folder: Path) -> None:
 async def _carry_all(
     connection: Connection, template: Template, folder: Path, plans: Sequence[PlannedVolume]
 ) -> list[CarriedVolume]:
-    """The second volume comes when a quarter of the first has been transcribed."""
+    """Process the volumes, the second after a quarter of the first has been transcribed."""
     first, second = plans
     middle = asyncio.Event()
     with new_progress() as bars:
@@ -132,7 +134,7 @@ def _close(folder: Path, volumes: Sequence[CarriedVolume], started: float) -> in
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`python -m ocr.demo`."""
+    """Run `python -m ocr.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     add = parser.add_argument
     add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")

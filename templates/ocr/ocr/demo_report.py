@@ -1,4 +1,4 @@
-"""What the demonstration says at its end, and writes to `summary.json`."""
+"""The report at the end of the demonstration, on the terminal and in `summary.json`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from ocr.demo_volume import CarriedVolume
 from sluice.cli.output import out, print_table
 from sluice.contracts.states import ChainState
 
-#: Share of wrong characters on clean pages that is allowed.
+#: The allowed share of wrong characters on clean pages.
 MOST_WRONG = 0.02
 
 
 def summary_of(volumes: Sequence[CarriedVolume], seconds: float) -> dict[str, Any]:
-    """`cer` is of the clean pages; `status` is `finished` where all is as it should be."""
+    """Return the content of `summary.json`.
+
+    `cer` is the character error rate of the clean pages. `status` is `finished` if all results are
+    as expected.
+    """
     kinds = _kinds(volumes)
     pages = sum(volume.plan.pages for volume in volumes)
     failed = [page for volume in volumes for page in volume.failed_pages()]
@@ -54,7 +58,7 @@ def summary_of(volumes: Sequence[CarriedVolume], seconds: float) -> dict[str, An
 
 
 def _kinds(volumes: Sequence[CarriedVolume]) -> dict[str, float]:
-    """The share of wrong characters by kind of page."""
+    """Return the share of wrong characters by kind of page."""
     sums: dict[str, tuple[int, int]] = {}
     for volume in volumes:
         for kind, found in volume.kinds.items():
@@ -64,7 +68,7 @@ def _kinds(volumes: Sequence[CarriedVolume]) -> dict[str, float]:
 
 
 def print_report(volumes: Sequence[CarriedVolume], summary: Mapping[str, Any]) -> None:
-    """A table of steps, what failed and why, a table of volumes, one of kinds of pages."""
+    """Print tables of steps, volumes and kinds of pages, and the reasons of failures."""
     out.print()
     print_table(
         ["volume", "step", "state", "jobs", "failed"],

@@ -1,4 +1,4 @@
-"""A volume of the demonstration: as it is planned, and after its way through the system."""
+"""A volume of the demonstration, as planned and as processed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from sluice.contracts.states import ChainState
 from sluice.contracts.tasks import Job
 from sluice.contracts.templates import Template
 
-#: What a tool writes into its log when it has loaded a configuration.
+#: Tools write this into their log when they have loaded a configuration.
 LOADED = ": loaded "
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedVolume:
-    """`damaged`: the number of a page."""
+    """A volume to generate. `damaged` is the number of a page to damage."""
 
     name: str
     seed: int
@@ -37,15 +37,18 @@ class PlannedVolume:
     damaged: int | None = None
 
     def damaged_pages(self) -> list[str]:
-        """The names of pages that cannot be read."""
+        """Return the names of the pages that are damaged on purpose."""
         return [] if self.damaged is None else [page_name(self.name, self.damaged)]
 
 
 @dataclass(slots=True)
 class CarriedVolume:
-    """A volume that has ended. `configuration`: the version of the layout's that it was given;
-    `loads`: how often its jobs have loaded one; `kinds`: what is wrong in it, by kind of page;
-    times are of one clock."""
+    """A volume after its way through the system.
+
+    `configuration` is the version of the layout configuration that it used. `loads` is the number
+    of times that its jobs loaded a configuration. `kinds` are the errors by kind of page. Times are
+    of the monotonic clock.
+    """
 
     plan: PlannedVolume
     chain: Chain
@@ -60,17 +63,17 @@ class CarriedVolume:
 
     @property
     def seconds(self) -> float:
-        """From the closed data set to the end."""
+        """Return the time from the closed data set to the end."""
         return self.ended - self.started
 
     def failed_pages(self) -> list[str]:
-        """The names of pages of which a job has failed for good."""
+        """Return the names of the pages with a job that failed permanently."""
         return sorted(
             {Path(name).name.split(".")[0] for _, job in self.failures for name in job.inputs[:1]}
         )
 
     def in_order(self) -> bool:
-        """Every page but the damaged ones is there once, and in order."""
+        """Return whether each undamaged page is there once, and in order."""
         names = [page_name(self.plan.name, number) for number in range(1, self.plan.pages + 1)]
         wanted = [name for name in names if name not in self.plan.damaged_pages()]
         return [output.path.stem for output in self.outputs if output.output == "pages"] == wanted
@@ -86,7 +89,10 @@ async def carry(
     progress: StepBars,
     middle: asyncio.Event,
 ) -> CarriedVolume:
-    """`middle` is set when a quarter of its pages are transcribed."""
+    """Send a volume through the system, and return its results.
+
+    `middle` is set when a quarter of its pages are transcribed.
+    """
     scans = sorted((folder / "scans" / plan.name).iterdir())
     dataset = await upload_files(
         connection, scans, dataset=NewDataset(name=plan.name, on_demand=True)
@@ -138,7 +144,7 @@ async def _configuration(connection: Connection, chain: Chain) -> int | None:
 
 
 async def _loads(connection: Connection, tasks: Sequence[ChainTask]) -> int:
-    """By the logs of all jobs of the steps that load anything."""
+    """Return the number of loads in the logs of all jobs that load a configuration."""
     loads = 0
     for task in tasks:
         if task.step in ("layout", "transcribe"):
@@ -149,7 +155,13 @@ async def _loads(connection: Connection, tasks: Sequence[ChainTask]) -> int:
 
 
 async def _log(connection: Connection, job: int) -> str:
-    """It comes to its storage after the job has been reported. Raises `NotFound`."""
+    """Return the log of a job.
+
+    The log reaches its storage after the report of the job, so this function waits for it.
+
+    Raises:
+        NotFound: The log is not there after 30 seconds.
+    """
     deadline = time.monotonic() + 30
     while True:
         try:

@@ -1,7 +1,6 @@
-"""`ocr-dummy`: a stage that takes as long as it is told to and does nothing else.
+"""`ocr-dummy` is a stage that takes a given time and does nothing else.
 
-For trying out how work is shared, without models. `ocr-dummy-pages` (`dummy_pages.py`) writes the
-pages.
+It tests scheduling without models. `ocr-dummy-pages` (`dummy_pages.py`) writes the pages.
 """
 
 from __future__ import annotations
@@ -30,13 +29,19 @@ from sluice.warm import serve
 
 
 def duration(size: float, scale: float, difference: float, random: Random) -> float:
-    """Seconds that a page of that size takes: size × scale and a random difference,
-    uniform in both directions; never below 0."""
+    """Return the seconds that a page of that size takes, at least 0.
+
+    The time is size × scale plus a random difference, uniform in both directions.
+    """
     return max(0.0, size * scale + random.uniform(-difference, difference))
 
 
 def read_page(path: Path) -> dict[str, Any]:
-    """Its size, and the stages that it has been through. Raises BadData where it is no dummy."""
+    """Return a page with its size and the stages that it has passed.
+
+    Raises:
+        BadData: The file is no page of `ocr-dummy-pages`.
+    """
     try:
         page = json.loads(read_input(path))
     except ValueError as error:
@@ -54,7 +59,7 @@ def _work(arguments: argparse.Namespace) -> None:
     if arguments.faster <= 0:
         raise UsageError(f"--faster {arguments.faster:g} is not above 0")
     page = read_page(arguments.page)
-    # The same page takes the same time, wherever and however often it is worked on.
+    # The same page takes the same time on each node and in each attempt.
     random = Random(f"{arguments.seed}/{arguments.stage}/{page['name']}")  # noqa: S311 - no secret
     seconds = duration(page["size"], arguments.scale, arguments.difference, random)
     time.sleep(seconds / arguments.faster)
@@ -63,7 +68,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """One page."""
+    """Run `ocr-dummy` on one page, and return its exit code."""
     parser = Parser(prog="ocr-dummy", description="Take as long for a page as it is told to.")
     add = parser.add_argument
     add("page", type=Path, help="a page of ocr-dummy-pages, or of a stage before")
@@ -77,5 +82,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command() -> None:
-    """Entry point of `ocr-dummy`."""
+    """Run `ocr-dummy` once, or as a warm worker."""
     serve(main)

@@ -1,7 +1,7 @@
-"""`ocr-dummy-pages`: write series of pages for `ocr-dummy`, and register them as data sets.
+"""`ocr-dummy-pages` writes series of pages for `ocr-dummy`, and registers them as data sets.
 
-A page is a JSON file that holds its size. Sizes are drawn uniformly from an interval, and series
-follow each other at a fixed period, so that a constant load can be put on a system.
+A page is a JSON file that contains its size. Sizes are drawn uniformly from an interval. Series
+follow each other at a fixed period, which puts a constant load on a system.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class NotRegistered(CommandError):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-dummy-pages`."""
+    """Run `ocr-dummy-pages` and return its exit code."""
     parser = Parser(prog="ocr-dummy-pages", description="Write pages that are nothing but a size.")
     add = parser.add_argument
     add("--out", type=Path, required=True, metavar="DIR", help="folder for the pages")

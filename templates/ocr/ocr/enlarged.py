@@ -1,8 +1,8 @@
-"""pero-ocr's finder of regions by thresholds, on the page enlarged.
+"""pero-ocr's threshold-based region finder on an enlarged page, with dents in regions removed.
 
-It counts in pixels of fine scans and cannot be told otherwise: columns closer than 90 pixels become
-one. And what it finds has dents, at short lines; of a line that leaves its region and comes back
-pero-ocr's finder of lines takes nothing.
+The finder's distances are fixed in pixels of fine scans: it joins columns closer than 90 pixels.
+Its regions have dents at short lines. pero-ocr's line finder drops a line that leaves its region
+and comes back.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 from pero_ocr.core.layout import PageLayout
 
-#: What is ours in a section of pero-ocr's.
+#: The key of this module in a section of pero-ocr's configuration.
 KEY = "ENLARGE"
 METHOD = "REGION_SIMPLE_THRESHOLD"
 
 
 class Enlarged:
-    """Finds regions of a page, which come back as they are on the page itself, without dents."""
+    """A region finder that enlarges the page and returns convex regions in its coordinates."""
 
     def __init__(self, parser: Any, factor: float) -> None:
         self._parser = parser
         self._factor = factor
 
     def process_page(self, image: NDArray[np.uint8], layout: PageLayout) -> PageLayout:
-        """As pero-ocr calls it."""
+        """Find the regions of a page. pero-ocr calls this method."""
         larger = cv2.resize(
             image, None, fx=self._factor, fy=self._factor, interpolation=cv2.INTER_CUBIC
         )
@@ -40,7 +40,11 @@ class Enlarged:
 
 
 def as_configured(section: configparser.SectionProxy, parser: Any) -> Any:
-    """The parser, enlarged where its section says so. Raises ValueError."""
+    """Return the parser, enlarged if its section asks for that.
+
+    Raises:
+        ValueError: The factor is not valid, or the method is another one.
+    """
     if KEY not in section:
         return parser
     if section.get("METHOD") != METHOD:

@@ -1,4 +1,4 @@
-"""`ocr-export`: a transcribed page as ALTO 4 and as plain text. No model is needed for that."""
+"""`ocr-export` writes a transcribed page as ALTO 4 and as plain text, without a model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from sluice.warm import serve
 
 
 def plain_text(page: list[list[str]]) -> str:
-    """A line of text for each line, an empty one between regions."""
+    """Return a line of text for each line, with an empty line between regions."""
     return "\n".join("".join(f"{line}\n" for line in lines) for lines in page if lines)
 
 
 def export(path: Path) -> tuple[bytes, str]:
-    """ALTO and text of a page. Raises BadData where it is none."""
+    """Return the ALTO and the text of a page.
+
+    Raises:
+        BadData: The file is no page that pero-ocr can export.
+    """
     from pero_ocr.core.layout import PageLayout, create_ocr_processing_element  # noqa: PLC0415
 
     tree = parse_page(path)
@@ -31,8 +35,8 @@ def export(path: Path) -> tuple[bytes, str]:
         written = [line for line in lines if text_of(line).strip()]
         texts.append([text_of(line) for line in written])
         words.extend((line.get("id"), words_of(line)) for line in written)
-    # pero-ocr warns of every line that it has no logits of: places and confidences of its words are
-    # in the page already.
+    # pero-ocr warns about lines without logits. The page already has the positions and
+    # confidences of the words.
     logging.getLogger("pero_ocr.core.layout").setLevel(logging.ERROR)
     processing = create_ocr_processing_element(
         software_version_str="0.7.0",
@@ -55,7 +59,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """One page."""
+    """Run `ocr-export` on one page, and return its exit code."""
     parser = Parser(prog="ocr-export", description="Write a transcribed page as ALTO and text.")
     parser.add_argument("page", type=Path, help="its PAGE XML, of ocr-transcribe")
     add = parser.add_argument
@@ -65,5 +69,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command() -> None:
-    """Entry point of `ocr-export`."""
+    """Run `ocr-export` once, or as a warm worker."""
     serve(main)

@@ -1,4 +1,4 @@
-"""The fonts of generated scans, from packages of Debian."""
+"""The fonts of generated scans, from Debian packages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PIL import ImageFont
 
 FOLDER = Path("/usr/share/fonts/truetype")
 
-#: By the package that has them. Each knows all characters of the alphabet.
+#: Fonts by Debian package. Each font has all characters of the alphabet.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "fonts-dejavu-core": (
         "dejavu/DejaVuSans.ttf",
@@ -38,8 +38,12 @@ class MissingFont(CommandError):
 
 
 def load_font(font: str, size: int) -> ImageFont.FreeTypeFont:
-    """That one of `FONTS`; raises MissingFont with the package that has it."""
-    if not (FOLDER / font).is_file():  # Pillow would look for it elsewhere
+    """Return one of `FONTS` in that size.
+
+    Raises:
+        MissingFont: The font is not installed; the error names its package.
+    """
+    if not (FOLDER / font).is_file():  # Pillow would look elsewhere
         raise MissingFont(font)
-    # The basic engine draws the same whether or not libraqm is there.
+    # The basic engine draws the same pixels with and without libraqm.
     return ImageFont.truetype(FOLDER / font, size, layout_engine=ImageFont.Layout.BASIC)

@@ -1,4 +1,4 @@
-"""Images as files: written the same way each time, read with their size looked at first."""
+"""Image files: reproducible output, and input with a size check."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pack_command import BadData
 from pack_images import read_upright
 from PIL import Image
 
-#: Above that an image is refused unless somebody asks for more: DIN A2 at 600 dpi has 140.
+#: The default limit for images. DIN A2 at 600 dpi has 140 megapixels.
 MAX_MEGAPIXELS = 150.0
 
 
 def encode_image(pixels: NDArray[np.uint8], file_format: Literal["png", "jpg"]) -> bytes:
-    """The bytes of a grey image."""
+    """Return the bytes of a grey image."""
     buffer = io.BytesIO()
     if file_format == "png":
         Image.fromarray(pixels).save(buffer, "PNG")
@@ -27,12 +27,15 @@ def encode_image(pixels: NDArray[np.uint8], file_format: Literal["png", "jpg"]) 
 
 
 def read_page_image(path: Path, max_megapixels: float = MAX_MEGAPIXELS) -> NDArray[np.uint8]:
-    """Pixels in the order blue, green, red, upright, as pero-ocr wants them.
+    """Return upright pixels in the order blue, green, red, as pero-ocr needs them.
 
-    Nothing is decoded before its size is known to be within bounds. Of more than 8 bits a pixel the
-    upper ones are taken, and what is transparent lies on white paper. Raises MissingInput, or
-    BadData for what is no image, has no or too many pixels, ends too early, is several pages, or
-    has pixels that are no whole numbers.
+    Nothing is decoded before its size is known to be within bounds. Images of 16 bits keep the
+    upper 8. Transparent images get a white background.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+        BadData: The file is no image, has no or too many pixels, is incomplete, has several pages,
+            or has floating-point pixels.
     """
     upright = read_upright(path, max_megapixels, one_page=True)
     if upright.mode == "F":
@@ -46,6 +49,6 @@ def read_page_image(path: Path, max_megapixels: float = MAX_MEGAPIXELS) -> NDArr
 
 
 def _with_8_bits(image: Image.Image) -> Image.Image:
-    """A grey image of 16 bits, which Pillow would cut off at 255."""
+    """Convert a grey image of 16 bits, which Pillow would cut off at 255."""
     pixels = np.asarray(image).astype(np.int64)
     return Image.fromarray((np.clip(pixels, 0, 65_535) >> 8).astype(np.uint8))

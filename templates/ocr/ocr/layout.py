@@ -1,4 +1,4 @@
-"""`ocr-layout`: where the text of a scanned page is: regions and lines, as PAGE XML."""
+"""`ocr-layout` finds the regions and lines of a scanned page, and writes them as PAGE XML."""
 
 from __future__ import annotations
 
@@ -32,28 +32,30 @@ def _stage(folder: Path, threads: int) -> Stage:
 
 
 def lay_out(stage: Stage, path: Path, image: NDArray[np.uint8]) -> PageLayout:
-    """Regions in reading order with their lines from the top; none where there is no text."""
+    """Return the regions in reading order, with their lines from the top.
+
+    A page without text has no regions.
+    """
     from pero_ocr.core.layout import PageLayout  # noqa: PLC0415
 
     layout = stage.process(path, image, PageLayout(id=path.name, page_size=image.shape[:2]))
     for region in layout.regions:
         region.polygon = _on_page(region.polygon, layout)
-        # A line without height, which pero-ocr's simple detector finds between others, cannot be
-        # cut out.
+        # pero-ocr's simple detector finds lines without height, which cannot be cropped.
         region.lines = [line for line in region.lines if sum(line.heights) > 0]
         for line in region.lines:
             line.baseline, line.polygon = (
                 _on_page(points, layout) for points in (line.baseline, line.polygon)
             )
         if stage.methods()[-1:] == ["LINES_SIMPLE_THRESHOLD"]:
-            region.lines.reverse()  # which has them from the bottom
+            region.lines.reverse()  # this method lists them from the bottom
     order = {region.id: place for place, region in enumerate(layout.regions)}
-    layout.reading_order = order or None  # an empty one is no PAGE XML
+    layout.reading_order = order or None  # an empty order is not valid PAGE XML
     return layout
 
 
 def _on_page(points: NDArray[np.int64], layout: PageLayout) -> NDArray[np.int64]:
-    """PAGE XML knows no places outside of the page."""
+    """Move points to the page, because PAGE XML has no positions outside of it."""
     import numpy as np  # noqa: PLC0415
 
     height, width = layout.page_size
@@ -69,7 +71,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """One page."""
+    """Run `ocr-layout` on one page, and return its exit code."""
     parser = Parser(prog="ocr-layout", description="Find regions and lines of a scanned page.")
     parser.add_argument("image", type=Path, help="the scanned page")
     add_stage_options(parser)
@@ -80,5 +82,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command() -> None:
-    """Entry point of `ocr-layout`."""
+    """Run `ocr-layout` once, or as a warm worker."""
     serve(main)

@@ -1,4 +1,4 @@
-"""METS: which files belong to which page of a volume, and in which order the pages come."""
+"""METS: the files of each page of a volume, and the order of the pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ XLINK = "http://www.w3.org/1999/xlink"
 _XSI = "http://www.w3.org/2001/XMLSchema-instance"
 _SCHEMA = f"{NAMESPACE} http://www.loc.gov/standards/mets/mets.xsd"
 
-#: By kind of file: the group's use, and the media type.
+#: The use of the file group and the media type, by kind of file.
 GROUPS = {
     "page": ("PAGE", "application/vnd.prima.page+xml"),
     "alto": ("ALTO", "application/alto+xml"),
@@ -34,7 +34,7 @@ class PageFiles(NamedTuple):
 
 
 def mets(volume: str, pages: Sequence[PageFiles]) -> bytes:
-    """The document. It has no date: the same pages give the same bytes."""
+    """Return the METS document, without a date, so that equal pages give equal bytes."""
     nsmap = {None: NAMESPACE, "xlink": XLINK, "xsi": _XSI}
     root = etree.Element(f"{{{NAMESPACE}}}mets", nsmap=nsmap)
     root.set(f"{{{_XSI}}}schemaLocation", _SCHEMA)
@@ -47,7 +47,7 @@ def mets(volume: str, pages: Sequence[PageFiles]) -> bytes:
             for order, page in enumerate(pages, start=1)
             if (path := getattr(page, kind)) is not None
         }
-        if files:  # METS knows no empty group
+        if files:  # METS has no empty groups
             present[kind] = files
             group = _add(section, "fileGrp", USE=use)
             for order, path in files.items():

@@ -1,5 +1,7 @@
-"""The small model: convolutions over a line of text, a recurrent layer along it, a character for
-every four pixels."""
+"""The small model: convolutions, then a recurrent layer along the line of text.
+
+It has one output for every four pixels.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,10 @@ HEIGHT = 40
 
 
 class LineReader(nn.Module):
-    """Takes (N, 3, 40, W) in 0..1, gives logits (N, characters + 1, W / 4); the last is CTC's
-    blank."""
+    """A reader of (N, 3, 40, W) in 0..1 that returns logits (N, characters + 1, W / 4).
+
+    The last logit is CTC's blank.
+    """
 
     def __init__(self, characters: int) -> None:
         super().__init__()
@@ -27,7 +31,7 @@ class LineReader(nn.Module):
         self.out = nn.Linear(192, characters + 1)
 
     def forward(self, lines: Tensor) -> Tensor:
-        """Logits of the characters along each line."""
+        """Return the logits of the characters along each line."""
         features = self.convolutions(lines.mean(1, keepdim=True)).squeeze(2)
         states, _ = self.along(features.permute(2, 0, 1))
         return self.out(states).permute(1, 2, 0)

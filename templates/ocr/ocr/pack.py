@@ -1,4 +1,4 @@
-"""`ocr-pack`: the workflow, its tools and its configurations, into a folder of one's own."""
+"""`ocr-pack` copies the workflow, its tools and its configurations into a folder of the user."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pack_command.files import pack_folder, pack_main
 
 FOLDER = pack_folder(__file__)
-#: All that is no program.
+#: The parts of the pack besides the programs.
 PARTS = ("workflow.cwl", "dummy.cwl", "tools", "config")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-pack`."""
+    """Run `ocr-pack` and return its exit code."""
     return pack_main("ocr-pack", FOLDER, PARTS, argv)

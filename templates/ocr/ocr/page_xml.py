@@ -1,4 +1,4 @@
-"""PAGE XML: read with what is wrong with it told, lines in order, words with their boxes."""
+"""PAGE XML: documents, text regions, lines, and words with their boxes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ class Box(NamedTuple):
     height: int
 
     def points(self) -> str:
-        """The corners, as PAGE XML has them; it knows no places left of the page or above it."""
+        """Return the corners in the syntax of PAGE XML.
+
+        PAGE XML has no negative coordinates.
+        """
         left, top = max(self.left, 0), max(self.top, 0)
         right, bottom = max(self.left + self.width, left), max(self.top + self.height, top)
         return f"{left},{top} {right},{top} {right},{bottom} {left},{bottom}"
 
 
 class Word(NamedTuple):
-    """One word of a line, and how sure the model is of it."""
+    """One word of a line, with the model's confidence."""
 
     text: str
     box: Box
@@ -39,9 +42,13 @@ class Word(NamedTuple):
 
 
 def parse_page(path: Path) -> etree._ElementTree:
-    """The document; raises BadData where it is no PAGE XML of 2019 with a page."""
+    """Return the document.
+
+    Raises:
+        BadData: The file is no PAGE XML of 2019 with a page.
+    """
     try:
-        # Neither entities nor a network are for files that others made.
+        # Files of others get neither entities nor network access.
         parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_blank_text=True)
         tree = etree.ElementTree(etree.fromstring(read_input(path), parser))
     except etree.XMLSyntaxError as error:
@@ -55,30 +62,30 @@ def parse_page(path: Path) -> etree._ElementTree:
 
 
 def page_of(tree: etree._ElementTree) -> etree._Element:
-    """Its `Page`."""
+    """Return the `Page` element."""
     return tree.find(f"{_PAGE}Page")
 
 
 def regions(page: etree._Element) -> Iterator[list[etree._Element]]:
-    """The lines of each text region."""
+    """Yield the lines of each text region."""
     for region in page.iter(f"{_PAGE}TextRegion"):
         yield list(region.iterchildren(f"{_PAGE}TextLine"))
 
 
 def text_of(element: etree._Element) -> str:
-    """What stands in a line or word."""
+    """Return the text of a line or word."""
     return element.findtext(f"{_PAGE}TextEquiv/{_PAGE}Unicode") or ""
 
 
 def confidence_of(element: etree._Element) -> float | None:
-    """How sure the model is of a line or word."""
+    """Return the model's confidence in a line or word."""
     equivalent = element.find(f"{_PAGE}TextEquiv")
     told = None if equivalent is None else equivalent.get("conf")
     return None if told is None else float(told)
 
 
 def put_words(line: etree._Element, words: list[Word]) -> None:
-    """The words of a line into it, before its own text, as the schema wants it."""
+    """Insert the words into a line, before its own text, as the schema requires."""
     place = line.index(line.find(f"{_PAGE}TextEquiv"))
     for number, word in enumerate(words, start=1):
         element = etree.Element(f"{_PAGE}Word", id=f"{line.get('id')}-w{number:03d}")
@@ -92,7 +99,7 @@ def put_words(line: etree._Element, words: list[Word]) -> None:
 
 
 def words_of(line: etree._Element) -> list[Word]:
-    """What `put_words` put there."""
+    """Return the words that `put_words` inserted."""
     words: list[Word] = []
     for element in line.iterchildren(f"{_PAGE}Word"):
         equivalent = element.find(f"{_PAGE}TextEquiv")
@@ -105,6 +112,6 @@ def words_of(line: etree._Element) -> list[Word]:
 
 
 def to_bytes(tree: etree._ElementTree) -> bytes:
-    """The document as it is written."""
+    """Return the document as indented UTF-8."""
     content: bytes = etree.tostring(tree, pretty_print=True, encoding="utf-8", xml_declaration=True)
     return content

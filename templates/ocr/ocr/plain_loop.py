@@ -1,6 +1,6 @@
-"""`ocr-plain-loop`: the stages of the pack in a loop of processes, without any workflow system.
+"""`ocr-plain-loop` runs the stages of the pack in a loop of processes, without a workflow system.
 
-It writes the same files: what Sluice is measured against, and a way to try a configuration out.
+It writes the same files. It serves as a baseline for Sluice, and to try a configuration.
 """
 
 from __future__ import annotations
@@ -35,8 +35,11 @@ def _start(together: Barrier) -> None:
 
 
 def _load(configurations: dict[str, Path], first: Path | None) -> tuple[int, str] | None:
-    """Ends when all processes have loaded, and worked on `first`: torch takes longer for the first
-    page. The exit code and the sentence for a configuration that cannot be loaded."""
+    """Load the stages, process `first`, and wait until all processes have done so.
+
+    torch takes longer for the first page. Return the exit code and the sentence of an error, or
+    None.
+    """
     from ocr.stages import load_stage  # noqa: PLC0415 - `--help` needs no pero-ocr
 
     try:
@@ -53,7 +56,7 @@ def _load(configurations: dict[str, Path], first: Path | None) -> tuple[int, str
 
 
 def _page(out: Path, scan: Path) -> str | None:
-    """All files of one page; what is wrong with it, if it cannot be worked on."""
+    """Write all files of one page, and return the error if the page cannot be processed."""
     from ocr.export import export  # noqa: PLC0415
     from ocr.layout import lay_out  # noqa: PLC0415
     from ocr.transcribe import read_layout, transcribe  # noqa: PLC0415
@@ -74,7 +77,7 @@ def _page(out: Path, scan: Path) -> str | None:
 
 
 def _run_loop(processes: ProcessPoolExecutor, scans: list[Path], out: Path) -> int:
-    """How many pages could not be worked on; each is told."""
+    """Process all pages, print the errors, and return their number."""
     out.mkdir(parents=True, exist_ok=True)
     wrong = [told for told in processes.map(partial(_page, out), scans) if told]
     for told in wrong:
@@ -83,7 +86,7 @@ def _run_loop(processes: ProcessPoolExecutor, scans: list[Path], out: Path) -> i
 
 
 def _put_together(name: str, scans: list[Path], out: Path) -> int:
-    """The files of the volume; how many pages it has."""
+    """Write the files of the volume, and return its number of pages."""
     done = [scan for scan in scans if (out / f"{scan.stem}.txt").exists()]
     files = {
         option: [str(out / f"{scan.stem}{end}") for scan in done]
@@ -102,7 +105,7 @@ def _work(arguments: argparse.Namespace) -> None:
     together = spawn.Barrier(arguments.processes)
     begun = time.monotonic()
     with ProcessPoolExecutor(arguments.processes, spawn, _start, (together,)) as processes:
-        # Each waits for the others, so that each gets one of these.
+        # The processes wait for each other, so that each process gets one call.
         first = arguments.scans[0] if arguments.warm_up else None
         load = partial(_load, configurations)
         for refused in processes.map(load, [first] * arguments.processes):
@@ -122,7 +125,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-plain-loop`."""
+    """Run `ocr-plain-loop` and return its exit code."""
     parser = Parser(
         prog="ocr-plain-loop", description="Transcribe a volume without a workflow system."
     )

@@ -1,4 +1,4 @@
-"""One page: text in lines and columns, drawn, and where each line is."""
+"""One generated page: its text in lines and columns, its image, and the position of each line."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ocr.scan_text import draw_word
 WIDTH, HEIGHT, MARGIN = 1000, 1414, 90
 GUTTER = 80
 SIZES = (24, 28, 32, 36)
-#: Kinds of pages; all but `clean` and `columns` are what blemishes make of a clean page.
+#: Kinds of pages. All but `clean` and `columns` are clean pages with a blemish.
 KINDS = ("clean", "columns", *BLEMISHES)
 
 
 class Line(NamedTuple):
-    """A line of text and its baseline: left end and height, before any skew."""
+    """A line of text, with its left end and its baseline before any skew."""
 
     text: str
     left: int
@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it is printed, and its lines in reading order."""
+    """A generated page, with its lines in reading order."""
 
     kind: str
     font: str
@@ -40,7 +40,7 @@ class Page:
 
 
 def draw_page(key: str, kind: str) -> Page:
-    """The page of that kind that `key` stands for: the same key, the same bytes."""
+    """Return the page of that kind for `key`. The same key gives the same pixels."""
     random = Random(key)  # noqa: S311 - scans are no secrets
     font_name, size = random.choice(FONTS), random.choice(SIZES)
     if kind == "columns":
@@ -74,7 +74,7 @@ def _column(random: Random, font: ImageFont.FreeTypeFont, left: int, width: int)
     last_of_paragraph = 0
     words: list[str] = []
     while baseline < until:
-        # A paragraph ends in a short line after three to nine whole ones.
+        # A paragraph has three to nine whole lines, then a short one.
         limit = width
         if last_of_paragraph == 0:
             last_of_paragraph = random.randrange(4, 11)

@@ -1,4 +1,4 @@
-"""Words that no language has, of the syllables, capitals, numbers and marks of printed prose."""
+"""Invented words, with the syllables, capitals, numbers and punctuation of printed prose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PAIRS = ('""', "''", "()", "[]", "{}", "<>", "**", "//", "__", "``")
 
 
 def draw_word(random: Random) -> str:
-    """One word with what stands before and behind it."""
+    """Return one random word, with its punctuation."""
     kind = random.random()
     if kind < 0.08:
         return _number(random)

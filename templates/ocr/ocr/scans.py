@@ -1,5 +1,4 @@
-"""`ocr-scans`: writes scanned pages that nobody printed, and what stands on them to a place of its
-own."""
+"""`ocr-scans` draws generated scans, and writes their true text to a separate folder."""
 
 from __future__ import annotations
 
@@ -28,12 +27,12 @@ MAX_PAGES = 99_999
 
 
 def page_name(volume: str, page: int) -> str:
-    """What all files of a page are called, without their extension; names sort as pages do."""
+    """Return the name of all files of a page, without extension. Names sort by page."""
     return f"{volume}-p{page:05d}"
 
 
 def write_volume(arguments: argparse.Namespace) -> None:
-    """Draw the pages one by one, damage those that are to be, and write down what is true."""
+    """Draw the pages one by one, damage the chosen ones, and write the truth."""
     out: Path = arguments.out
     truth: Path = arguments.truth or out.with_name(f"{out.name}-truth")
     damages = _damages(arguments.damage, arguments.pages)
@@ -93,7 +92,7 @@ def _volume(text: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-scans`."""
+    """Run `ocr-scans` and return its exit code."""
     parser = Parser(
         prog="ocr-scans", description="Draw the scanned pages of a volume, and write down its text."
     )

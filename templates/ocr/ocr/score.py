@@ -1,4 +1,4 @@
-"""`ocr-score`: how far transcriptions are from what is true, by kind of page."""
+"""`ocr-score` compares transcriptions with the truth, by kind of page."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from pack_command import BadData, MissingInput, Parser, UsageError, read_input, 
 
 
 def normal(text: str) -> str:
-    """The lines that have text, as they follow one another."""
+    """Return the lines that have text, without the spaces around them."""
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 def score(truth: Path, texts: Iterable[Path]) -> dict[str, dict[str, Any]]:
-    """For each kind of page: pages, characters, errors (inserted, left out, mistaken), their share.
+    """Return pages, characters, errors and the error rate `cer` for each kind of page.
 
-    `truth` is what `ocr-scans` wrote beside the scans; damaged pages are left out.
+    Errors are inserted, missing and wrong characters. `truth` is the folder that `ocr-scans` wrote
+    beside the scans. Damaged pages are left out.
     """
     pages = {
         page["name"]: page
@@ -55,7 +56,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-score`."""
+    """Run `ocr-score` and return its exit code."""
     parser = Parser(prog="ocr-score", description="Compare transcriptions with what is true.")
     parser.add_argument("texts", type=Path, nargs="*", help="texts of pages, of ocr-export")
     parser.add_argument(

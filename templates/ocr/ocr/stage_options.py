@@ -1,4 +1,4 @@
-"""What the tools that use a configuration take."""
+"""The options of the tools that use a configuration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ocr.images import MAX_MEGAPIXELS
 
 
 def add_stage_options(parser: Parser) -> None:
-    """`--config`, `--threads`, `--max-megapixels`."""
+    """Add `--config`, `--threads` and `--max-megapixels`."""
     parser.add_argument(
         "--config",
         type=Path,

@@ -1,7 +1,7 @@
-"""pero-ocr by a stage's configuration: a folder with `config.ini` and the models that it names.
+"""pero-ocr with the configuration of a stage: a folder with `config.ini` and its models.
 
-A folder of PERO's own serves as it is, also one whose `config.ini` has all stages: each tool has
-pero-ocr run its own part of it.
+PERO's own folders work unchanged, also if their `config.ini` has all stages. Each tool runs only
+its own part of it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
 from ocr.enlarged import as_configured
 from sluice.os_errors import sentence_of
 
-#: What a stage runs of what `config.ini` says.
+#: The switches of `config.ini` that a stage leaves on.
 STAGES: dict[str, tuple[str, ...]] = {
     "layout": ("RUN_LAYOUT_PARSER",),
     "transcribe": ("RUN_LINE_CROPPER", "RUN_OCR", "RUN_DECODER"),
 }
 _PARTS = tuple(part for parts in STAGES.values() for part in parts)
-#: Without it the stage would do nothing.
+#: The switch that each stage needs.
 _NEEDED = {"layout": "RUN_LAYOUT_PARSER", "transcribe": "RUN_OCR"}
 
 
 class BadConfiguration(CommandError):
-    """pero-ocr cannot work with the configuration; trying again cannot help."""
+    """pero-ocr cannot use the configuration, and another attempt cannot help."""
 
     exit_code = 78
 
@@ -55,23 +55,27 @@ class Stage:
             ]
 
     def about(self) -> str:
-        """What it does, in a line."""
+        """Return a description of the loaded stage in one line."""
         if self.parser.ocr is None:
             return ", ".join(self.methods())
         engine = self.parser.ocr.ocr_engine
         return f"model {engine.net_name}, {len(engine.characters) - 1} characters"
 
     def methods(self) -> list[str]:
-        """How the layout is found, in order."""
+        """Return the methods of the layout parsers, in order."""
         return [self.config[section].get("METHOD", "") for section in self._sections()]
 
     def _sections(self) -> list[str]:
-        """Those that pero-ocr runs, in its order."""
+        """Return the sections of the layout parsers that pero-ocr runs, in its order."""
         names = (f"LAYOUT_PARSER_{number}" for number in range(1, 10))
         return [name for name in names if name in self.config]
 
     def process(self, path: Path, image: NDArray[np.uint8], layout: PageLayout) -> PageLayout:
-        """What the stage makes of the page; `path` is named where pero-ocr gives up on it."""
+        """Return the page as the stage changes it.
+
+        Raises:
+            BadData: pero-ocr fails on this page; the error names `path`.
+        """
         try:
             return self.parser.process_page(image, layout)
         except (MemoryError, torch.OutOfMemoryError):
@@ -81,7 +85,11 @@ class Stage:
 
 
 def stages_of(folder: Path) -> list[str]:
-    """Those that `config.ini` runs; raises BadConfiguration where it runs none."""
+    """Return the stages that `config.ini` runs.
+
+    Raises:
+        BadConfiguration: The configuration is not valid or runs no stage.
+    """
     section = _read(folder)["PAGE_PARSER"]
     try:
         found = [name for name, part in _NEEDED.items() if section.getboolean(part, fallback=False)]
@@ -95,7 +103,11 @@ def stages_of(folder: Path) -> list[str]:
 
 
 def load_stage(stage: str, folder: Path, threads: int) -> Stage:
-    """Raises BadConfiguration with what pero-ocr says of it."""
+    """Load pero-ocr for a stage.
+
+    Raises:
+        BadConfiguration: The configuration does not run the stage, or pero-ocr refuses it.
+    """
     torch.set_num_threads(threads)
     cv2.setNumThreads(threads)
     config = _read(folder)
@@ -132,8 +144,10 @@ def _read(folder: Path) -> configparser.ConfigParser:
 
 
 def _check_model(folder: Path, stage: Stage) -> None:
-    """Does the model give a number for each character? Are lines cut as high as it wants them?
-    pero-ocr itself would find out at the first line, or transcribe nonsense."""
+    """Check that the model fits its list of characters and the height of the lines.
+
+    pero-ocr itself would fail at the first line, or transcribe nonsense.
+    """
     engine = stage.parser.ocr.ocr_engine
     if not stage.parser.provides_ctc_logits:
         raise BadConfiguration(

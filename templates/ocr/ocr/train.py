@@ -1,4 +1,4 @@
-"""`ocr-train`: makes the small model from generated pages, and writes it as pero-ocr reads it."""
+"""`ocr-train` trains the small model on generated pages, and writes it in pero-ocr's format."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ocr.alphabet import CHARACTERS
 from ocr.model import HEIGHT, LineReader
 from ocr.training_lines import Sample, training_lines
 
-#: What pero-ocr puts on both sides of a line.
+#: The pixels that pero-ocr adds on both sides of a line.
 PADDING = 32
-#: Pixels of all lines of a batch, in the length: as pero-ocr bounds them.
+#: The total length in pixels of the lines of a batch, limited as in pero-ocr.
 BATCH = 16 * 480
 LEARNING_RATE = 4e-3
 
 
 def _batches(samples: list[Sample], random: Random) -> Iterator[list[Sample]]:
-    """Lines of like length together, batches in any order."""
+    """Yield batches of lines of similar length, in random order."""
     ordered = sorted(samples, key=lambda sample: sample.crop.shape[1] + random.uniform(0, 60))
     batches: list[list[Sample]] = []
     batch: list[Sample] = []
@@ -54,14 +54,17 @@ def _tensors(batch: list[Sample], random: Random) -> tuple[Tensor, Tensor, Tenso
 
 
 def _varied(crop: NDArray[np.uint8], random: Random) -> NDArray[np.float32]:
-    """Lighter, darker, with more or less contrast, a little higher or lower."""
+    """Vary brightness, contrast and vertical position at random."""
     line = crop.astype(np.float32) / 255
     line = (line - 0.5) * random.uniform(0.7, 1.15) + 0.5 + random.uniform(-0.12, 0.08)
     return np.clip(np.roll(line, random.choice((-1, 0, 0, 1)), axis=0), 0, 1)
 
 
 def train(samples: list[Sample], *, seed: int, epochs: int) -> LineReader:
-    """The model after so many rounds over the lines; one thread, so that sums have one order."""
+    """Return the model after `epochs` rounds over the lines.
+
+    Training uses one thread, so that sums have a fixed order.
+    """
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     random = Random(seed)  # noqa: S311 - of a training
@@ -92,8 +95,10 @@ def train(samples: list[Sample], *, seed: int, epochs: int) -> LineReader:
 
 
 def save(model: LineReader, folder: Path) -> None:
-    """`ocr.json` and `ocr.pt` with `ocr.pt.cpu`, a link to it: pero-ocr looks for that name where
-    there is no GPU."""
+    """Write `ocr.json` and `ocr.pt`, with the link `ocr.pt.cpu`.
+
+    pero-ocr looks for `ocr.pt.cpu` where there is no GPU.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with torch.no_grad():
         scripted = torch.jit.script(model.eval())
@@ -122,7 +127,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-train`."""
+    """Run `ocr-train` and return its exit code."""
     parser = Parser(prog="ocr-train", description="Make the small model from generated pages.")
     add = parser.add_argument
     add("--config", type=Path, required=True, metavar="DIR", help="folder with layout/ and ocr/")

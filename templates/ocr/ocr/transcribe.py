@@ -1,4 +1,4 @@
-"""`ocr-transcribe`: what stands in the lines of a page: PAGE XML with text, words, confidences."""
+"""`ocr-transcribe` transcribes the lines of a page: PAGE XML with text, words, confidences."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ def _stage(folder: Path, threads: int) -> Stage:
 
 
 def read_layout(path: Path) -> PageLayout:
-    """The page that `ocr-layout` wrote. Raises BadData where it is none."""
+    """Return the page that `ocr-layout` wrote.
+
+    Raises:
+        BadData: pero-ocr cannot read the file as PAGE XML.
+    """
     from pero_ocr.core.layout import PageLayout  # noqa: PLC0415
 
     parse_page(path)
@@ -42,20 +46,21 @@ def read_layout(path: Path) -> PageLayout:
         layout = PageLayout(file=str(path))
     except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
         raise BadData(path, f"pero-ocr cannot read this PAGE XML ({reason_in(error)})") from error
-    layout.reading_order = layout.reading_order or None  # an empty one is no PAGE XML
+    layout.reading_order = layout.reading_order or None  # an empty order is not valid PAGE XML
     return layout
 
 
 def transcribe(stage: Stage, path: Path, image: NDArray[np.uint8], layout: PageLayout) -> bytes:
-    """PAGE XML with the text of every line, its words and where they are.
+    """Return PAGE XML with the text of every line, and its words with their positions.
 
-    pero-ocr tells the places of words in its ALTO alone, which it needs the model's answers for;
-    they are here, so the words are put into the PAGE XML, and `ocr-export` needs no model.
+    pero-ocr writes the positions of words only into its ALTO, and needs the model's output for
+    that. The output exists here, so this function puts the words into the PAGE XML. `ocr-export`
+    then needs no model.
     """
     from lxml import etree  # noqa: PLC0415
 
     layout = stage.process(path, image, layout)
-    page = layout.to_pagexml_string()  # first: ALTO replaces the confidence of lines by its own
+    page = layout.to_pagexml_string()  # before ALTO, which replaces the confidence of lines
     words = iter(words_of_lines(layout.to_altoxml_string()))
     parser = etree.XMLParser(remove_blank_text=True)
     tree = etree.ElementTree(etree.fromstring(page.encode(), parser))
@@ -81,7 +86,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """One page."""
+    """Run `ocr-transcribe` on one page, and return its exit code."""
     parser = Parser(prog="ocr-transcribe", description="Transcribe the lines of a scanned page.")
     parser.add_argument("image", type=Path, help="the scanned page")
     parser.add_argument("page", type=Path, help="its PAGE XML with lines, of ocr-layout")
@@ -93,5 +98,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command() -> None:
-    """Entry point of `ocr-transcribe`."""
+    """Run `ocr-transcribe` once, or as a warm worker."""
     serve(main)

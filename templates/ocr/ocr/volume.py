@@ -1,5 +1,7 @@
-"""`ocr-volume`: the pages of a volume become one text, a METS file that names all files of each
-page, and a table of how sure the model was."""
+"""`ocr-volume` makes one text of the pages of a volume, a METS file and a table of confidences.
+
+The METS file names all files of each page.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ COLUMNS = (
 
 
 class Confidences(NamedTuple):
-    """How much stands on a page, and how sure the model is of its lines and words."""
+    """The amount of text of a page, and the model's confidence in its lines and words."""
 
     regions: int
     characters: int
@@ -48,7 +50,7 @@ class Confidences(NamedTuple):
     words: list[float]
 
     def row(self, order: int, page: str, sure: float) -> list[object]:
-        """The page's row of the table."""
+        """Return the row of the page in the table."""
         return [
             order,
             page,
@@ -68,7 +70,7 @@ def _told(number: float | None) -> str:
 
 
 def confidences(path: Path) -> Confidences:
-    """Those of a page of `ocr-transcribe`."""
+    """Return the confidences of a page of `ocr-transcribe`."""
     found = [lines for lines in regions(page_of(parse_page(path))) if lines]
     lines = [line for region in found for line in region if text_of(line).strip()]
     return Confidences(
@@ -85,14 +87,17 @@ def confidences(path: Path) -> Confidences:
 
 
 def _page_name(path: Path) -> str:
-    """What files of a page have in common: its name without what tools add."""
+    """Return the name that all files of a page share, without the tools' extensions."""
     return path.name.removesuffix(path.suffix).removesuffix(".alto")
 
 
 def gather(pages: Sequence[Path], altos: Sequence[Path], texts: Sequence[Path]) -> list[PageFiles]:
-    """The files of each page, in the order of the pages; one that has no ALTO or text goes without.
+    """Return the files of each page, in the order of the pages.
 
-    Raises BadData for a page that comes twice, and for an ALTO or text of none of the pages.
+    A page may have no ALTO or no text.
+
+    Raises:
+        BadData: A page comes twice, or an ALTO or text belongs to no page.
     """
     by_name = {_page_name(path): PageFiles(_page_name(path), path) for path in pages}
     if len(by_name) < len(pages):
@@ -117,7 +122,7 @@ def _known(path: Path, by_name: Mapping[str, PageFiles]) -> str:
 def _volume_text(pages: Sequence[PageFiles]) -> Iterator[bytes]:
     for page in pages:
         if page.text is not None:
-            # A form feed ends a page, as in a printer and in what pdftotext gives.
+            # A form feed ends a page, as in the output of pdftotext.
             yield read_input(page.text) + b"\f"
 
 
@@ -138,7 +143,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `ocr-volume`."""
+    """Run `ocr-volume` and return its exit code."""
     parser = Parser(prog="ocr-volume", description="Put the pages of a volume together.")
     add = parser.add_argument
     add("--name", required=True, metavar="NAME", help="what the volume and its files are called")

@@ -28,9 +28,9 @@ class Conditions:
     """The conditions of a simulated run.
 
     `events` is the mean number of events in a frame and `distance_ns` their mean distance. Both fix
-    the length of the frame. `hard_share` is the share of collisions with many tracks.
-    `event_noise` is the mean number of noise hits during an event. `gap_noise` is the mean number of
-    hits in a group of noise between events, before the limit `MAX_NOISE_GROUP`.
+    the length of the frame. `hard_share` is the share of collisions with many tracks. `event_noise`
+    is the mean number of noise hits during an event. `gap_noise` is the mean number of hits in a
+    group of noise between events, before the limit `MAX_NOISE_GROUP`.
     """
 
     events: float = 100.0

@@ -67,7 +67,7 @@ class Deposits:
 
 
 def track_deposits(rng: Generator, tracks: IntArray, hard: NDArray[np.bool_]) -> Deposits:
-    """Return the signals of charged tracks. `tracks` is the number of tracks by event."""
+    """Return the signals of charged tracks. `tracks` is the number in each event."""
     owner = np.repeat(np.arange(len(tracks)), tracks)
     roads = _distinct_roads(rng, tracks)
     crossed = rng.random((len(owner), TRACKING_LAYERS)) < EFFICIENCY
@@ -110,8 +110,10 @@ def neutral_deposits(rng: Generator, hard: NDArray[np.bool_]) -> Deposits:
 def noise_deposits(rng: Generator, count: int, mean: float | None) -> Deposits:
     """Return noise anywhere in the detector.
 
-    With a `mean`, each of `count` events gets that many hits on average. They are only in the vertex
-    detector, straw tracker and muon system, where they change neither multiplicity nor energy.
+    With a `mean`, each of `count` events gets that many hits on average. They are only in the
+    vertex detector, straw tracker and muon system, where they change neither multiplicity nor
+    energy.
+
     Without a `mean`, there are `count` hits in any subdetector, each with its own index.
     """
     parts = [Subdetector.VERTEX, Subdetector.STRAW, Subdetector.MUON]

@@ -41,7 +41,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-answers`."""
+    """Run `mt-answers` and return its exit code."""
     parser = Parser(prog=_PROGRAM, description="Make candidates with answers of what people said.")
     add: Any = parser.add_argument
     add("answers", nargs="*", type=Path, metavar="FILE", help="of a step that asks people")

@@ -76,7 +76,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-items`."""
+    """Run `mt-items` and return its exit code."""
     parser = Parser(prog=_PROGRAM, description="Make a file of each candidate, to ask people.")
     add: Any = parser.add_argument
     add("candidates", nargs="*", type=Path, metavar="FILE", help="of mt-hours")

@@ -1,2 +1,3 @@
 """Tells times of masses from other times, by what stands around them: the mean of the vectors of
-words and of pairs of words, one hidden layer."""
+words and of pairs of words, one hidden layer.
+"""

@@ -57,5 +57,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def command() -> None:
-    """Entry point of `mt-classify`."""
+    """Run `mt-classify` once, or as a warm worker."""
     serve(main)

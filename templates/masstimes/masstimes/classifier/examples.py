@@ -70,7 +70,8 @@ def example(line: dict[str, Any], *, is_mass: bool) -> Example:
 
 def answered(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example]:
     """What people said, each candidate once: as most said of it; where as many said yes as no, it
-    is left out, and ``tell`` is told. In the order of their ids."""
+    is left out, and ``tell`` is told. In the order of their ids.
+    """
     lines: dict[str, dict[str, Any]] = {}
     said: dict[str, Counter[bool]] = {}
     for path in paths:
@@ -95,7 +96,8 @@ def answered(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example
 
 def sure(orders: Iterable[Path], candidates: Iterable[Path], *, known: set[str]) -> list[Example]:
     """Candidates whose page and time the rules have in an order of masses, but those of ``known``
-    ids."""
+    ids.
+    """
     times: set[tuple[str, str]] = set()
     for path in orders:
         for order in read_lines(path, fields=("url",)):
@@ -114,7 +116,8 @@ def random_negatives(
     others: Iterable[Path], number: int, *, known: set[str], seed: int
 ) -> list[Example]:
     """So many candidates of any pages, taken for no masses, as nearly none is one; or all, where
-    there are fewer."""
+    there are fewer.
+    """
     lines = {
         line["id"]: line
         for path in others
@@ -127,7 +130,8 @@ def random_negatives(
 
 def split(examples: Sequence[Example], *, seed: int, part: float) -> tuple[set[str], set[str]]:
     """Domains to learn from and domains to measure on, ``part`` of them; none is in both. Raises
-    ``TooFew`` where there are not two."""
+    ``TooFew`` where there are not two.
+    """
     domains = sorted({each.domain for each in examples})
     if len(domains) < 2:
         raise TooFew(

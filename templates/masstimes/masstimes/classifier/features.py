@@ -1,5 +1,6 @@
 """What a context with one marked hour is made of, as words: those of its line, how far away and on
-which side they are, those of the heading above it, and how the hour is written."""
+which side they are, those of the heading above it, and how the hour is written.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ def _with_plain_times(text: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """Of a marked hour, as tokens: its line to both sides, below the nearest line with words where
-    it has none itself; that nearest line above, the heading; and everything else."""
+    it has none itself; that nearest line above, the heading; and everything else.
+    """
 
     before: list[str]
     after: list[str]
@@ -96,7 +98,8 @@ def features_of(marked: Marked) -> list[str]:
 
 def words(around: Surroundings, hour: str) -> list[str]:
     """Names of features, as often as they are there. What stands elsewhere, where it says little of
-    this hour, has names of its own."""
+    this hour, has names of its own.
+    """
     found = [*around.before, MARK, *around.after, *_written(hour)]
     for side, near in (("<", around.before[::-1]), (">", around.after)):
         for distance, word in enumerate(near[:_NEAR], 1):
@@ -109,7 +112,8 @@ def words(around: Surroundings, hour: str) -> list[str]:
 
 def pairs(around: Surroundings, *, buckets: int) -> list[int]:
     """Numbers below ``buckets`` of two words of the line that follow each other, the hour among
-    them; the same everywhere and always."""
+    them; the same everywhere and always.
+    """
     row = [_stem(word) for word in (*around.before, MARK, *around.after)]
     return [
         zlib.crc32(f"{first} {second}".encode(errors="replace")) % buckets

@@ -27,7 +27,8 @@ Drop = tuple[float, torch.Generator]
 @dataclass(slots=True)
 class Network:
     """``vocabulary``: words that have a vector each; ``buckets``: vectors that pairs of words
-    share. ``threshold``: probability from which on a candidate is a mass."""
+    share. ``threshold``: probability from which on a candidate is a mass.
+    """
 
     vocabulary: dict[str, int]
     buckets: int
@@ -100,7 +101,8 @@ class Network:
 
 def load(path: Path) -> Network:
     """Runs nothing that the file says. Raises ``MissingInput``; ``BadData`` where it is no model of
-    this version."""
+    this version.
+    """
     found = read_weights(path)
     if found is None or found.get("kind") != _KIND:
         raise BadData(path, "this is no model of mt-train")

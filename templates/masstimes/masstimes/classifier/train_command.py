@@ -42,7 +42,8 @@ def _learned(
     arguments: argparse.Namespace, people: list[Example], held_back: set[str]
 ) -> tuple[list[Example], dict[str, int]]:
     """Examples to learn from, and how many there are of each origin. None is of a site that is
-    measured on."""
+    measured on.
+    """
     known = {each.id for each in people}
     own = [each for each in people if each.domain not in held_back]
     rules = [
@@ -130,7 +131,7 @@ def _part(text: str) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-train`."""
+    """Run `mt-train` and return its exit code."""
     parser = Parser(prog=_PROGRAM, description="Learn which hours are times of masses.")
     add = parser.add_argument
     files: dict[str, Any] = {"type": Path, "metavar": "FILE"}

@@ -1,5 +1,6 @@
 """Learning: round by round over the examples, at a rate that falls to nothing in a straight line.
-Needs torch."""
+Needs torch.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ STATE = "training.pt"
 class Settings:
     """``rate``: at which it begins. ``least``: how often a word has to be there to have a vector.
     ``batch``: examples that are learned from together. ``drop``: part of the words
-    of a context that each round leaves out, so that none of them decides alone."""
+    of a context that each round leaves out, so that none of them decides alone.
+    """
 
     seed: int = 1
     rounds: int = 20
@@ -48,7 +50,8 @@ def train(
     tell: Callable[[str], None],
 ) -> Network:
     """Equal examples and settings give an equal network, on the same machine. ``state``: a folder
-    where each round is kept; of the same training, it goes on there."""
+    where each round is kept; of the same training, it goes on there.
+    """
     torch.set_num_threads(1)  # sums have one order
     torch.use_deterministic_algorithms(True)
     torch.manual_seed(settings.seed)

@@ -30,7 +30,8 @@ _NO_PAGE = re.compile(
 
 def address(link: str, base: str = "") -> str | None:
     """Where a link on the page ``base`` leads, without fragment and session id; None where it is
-    nothing to ask for by HTTP."""
+    nothing to ask for by HTTP.
+    """
     try:
         parts = urlsplit(urljoin(base, link.strip()) if base else link.strip())
         port = parts.port

@@ -197,5 +197,5 @@ def _number(add: Any, name: str, default: int, what: str) -> None:
 
 
 def crawl_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-crawl`."""
+    """Run `mt-crawl` and return its exit code."""
     return run_command(_parser(), _work, argv)

@@ -27,7 +27,8 @@ _RIGHT_FOR_ONE_WRONG = 10
 
 def decoded(body: bytes, content_type: str = "") -> str:
     """A mark at its start counts first, then that it is valid UTF-8, then what page and header say,
-    then what Polish letters there are. Never raises."""
+    then what Polish letters there are. Never raises.
+    """
     for mark, encoding in _MARKS:
         if body.startswith(mark):
             return body.decode(encoding, "replace")

@@ -1,5 +1,6 @@
 """What a site has answered so far, in a file to which answers are added: any beginning of it that
-ends with a line is a crawl to go on with, also of a copy that was made meanwhile."""
+ends with a line is a crawl to go on with, also of a copy that was made meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class Entry:
 
 class Journal:
     """``about``: whose it is; a file about another is begun anew. Nothing is kept back for longer
-    than until the next ``flush``."""
+    than until the next ``flush``.
+    """
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
         self._path = path

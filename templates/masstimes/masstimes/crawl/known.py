@@ -34,7 +34,8 @@ class KnownPage:
 
 def known_files(places: Iterable[Path]) -> dict[str, Path]:
     """By the parish's id. ``places``: folders that an earlier run wrote, or files of them. Raises
-    ``MissingInput``."""
+    ``MissingInput``.
+    """
     found: dict[str, Path] = {}
     for place in places:
         if not place.exists():

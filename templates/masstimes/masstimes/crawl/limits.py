@@ -11,7 +11,8 @@ class Limits:
     """``depth``: links from the start page. ``pages``: addresses asked for. ``queries``: addresses
     that differ behind the question mark alone. ``url``: characters. ``page`` and ``site``: bytes,
     of a page also once it is unpacked. ``timeout``: seconds for an answer, to its last byte.
-    ``seconds``: for the site. ``failures``: so many in a row, and it is left."""
+    ``seconds``: for the site. ``failures``: so many in a row, and it is left.
+    """
 
     depth: int = 3
     pages: int = 2000

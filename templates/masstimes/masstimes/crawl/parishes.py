@@ -21,7 +21,8 @@ _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
 @dataclass(frozen=True, slots=True)
 class ParishSite:
     """``id`` names its files. ``start``: where the crawl begins; empty where ``site`` is no
-    address."""
+    address.
+    """
 
     id: str
     name: str
@@ -47,7 +48,8 @@ class ParishSite:
 
 def read_parishes(paths: Iterable[Path]) -> list[ParishSite]:
     """A file has one or a list. Raises ``MissingInput``, ``BadData``, and ``UsageError`` where two
-    have the same id."""
+    have the same id.
+    """
     parishes: dict[str, ParishSite] = {}
     for path in paths:
         for parish in _of_file(path):

@@ -1,5 +1,6 @@
 """`mt-plain-crawl`: the same crawl by Scrapy as it comes, for those who measure `mt-crawl`: its own
-AutoThrottle with the same numbers, its own spiders, scheduler, filters and output."""
+AutoThrottle with the same numbers, its own spiders, scheduler, filters and output.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +108,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def plain_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-plain-crawl`."""
+    """Run `mt-plain-crawl` and return its exit code."""
     parser = Parser(prog="mt-plain-crawl", description="Crawl a small web by plain Scrapy.")
     add = parser.add_argument
     add("parishes", nargs="+", type=Path, metavar="FILE")

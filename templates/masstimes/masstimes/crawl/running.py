@@ -76,7 +76,8 @@ def settings(limits: Limits, user_agent: str, *, delays: float) -> Settings:
 
 def run(main: Callable[[], Awaitable[None]]) -> bool:
     """Within Scrapy's event loop, which a process has once. False: a signal has ended it. Raises
-    what ``main`` raises."""
+    what ``main`` raises.
+    """
     for name in ("scrapy", "twisted"):  # what goes wrong on sites is in the summaries
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger("twisted").addFilter(_is_news)

@@ -27,7 +27,8 @@ _NOT_MODIFIED = 304
 @dataclass(frozen=True, slots=True)
 class Fetched:
     """``headers``: by names in small letters. ``reason``: why there is none of the rest, as
-    ``timeout``; ``robots``: it may not be asked for. ``is_binary``: its body was not taken."""
+    ``timeout``; ``robots``: it may not be asked for. ``is_binary``: its body was not taken.
+    """
 
     status: int = 0
     body: bytes = b""
@@ -190,7 +191,8 @@ def write_results(
     known_out: Path | None,
 ) -> dict[str, Any]:
     """Of a crawl that has ended: pages, what is known for the next run, and the summary, which is
-    given as well."""
+    given as well.
+    """
     summary = journal.ended()
     assert summary is not None
     path = out / f"{parish}.jsonl"

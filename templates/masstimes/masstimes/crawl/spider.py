@@ -38,7 +38,8 @@ _KEPT = ("content-type", "location", "etag", "last-modified")
 
 class ParishSpider(Spider):
     """One request at a time: the next is made of what the one before has brought, and waits in the
-    downloader until the site may be asked again."""
+    downloader until the site may be asked again.
+    """
 
     name = "parish"
 

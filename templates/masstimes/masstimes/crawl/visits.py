@@ -1,5 +1,6 @@
 """What is yet to be asked of a site, and in what order. All of it follows from what was answered,
-so that a crawl which is told the answers again goes on where it was."""
+so that a crawl which is told the answers again goes on where it was.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ class Outcome(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Answer:
     """``reason``: of an error. ``bytes``: of the body. ``links``: addresses and texts; of a
-    redirect, the one where it leads. ``etag``, ``modified``, ``sha256``: to know the page again."""
+    redirect, the one where it leads. ``etag``, ``modified``, ``sha256``: to know the page again.
+    """
 
     outcome: Outcome
     reason: str = ""

@@ -54,7 +54,8 @@ def parish_of(
     columns: Mapping[str, int], row: Sequence[str], above: Mapping[str, str]
 ) -> dict[str, str]:
     """All columns, texts that are not there empty. The street is looked for in the address, where
-    it has no column."""
+    it has no column.
+    """
     parish = {name: above.get(name, "") for name in COLUMNS}
     for name, place in columns.items():
         if place < len(row) and row[place]:

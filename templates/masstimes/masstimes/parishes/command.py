@@ -90,7 +90,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-parishes`."""
+    """Run `mt-parishes` and return its exit code."""
     parser = Parser(prog=_PROGRAM, description="A table of parishes from pages of dioceses.")
     add = parser.add_argument
     add("urls", nargs="*", type=web_address, metavar="URL", help="first page of a diocese")

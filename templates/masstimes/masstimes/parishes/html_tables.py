@@ -31,7 +31,8 @@ class Table:
 
 def parse(answer: Answer) -> Any:
     """The page as a tree; None where there is nothing in it. Its header's character set counts,
-    then UTF-8 where it is that, then what the page itself says."""
+    then UTF-8 where it is that, then what the page itself says.
+    """
     charset = answer.charset
     try:
         text = answer.body.decode(charset or "utf-8", "replace" if charset else "strict")

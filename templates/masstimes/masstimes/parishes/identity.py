@@ -13,7 +13,8 @@ _MOST = 80
 def with_ids(parishes: Iterable[dict[str, str]]) -> tuple[list[dict[str, str]], int]:
     """Each once, with an ``id`` of letters, digits and hyphens: its own where the page has one,
     else of place and name, with a number where another has the same. And how many came again,
-    equal in all that was read."""
+    equal in all that was read.
+    """
     seen: dict[tuple[str, ...], None] = {}
     taken: set[str] = set()
     known: list[dict[str, str]] = []

@@ -22,7 +22,8 @@ def now() -> float:
 @dataclass
 class Exchange:
     """One request, and what was answered. Seconds since 1970, and 0 as long as they have not come:
-    ``answered``, when the answer began; ``ended``, before its last byte went out."""
+    ``answered``, when the answer began; ``ended``, before its last byte went out.
+    """
 
     host: str
     path: str

@@ -1,5 +1,6 @@
 """`mt-web`: serve a small web until it is told to stop. `mt-web-change`: change some of its
-sites."""
+sites.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +97,8 @@ def _log(file: TextIO, line: dict[str, Any]) -> None:
 
 def listen(port: int) -> socket.socket:
     """At all addresses of this machine, since a site has one each; others than its own are turned
-    away by the application. ``port`` 0: any that is free."""
+    away by the application. ``port`` 0: any that is free.
+    """
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -127,7 +129,7 @@ def _serve(arguments: argparse.Namespace) -> None:
 
 
 def web_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-web`."""
+    """Run `mt-web` and return its exit code."""
     parser = Parser(prog="mt-web", description="Serve a small web of parishes on this machine.")
     add = parser.add_argument
     add("--sites", type=positive, default=60, help="default: 60")
@@ -148,7 +150,7 @@ def web_main(argv: Sequence[str] | None = None) -> int:
 
 
 def change_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-web-change`."""
+    """Run `mt-web-change` and return its exit code."""
     parser = Parser(prog="mt-web-change", description="Change sites of a small web that is served.")
     parser.add_argument("--sites", type=positive, default=10, help="how many; default: 10")
     parser.add_argument("--folder", type=Path, required=True, help="the one of mt-web")

@@ -1,5 +1,6 @@
 """Lists of parishes, as dioceses have them on their sites: tables over several pages, some of which
-answer only when asked again."""
+answer only when asked again.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """`mt-kindness`: whether a crawler was kind to the sites of the small web, by the server's own
-log."""
+log.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def unkind(requests: Sequence[Line], *, delays: float, pace: Pace | None = None)
     """What was done wrong to one site, of which these are all requests: a second one while one was
     under way, or before its delay was over. ``delays``: the factor. How long the crawler saw an
     answer take is at least what the server took, so that no delay is taken for longer than it
-    was."""
+    was.
+    """
     rule = pace or Pace()
     delay = rule.first
     for before, after in pairwise(requests):

@@ -1,5 +1,6 @@
 """How parishes write when they have masses. A third of the ways are kept for those who measure, so
-that quality is that on pages which nobody has learned from."""
+that quality is that on pages which nobody has learned from.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Where masses stand on a page: they are marked as the page is made, and the marks are taken out
-before anybody reads it."""
+before anybody reads it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _MARKED = re.compile(f"([{_SUNDAY}{_WEEKDAY}])([^{_END}]*){_END}")
 @dataclass(frozen=True, slots=True)
 class Mass:
     """``hour`` is as it is written, at ``start`` of the page's text (``mt-text``); ``time``: as
-    ``07:00``; ``candidate``: which one of the page's it is for ``mt-hours``, None for none."""
+    ``07:00``; ``candidate``: which one of the page's it is for ``mt-hours``, None for none.
+    """
 
     hour: str
     time: str

@@ -36,7 +36,8 @@ _PLACES = (
 @dataclass(frozen=True, slots=True)
 class SmallPage:
     """``validator``: what the server gives for later requests, ``etag``, ``modified`` or nothing.
-    ``masses``: what is true of it. ``latency``: seconds before the answer."""
+    ``masses``: what is true of it. ``latency``: seconds before the answer.
+    """
 
     body: bytes
     content_type: str

@@ -24,7 +24,8 @@ LAYOUTS = {
 
 class SmallWeb:
     """``kind`` of layouts: of ``LAYOUTS``; by default the seed says. ``traps``: without them every
-    site ends by itself, and is alive."""
+    site ends by itself, and is alive.
+    """
 
     def __init__(self, sites: int, seed: int, *, kind: str = "", traps: bool = True) -> None:
         self.seed = seed

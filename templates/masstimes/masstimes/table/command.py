@@ -104,7 +104,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-table`."""
+    """Run `mt-table` and return its exit code."""
     parser = Parser(prog=_PROGRAM, description="Make one table of all times of masses.")
     add = parser.add_argument
     many: dict[str, Any] = {"nargs": "*", "type": Path, "default": [], "metavar": "FILE"}

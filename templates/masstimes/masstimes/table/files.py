@@ -49,7 +49,8 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 def _as_text(row: Mapping[str, Any]) -> dict[str, Any]:
     """What a spreadsheet would take for a formula has a quote before it: sentences are of foreign
-    pages (OWASP, CSV injection)."""
+    pages (OWASP, CSV injection).
+    """
     return {
         name: f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
         for name, value in row.items()
@@ -58,7 +59,8 @@ def _as_text(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def read_table(path: Path) -> list[dict[str, Any]]:
     """Of either form, by the file's first bytes. Raises ``MissingInput``; ``BadData`` where columns
-    are missing."""
+    are missing.
+    """
     content = read_input(path)
     found: list[dict[str, Any]]
     try:

@@ -24,7 +24,8 @@ Mass = tuple[str, str]
 
 def read_truth(path: Path) -> set[Mass]:
     """``{"sites": {id: {"domain": …, "sundays": [time], "weekdays": [time]}}}``. Raises
-    ``MissingInput``, ``BadData``."""
+    ``MissingInput``, ``BadData``.
+    """
     try:
         sites = json.loads(read_input(path))["sites"].values()
         return {
@@ -69,7 +70,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-measure`."""
+    """Run `mt-measure` and return its exit code."""
     parser = Parser(prog="mt-measure", description="Measure a table of masses by the truth.")
     add = parser.add_argument
     add("--table", type=Path, required=True, metavar="FILE", help="Parquet or CSV")
