@@ -1,1 +1,1 @@
-"""Programs of the pack `templates/collage`: photos become one picture, side by side."""
+"""Programs of the pack `templates/collage`, which join photos side by side into one picture."""

@@ -1,4 +1,4 @@
-"""One kind of pixel for all photos: red, green and blue, 8 bits each, in the colour space sRGB."""
+"""Conversion of all photos to 8-bit red, green and blue in the colour space sRGB."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import io
 
 from PIL import Image, ImageCms
 
-#: What shines through where a photo is transparent.
+#: The background of transparent photos.
 PAPER = (255, 255, 255)
 
 
 def to_rgb(image: Image.Image) -> Image.Image:
-    """The same picture in 8-bit sRGB: grey of 16 bits by its upper ones, of 32 bits or real numbers
-    from its darkest to its brightest, transparent parts on white paper, other colour spaces by
-    their ICC profile.
+    """Return the image in 8-bit sRGB.
+
+    Grey of 16 bits keeps its upper 8. Grey of 32 bits or real numbers is scaled from its darkest to
+    its brightest value. Transparent parts get a white background. Other colour spaces are converted
+    by their ICC profile.
     """
     if image.mode.startswith("I;16"):
         return _stretched(image.convert("I"), 0, 0xFFFF)
@@ -30,7 +32,7 @@ def to_rgb(image: Image.Image) -> Image.Image:
 
 
 def _stretched(image: Image.Image, least: float, most: float) -> Image.Image:
-    """Grey from the least to the most as 0 to 255."""
+    """Return a grey image with values from `least` to `most` scaled to 0 to 255."""
     scale = 255 / (most - least) if most > least else 0.0
     values = image.convert("F").point(lambda value: value * scale - least * scale)
     return values.convert("L").convert("RGB")
@@ -47,7 +49,7 @@ def _in_srgb(image: Image.Image, original: Image.Image) -> Image.Image:
                 outputMode="RGB",
             )
         except (ImageCms.PyCMSError, OSError):
-            converted = None  # of another kind of pixel than the photo, or damaged
+            converted = None  # damaged, or for another kind of pixels
         if converted is not None:
             return converted
     return image.convert("RGB")

@@ -1,5 +1,8 @@
-"""`collage-resize`: one photo to the height of the picture. `collage-concat`: neighbours side by
-side. `collage-plain`: the whole picture by one program, as what a workflow's is compared with.
+"""The commands `collage-resize`, `collage-concat` and `collage-plain`.
+
+`collage-resize` scales one photo to the height of the picture. `collage-concat` joins neighbours
+side by side. `collage-plain` makes the whole picture in one program, as a baseline for the
+workflow.
 """
 
 from __future__ import annotations

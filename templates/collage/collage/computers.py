@@ -1,6 +1,4 @@
-"""Old computers, as the source of this system simulates them: slow, mortal, and some of them broken
-in one way.
-"""
+"""Simulated old computers: slow, likely to die, and some with one kind of fault."""
 
 from __future__ import annotations
 
@@ -8,30 +6,33 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
-#: Seconds that a job takes there at least and at most, a whole number that is fixed when the
-#: computer starts; and seconds by which single jobs differ.
+#: The shortest and longest duration of jobs in seconds, and the jitter of single jobs. The duration
+#: of a computer is an integer that is fixed at its start.
 SHORTEST, LONGEST, JITTER = 4, 10, 1.0
-#: Seconds between two looks at whether it dies.
+#: Seconds between two checks of whether a computer dies.
 CHECK = 5.0
 
 
 class Way(StrEnum):
-    """What a computer does wrong."""
+    """The fault of a computer."""
 
     NONE = "none"
-    SILENT = "silent"  #: sends heartbeats, and never delivers
-    GARBLED = "garbled"  #: sends each report in a form that cannot be read, and then again
-    MISSING = "missing"  #: names outputs that are not there
-    SIZE = "size"  #: … that have another size
-    CHECKSUM = "checksum"  #: … that have another content
-    TWICE = "twice"  #: delivers everything twice
-    LATE = "late"  #: delivers when others have been given the job
+    SILENT = "silent"  #: sends heartbeats and never delivers
+    GARBLED = "garbled"  #: sends each report in an unreadable form, then correctly
+    MISSING = "missing"  #: reports outputs that do not exist
+    SIZE = "size"  #: reports a wrong size
+    CHECKSUM = "checksum"  #: reports a wrong checksum
+    TWICE = "twice"  #: sends each report twice
+    LATE = "late"  #: delivers after the job has been given to another pilot
 
 
 @dataclass
 class OldComputer:
-    """``factor``: how mortal it is, 0: not at all. ``speed_up``: so many times as fast as time
-    runs. ``delay``: seconds that a job takes, before speed-up.
+    """An old computer.
+
+    ``factor`` scales how likely it dies; with 0, it never does. ``speed_up`` is the factor by which
+    the simulation runs faster than time. ``delay`` is the duration of a job in seconds, before
+    speed-up.
     """
 
     name: str
@@ -45,16 +46,17 @@ class OldComputer:
         self.delay = self.random.randint(SHORTEST, LONGEST)
 
     def job_seconds(self) -> float:
-        """For one job, with what is different each time."""
+        """Return the duration of one job, with random jitter."""
         return (self.delay + self.random.uniform(-JITTER, JITTER)) / self.speed_up
 
     @property
     def check_seconds(self) -> float:
-        """Between two looks at whether it dies."""
+        """Return the time between two checks of whether it dies."""
         return CHECK / self.speed_up
 
     def dies(self, seconds: float) -> bool:
-        """Does it, ``seconds`` after the last look? By the source: with the chance factor × seconds
-        / 100.
+        """Return at random whether it dies, ``seconds`` after the last check.
+
+        The probability is factor × seconds × speed-up / 100.
         """
         return self.random.random() < self.factor * seconds * self.speed_up / 100

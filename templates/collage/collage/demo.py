@@ -1,8 +1,8 @@
-"""`make collage-demo`: a collage by old computers, of which some die, one lies and one never
-delivers, through the whole system, on this machine.
+"""Make a collage on this machine with simulated old computers that die, lie or never deliver.
 
-New ones join when the first has died. The picture is compared, pixel by pixel, with that of one
-plain program; all else that is printed and written comes from the system's answers.
+`make collage-demo` runs this program, which uses the whole system. New computers join when the
+first one has died. The picture is compared, pixel by pixel, with the picture of one plain program.
+All other output comes from the system's answers.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstr
 from sluice.embedded.home import Home
 from sluice.os_errors import sentence_of
 
-#: Workers from the start, and what those do wrong that do; others that join later.
+#: The workers at the start, the faults of some of them, and the workers that join later.
 WORKERS, WAYS, LATER = 8, {4: Way.CHECKSUM, 6: Way.SILENT}, 2
-#: Those that die, and seconds of work after which they do, at least and at most.
+#: The workers that die, and the shortest and longest time in seconds until then.
 MORTAL, DEATH = (1, 2, 3), (4.0, 15.0)
 SPEED_UP, LEASE, HEARTBEAT = 10.0, 6.0, 1.0
 HEIGHT = 120
@@ -56,7 +56,7 @@ _FATES = {Way.CHECKSUM: "lied", Way.SILENT: "never delivered"}
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What the system says of the run."""
+    """What the system reports about the run."""
 
     chain: Chain
     tasks: Sequence[ChainTask]
@@ -67,7 +67,7 @@ class Carried:
 
 
 def _worker(folder: Path, url: str, number: int, random: Random) -> Worker:
-    """``folder``: of the demonstration."""
+    """Return a worker. ``folder`` is the folder of the demonstration."""
     computer = OldComputer(
         f"old-{number}",
         Random(random.random()),  # noqa: S311 - no secret
@@ -87,7 +87,7 @@ def _worker(folder: Path, url: str, number: int, random: Random) -> Worker:
 
 
 class _Hall:
-    """The workers, and those that join when the first has died."""
+    """The workers, with those that join when the first one has died."""
 
     def __init__(self, folder: Path, url: str, seed: int) -> None:
         random = Random(seed)  # noqa: S311 - no secret
@@ -99,6 +99,7 @@ class _Hall:
         self._broken, self._errors = asyncio.Event(), list[OSError]()
 
     def start(self) -> None:
+        """Start the first workers."""
         self._tasks = [asyncio.create_task(self._live(worker)) for worker in self.workers]
 
     async def _live(self, worker: Worker) -> None:
@@ -112,11 +113,18 @@ class _Hall:
             self._tasks += [asyncio.create_task(self._live(one)) for one in joining]
 
     async def until_broken(self) -> None:
-        """Return when the pilot of a worker has ended by itself; ``stop`` then raises why."""
+        """Return when the pilot of a worker has ended by itself.
+
+        ``stop`` then raises the reason.
+        """
         await self._broken.wait()
 
     async def stop(self) -> None:
-        """Raises what went wrong with one."""
+        """Stop all workers.
+
+        Raises:
+            OSError: The pilot of a worker has ended by itself.
+        """
         self._stop.set()
         while waiting := [task for task in self._tasks if not task.done()]:
             await asyncio.wait(waiting)
@@ -127,7 +135,7 @@ class _Hall:
 
 
 async def _second_attempts(connection: Connection, tasks: Sequence[ChainTask]) -> int:
-    """Attempts that began while another at the same job went on."""
+    """Return the number of attempts that began during another attempt of the same job."""
     number = 0
     for task in tasks:
         after: str | None = None
@@ -147,7 +155,7 @@ async def _second_attempts(connection: Connection, tasks: Sequence[ChainTask]) -
 
 
 async def _statistics(connection: Connection, hall: _Hall) -> list[dict[str, Any]]:
-    """Of each worker, those that are lost too, by what the system knows."""
+    """Return the system's statistics of each worker, including lost ones."""
     uids = {pilot.name: pilot.uid for pilot in (await connection.operator.pilots()).pilots}
     return [await _of_worker(connection, worker, uids) for worker in hall.workers]
 
@@ -221,6 +229,7 @@ async def _carry(url: str, folder: Path, photos: Sequence[Path], seed: int) -> C
 
 
 def same_pixels(one: Path, other: Path) -> bool:
+    """Return whether two images have the same size and pixels."""
     with Image.open(one) as first, Image.open(other) as second:
         return first.size == second.size and first.tobytes() == second.tobytes()
 
@@ -301,7 +310,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`python -m collage.demo`."""
+    """Run `python -m collage.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     add = parser.add_argument
     add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")

@@ -1,6 +1,7 @@
-"""What stands between a pilot and the WMS where an old computer is played: it lets the pilot's
-calls through, makes every job take as long as it does on that computer, and does wrong what that
-does wrong. The pilot is a real one, and knows nothing of it.
+"""A gateway between a pilot and the WMS that simulates an old computer.
+
+It forwards the calls of a real, unchanged pilot. It makes each job take as long as on the simulated
+computer, and applies the fault of that computer.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.contracts.states import AttemptOutcome, ReportAnswer
 from sluice.os_errors import reason_of
 
-#: Seconds that a call for jobs is held while the computer works.
+#: The longest time in seconds that a lease call waits while the computer works.
 _HELD = 2.0
 _NO_JOBS = {"seconds": 1.0, "jobs": [], "tasks": []}
 _AWAY = (httpx.HTTPError, OSError)
@@ -37,9 +38,11 @@ _Body = dict[str, Any]
 
 @dataclass
 class _Job:
-    """``started``: tick at which it was given the job; ``done_at``: tick at which the computer is
-    done with it; ``begun``: when it started, as heartbeats say it. ``is_told``: the pilot has
-    reported it. ``given_up``: it is somebody else's.
+    """A job of the computer.
+
+    ``started`` and ``done_at`` are monotonic times: the lease, and the end on the simulated
+    computer. ``begun`` is the start time in heartbeats. ``is_told``: the pilot has reported the
+    job. ``given_up``: the WMS has taken the job away.
     """
 
     started: float
@@ -51,8 +54,10 @@ class _Job:
 
 @dataclass
 class Statistics:
-    """What a worker has delivered. ``seconds``: of its finished jobs together; ``too_late``: jobs
-    that were somebody else's by then.
+    """What a worker has delivered.
+
+    ``seconds`` is the total time of its finished jobs. ``too_late`` counts reports of jobs that the
+    WMS had already taken away.
     """
 
     finished: int = 0
@@ -62,12 +67,15 @@ class Statistics:
 
     @property
     def mean_seconds(self) -> float | None:
-        """Seconds of a finished job on average; None where there is none."""
+        """Return the mean seconds of finished jobs, or None without any."""
         return self.seconds / self.finished if self.finished else None
 
 
 class Gateway:
-    """An ASGI application. ``late``: seconds after which a job is somebody else's."""
+    """An ASGI application in front of the WMS.
+
+    ``late`` is the number of seconds after which a late computer delivers.
+    """
 
     def __init__(self, computer: OldComputer, wms: httpx.AsyncClient, *, late: float) -> None:
         self.computer = computer
@@ -75,12 +83,13 @@ class Gateway:
         self._late = late
         self._jobs: dict[_Token, _Job] = {}
         self.statistics = Statistics()
-        #: It was given a job.
+        #: Set when the computer has got a job.
         self.at_work = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a call of the pilot, and answer 503 if the WMS cannot be reached."""
         request = Request(scope, receive)
         call = request.url.path.rsplit("/", 1)[-1]
         try:
@@ -110,7 +119,7 @@ class Gateway:
         return Response(answer.content, status_code=answer.status_code, headers=headers)
 
     async def _lease(self, request: Request) -> Response:
-        """One job at a time, and none before the last one has been delivered."""
+        """Lease one job at a time, and none before the last one has been delivered."""
         asked: _Body = await request.json()
         began = time.monotonic()
         longest = min(float(asked["wait"]), _HELD)
@@ -120,7 +129,7 @@ class Gateway:
             return _json(_NO_JOBS)
         asked |= {"jobs": 1, "wait": longest}
         if asked.get("room"):
-            # It was asked while the job before took the room.
+            # The pilot sent this request while the job before used the room.
             asked["room"] |= {"free": asked["room"]["soon"], "ahead": 0}
         forwarded = time.monotonic()
         answer = await self._pass(request, json.dumps(asked).encode())
@@ -137,7 +146,10 @@ class Gateway:
         return _json(lease)
 
     async def _heartbeat(self, request: Request) -> Response:
-        """All that it works on runs, also what its pilot has done long ago."""
+        """Forward a heartbeat that lists all jobs of the computer as running.
+
+        The list includes jobs that the pilot has finished. A late computer lists no jobs.
+        """
         beat: _Body = await request.json()
         named = {(job["id"], job["attempt"]) for job in beat["running"]}
         if self.computer.way is Way.LATE:
@@ -158,12 +170,12 @@ class Gateway:
                 token = command["job"]["id"], command["job"]["attempt"]
                 if (job := self._jobs.get(token)) is not None:
                     job.given_up.set()
-                    if not job.is_told and token not in named:  # nor will it
+                    if not job.is_told and token not in named:  # the pilot will not report it
                         self._forget([token])
         return answer
 
     async def _report(self, request: Request) -> Response:
-        """When the computer is done with the jobs."""
+        """Forward a report when the computer has done the jobs."""
         report: _Body = await request.json()
         tokens = [(one["id"], one["attempt"]) for one in report["reports"]]
         for token in tokens:
@@ -204,7 +216,10 @@ class Gateway:
             self._idle.set()
 
     async def _work(self, token: _Token) -> None:
-        """Until the job is done here; where it never is, until somebody takes it away."""
+        """Wait until the computer has done the job.
+
+        A silent computer waits until the WMS takes the job away.
+        """
         job = self._jobs.get(token)
         if job is None:
             return
@@ -235,7 +250,7 @@ class Gateway:
 
 
 def _told(headers: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
-    """What is passed on."""
+    """Return the headers with these names."""
     return {name: value for name, value in headers.items() if name.lower() in names}
 
 

@@ -1,6 +1,6 @@
-"""`collage-images`: photos for trying the pack out, each with its number on it, in many formats.
+"""`collage-images` draws test photos in many formats, each with its number on it.
 
-The times at which they were modified are in the order of their numbers, their names are not.
+The modification times are in the order of the numbers. The names are not.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from random import Random
 from pack_command import Parser, not_negative, positive, run_command, write_complete
 from PIL import Image, ImageDraw, ImageFont
 
-#: What turns an upright picture into one that a camera has stored with this EXIF orientation.
+#: The operation that turns an upright image into the stored one, by EXIF orientation.
 _STORED = {
     1: None,
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -27,12 +27,12 @@ _STORED = {
     8: Image.Transpose.ROTATE_270,
 }
 _ORIENTATION = 0x0112
-#: 2001-09-09, and then a photo each minute.
+#: 2001-09-09. Each photo is a minute later than the one before.
 _FIRST_TIME = 1_000_000_000
 
 
 def draw_photo(number: int, random: Random) -> Image.Image:
-    """A picture of some colours with its number on it, 120 to 480 pixels wide and high."""
+    """Return a coloured image with its number on it, 120 to 480 pixels wide and high."""
     size = random.randint(120, 480), random.randint(120, 480)
     photo = Image.linear_gradient("L").resize(size)
     dark, bright = (
@@ -54,7 +54,7 @@ def draw_photo(number: int, random: Random) -> Image.Image:
 
 
 def encode_jpeg(photo: Image.Image, random: Random) -> bytes:
-    """As a camera stores it: turned in any of eight ways, and told which."""
+    """Return a JPEG as a camera stores it, turned at random, with its EXIF orientation."""
     orientation = random.randint(1, 8)
     turn = _STORED[orientation]
     exif = Image.Exif()
@@ -93,7 +93,7 @@ def _saved(photo: Image.Image, file_format: str, **options: object) -> bytes:
     return buffer.getvalue()
 
 
-#: In turn; the ending of the name, and what writes it.
+#: File extensions with their encoders. Photos take turns.
 KINDS: list[tuple[str, Callable[[Image.Image, Random], bytes]]] = [
     ("jpg", encode_jpeg),
     ("png", _plainly("PNG")),

@@ -1,14 +1,14 @@
 """PNG files that are joined side by side without decoding them.
 
-A picture is encoded once. To join pictures, the compressed rows of each are copied behind one
-another, so memory does not grow with the pictures, and joining costs no more than copying files.
+A picture is encoded once. A join copies the compressed rows of the pictures one after another, so
+memory does not grow with the pictures, and a join costs no more than copying files.
 
-Three properties make that possible, and every file is an ordinary PNG (ISO/IEC 15948) all the
-same. Each row is filtered by *Up*, which looks at the row above alone. The pixels of each row are
-compressed by themselves and end on a byte (a full flush, RFC 1951), with the filter's byte in a
-stored block before them. A private chunk ``slRW`` tells, for each row, the length of its compressed
-pixels and the Adler-32 of the pixels as filtered (two unsigned 32-bit numbers, big-endian), from
-which the checksum of the joined data is computed (RFC 1950).
+Three properties make that possible, and each file is still an ordinary PNG (ISO/IEC 15948). Each
+row has the filter *Up*, which reads only the row above. The pixels of each row are compressed
+separately and end on a byte (a full flush, RFC 1951), and the byte of the filter is in a stored
+block before them. A private chunk ``slRW`` has, for each row, the length of its compressed pixels
+and the Adler-32 of its filtered pixels (two unsigned 32-bit numbers, big-endian). The checksum of
+the joined data is computed from them (RFC 1950).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from PIL import Image, ImageChops
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _INDEX = b"slRW"
-#: A stored block with the byte that names the filter Up.
+#: A stored block with the byte of the filter Up.
 _FILTER = b"\x00\x01\x00\xfe\xff\x02"
 _FILTER_ADLER = zlib.adler32(b"\x02")
 _ZLIB_HEADER, _LAST_BLOCK = b"\x78\x01", b"\x01\x00\x00\xff\xff"
-#: Bytes of pixel data in a chunk that is written, and bytes that are copied at a time.
+#: Bytes of pixel data in a written chunk, and bytes that are copied at a time.
 _CHUNK, _PIECE = 1 << 20, 1 << 16
 _ADLER_BASE = 65521
 _CHANNELS = 3
@@ -38,7 +38,11 @@ _CHANNELS = 3
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``length``: bytes of its compressed pixels; ``adler``: Adler-32 of its filtered pixels."""
+    """A row of a picture.
+
+    ``length`` is the number of bytes of its compressed pixels, ``adler`` the Adler-32 of its
+    filtered pixels.
+    """
 
     length: int
     adler: int
@@ -65,7 +69,7 @@ def join(paths: Sequence[Path], out: Path) -> None:
     """Write the pictures side by side, from left to right, as one picture.
 
     Args:
-        paths: At least one, each written by ``write_joinable`` or ``join``. All are open at once.
+        paths: At least one file written by ``write_joinable`` or ``join``. All are open at once.
         out: The joined picture.
 
     Raises:
@@ -91,10 +95,10 @@ def join(paths: Sequence[Path], out: Path) -> None:
 
 
 def is_joinable(path: Path) -> bool:
-    """Return whether a file claims to be written by this module.
+    """Return whether a file has the beginning of the files of this module.
 
     Raises:
-        MissingInput: It cannot be opened.
+        MissingInput: The file cannot be opened.
     """
     try:
         with path.open("rb") as file:
@@ -105,8 +109,12 @@ def is_joinable(path: Path) -> bool:
 
 
 def combine_adler(first: int, second: int, length: int) -> int:
-    """Return the Adler-32 of data whose end has ``length`` bytes and the checksum ``second``, and
-    whose beginning has the checksum ``first`` (RFC 1950, section 8.2).
+    """Return the Adler-32 of two parts of data (RFC 1950, section 8.2).
+
+    Args:
+        first: The checksum of the first part.
+        second: The checksum of the second part.
+        length: The number of bytes of the second part.
     """
     low = ((first & 0xFFFF) + (second & 0xFFFF) - 1) % _ADLER_BASE
     high = ((first >> 16) + (second >> 16) + length * (first & 0xFFFF) - length) % _ADLER_BASE
@@ -125,7 +133,7 @@ def _joined_row(readers: Sequence[_Reader], number: int) -> Row:
 def _write(
     file: BinaryIO, width: int, rows: Sequence[Row], parts: Iterator[Iterator[bytes] | list[bytes]]
 ) -> None:
-    """``parts``: for each row, its compressed pixels in pieces."""
+    """Write a PNG. ``parts`` has the compressed pixels of each row, in pieces."""
     file.write(_SIGNATURE)
     _write_chunk(file, b"IHDR", struct.pack(">IIBBBBB", width, len(rows), 8, 2, 0, 0, 0))
     numbers = [number for row in rows for number in (row.length, row.adler)]
@@ -152,10 +160,15 @@ def _write_chunk(file: BinaryIO, kind: bytes, content: bytes | bytearray) -> Non
 
 
 class _Reader:
-    """Read the rows of a joinable picture, one after the other, and check each chunk."""
+    """A reader of the rows of a joinable picture in order, which checks each chunk."""
 
     def __init__(self, path: Path) -> None:
-        """Raises ``MissingInput``, ``BadData``."""
+        """Open a picture and read its rows' lengths and checksums.
+
+        Raises:
+            MissingInput: The file cannot be opened.
+            BadData: The file is no joinable picture.
+        """
         self.path = path
         try:
             self._file = path.open("rb")
@@ -175,7 +188,7 @@ class _Reader:
         self._file.close()
 
     def pixels_of(self, number: int) -> Iterator[bytes]:
-        """Give the compressed pixels of the next row, which has this number, in pieces."""
+        """Yield the compressed pixels of the next row, which has this number, in pieces."""
         self._skip(len(_FILTER))
         left = self.rows[number].length
         while left:
@@ -184,7 +197,11 @@ class _Reader:
             yield piece
 
     def finish(self) -> None:
-        """Read to the end, so that the last checksum is looked at. Raises ``BadData``."""
+        """Read to the end, which checks the last checksum.
+
+        Raises:
+            BadData: The file is damaged.
+        """
         self._skip(len(_LAST_BLOCK) + 4)
         self._chunk(b"IEND")
 

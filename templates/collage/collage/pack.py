@@ -1,4 +1,4 @@
-"""`collage-pack`: the workflow and its tools, into a folder of one's own."""
+"""`collage-pack` copies the workflow and its tools into a folder of the user."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pack_command.files import pack_folder, pack_main
 
 FOLDER = pack_folder(__file__)
-#: All that is no program.
+#: The parts of the pack besides the programs.
 PARTS = ("workflow.cwl", "tools")
 
 

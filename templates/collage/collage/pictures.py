@@ -1,4 +1,4 @@
-"""What the pack does to photos: scaled to one height, and side by side."""
+"""The operations on photos: scale to one height, and join side by side."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ from PIL import Image
 from collage.colours import to_rgb
 from collage.joinable_png import is_joinable, join, write_joinable
 
-#: Above that a photo is refused unless somebody asks for more, before and after it is scaled.
+#: The default limit for photos, before and after scaling.
 MAX_MEGAPIXELS = 150.0
-#: Pictures that are joined at once: each is an open file.
+#: The number of pictures that are joined at once. Each is an open file.
 MAX_OPEN = 64
 
 
 def resize(path: Path, height: int, max_megapixels: float = MAX_MEGAPIXELS) -> Image.Image:
-    """The photo, upright, in sRGB, `height` pixels high; its width keeps the aspect, and is 1 at
-    least. Raises MissingInput, or BadData for what is no photo or too large, now or then.
+    """Return the upright photo in sRGB, scaled to `height` pixels.
+
+    The width keeps the aspect ratio and is at least 1.
+
+    Raises:
+        MissingInput: The photo cannot be opened.
+        BadData: The file is no photo, or is too large before or after scaling.
     """
     photo = read_upright(path, max_megapixels)
     width = max(1, round(photo.width * height / photo.height))
@@ -30,8 +35,9 @@ def resize(path: Path, height: int, max_megapixels: float = MAX_MEGAPIXELS) -> I
 
 
 def write_picture(picture: Image.Image, path: Path) -> None:
-    """Write an RGB picture as PNG: nothing is lost, and its width is bounded by nothing that
-    matters (2³¹ - 1).
+    """Write an RGB picture as PNG.
+
+    The format is lossless and allows widths up to 2³¹ - 1.
     """
     with completed(path) as partial:
         write_joinable(picture, partial)
@@ -47,8 +53,7 @@ def write_side_by_side(
     Args:
         paths: At least one picture.
         out: The joined picture.
-        max_megapixels: Size above which a picture that another program wrote is refused: it has to
-            be decoded.
+        max_megapixels: The limit for pictures of other programs, which are decoded.
 
     Raises:
         MissingInput: A picture cannot be opened.
@@ -70,7 +75,7 @@ def write_side_by_side(
 
 
 def _converted(path: Path, folder: Path, number: int, max_megapixels: float) -> Path:
-    """Write a picture of another program anew, under its own name in a folder of its own."""
+    """Convert a picture of another program, and keep its name for error messages."""
     picture = read_upright(path, max_megapixels).convert("RGB")
     aside = folder / f"picture-{number}"
     aside.mkdir()

@@ -1,7 +1,7 @@
-"""`collage-workers`: pilots that behave like the old computers of the source. Each takes as long
-for a job as its computer does, dies as that does, and does wrong what it does wrong.
+"""`collage-workers` runs pilots that behave like old computers.
 
-They are real pilots; a gateway of each lets their calls through (`collage.gateway`).
+Each pilot takes as long for a job as its computer, dies as its computer does, and has its fault.
+They are real pilots. A gateway in front of each forwards its calls (`collage.gateway`).
 """
 
 from __future__ import annotations
@@ -31,18 +31,20 @@ from sluice.servicekit.server import HttpServer
 from sluice.visible_text import quoted
 
 _HOST = "127.0.0.1"
-#: What the fate of a worker begins with whose pilot did not start, or failed.
+#: The beginning of ``fate`` if the pilot failed or did not start.
 ENDED_BY_ITSELF = "ended by itself"
-#: They run one job at a time, and no containers: to look for engines takes a second of a core each.
 COLUMNS = ["worker", "way", "delay, s", "finished", "failed", "too late", "seconds a job", "fate"]
+#: One job at a time and no containers: the search for engines takes a second of a core for each.
 _SETTINGS = {"SLUICE_PILOT_SLOTS": "1", "SLUICE_PILOT_CONTAINERS": "[]"}
 
 
 @dataclass
 class Worker:
-    """``fate``: how it ended, ``died``, ``stopped`` or why its pilot ended by itself; empty: it is
-    at work. ``dies_after``: seconds after its first job; None: by the rule. ``token``: file with
-    what it registers with.
+    """A pilot with its simulated computer.
+
+    ``fate`` tells how it ended: ``died``, ``stopped``, or why its pilot ended by itself. It is
+    empty while the worker runs. ``dies_after`` is the number of seconds from its first job to its
+    death; with None, the computer decides. ``token`` is the file with its registration token.
     """
 
     computer: OldComputer
@@ -55,7 +57,11 @@ class Worker:
     statistics: Statistics = field(default_factory=Statistics)
 
     async def live(self, stop: asyncio.Event) -> None:
-        """Until it dies, is told to stop, or its pilot ends by itself. Raises ``OSError``."""
+        """Run until the worker dies, is told to stop, or its pilot ends by itself.
+
+        Raises:
+            OSError: The pilot or the gateway does not start.
+        """
         self.folder.mkdir(parents=True, exist_ok=True)
         async with http_client(self.wms_url) as wms:
             gateway = Gateway(self.computer, wms, late=self.late)
@@ -94,7 +100,7 @@ class Worker:
         await ended
 
     async def _death(self, gateway: Gateway) -> None:
-        """Returns when it dies."""
+        """Return when the worker dies."""
         if self.dies_after is not None:
             await gateway.at_work.wait()
             await asyncio.sleep(self.dies_after)
@@ -108,7 +114,11 @@ class Worker:
 
 
 def _ways(texts: Sequence[str], workers: int) -> dict[int, Way]:
-    """Raises ``UsageError``."""
+    """Parse the faults of workers by their number.
+
+    Raises:
+        UsageError: A text is not NUMBER=WAY, or there is no such worker.
+    """
     found: dict[int, Way] = {}
     for text in texts:
         number, _, way = text.partition("=")
@@ -162,7 +172,7 @@ async def _run(arguments: argparse.Namespace) -> None:
 
 
 def print_statistics(workers: Sequence[Worker]) -> None:
-    """Print one table of what all workers delivered, and how each ended."""
+    """Print a table of what all workers delivered, and how each ended."""
     print_table(COLUMNS, [_row(worker) for worker in workers], empty="no worker")
 
 
@@ -175,7 +185,7 @@ def _row(worker: Worker) -> tuple[object, ...]:
 
 
 def not_below_zero(text: str) -> float:
-    """Argument type: a finite number of at least 0."""
+    """Parse an argument that is a finite number of at least 0."""
     value = finite(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"{value:g} is below 0")
@@ -183,7 +193,7 @@ def not_below_zero(text: str) -> float:
 
 
 def above_zero(text: str) -> float:
-    """Argument type: a finite number above 0."""
+    """Parse an argument that is a finite number above 0."""
     value = finite(text)
     if value <= 0:
         raise argparse.ArgumentTypeError(f"{value:g} is not above 0")
