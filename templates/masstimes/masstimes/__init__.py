@@ -1,3 +1,1 @@
-"""The programs of the pack templates/masstimes: from web sites of parishes to a table of the times
-of their masses.
-"""
+"""The programs of the pack templates/masstimes, which find mass times on web sites of parishes."""

@@ -1,5 +1,6 @@
-"""People who answer, made up: careful ones, careless ones, and some who do not look. Each has a
-browser of its own, and goes the way of the real page, by HTTP.
+"""Simulated annotators: careful ones, careless ones, and cheats.
+
+Each annotator has its own browser and uses the real page by HTTP.
 """
 
 from __future__ import annotations
@@ -16,20 +17,22 @@ import httpx
 from sluice.http_clients import http_client
 from sluice.visible_text import quoted
 
-#: What is shown, and where the mark stands in it.
+#: The text of an item, and the start and end of the mark in it.
 Shown = tuple[str, int, int]
-#: Is what is marked a mass?
+#: Whether the mark of an item is a mass.
 Knowledge = Mapping[Shown, bool]
 
-#: Items that a browser has at a time, and seconds between two looks where there is none.
+#: Items that a browser has at a time, and seconds between two requests if there are none.
 _AT_ONCE, _LOOK = 5, 0.5
-#: Times that a request is sent to a service that has no time.
+#: How often a request is sent to a service that is not available.
 _TRIES = 60
-#: Seconds that one item takes, as the browser says; nobody waits so long here.
+#: The shortest and longest time in seconds that the browser reports for an item, without waiting.
 _LOOKED = (0.8, 6.0)
 
 
 class Manner(StrEnum):
+    """How an annotator answers."""
+
     CAREFUL = "careful"
     CARELESS = "careless"
     ALWAYS_YES = "always yes"
@@ -37,14 +40,16 @@ class Manner(StrEnum):
 
     @property
     def cheats(self) -> bool:
+        """Return whether the annotator answers without looking."""
         return self in {Manner.ALWAYS_YES, Manner.BY_CHANCE}
 
 
-#: How often who looks is wrong.
+#: The error rates of annotators who look.
 ERRORS = {Manner.CAREFUL: 0.04, Manner.CARELESS: 0.15}
 
 
 def said(manner: Manner, right: bool, random: Random) -> bool:
+    """Return the answer of an annotator to an item with that right answer."""
     if manner is Manner.ALWAYS_YES:
         return True
     if manner is Manner.BY_CHANCE:
@@ -54,7 +59,10 @@ def said(manner: Manner, right: bool, random: Random) -> bool:
 
 @dataclass
 class Annotator:
-    """``name``: what the browser says that it is. ``pause``: seconds between two requests."""
+    """A simulated annotator.
+
+    ``name`` is the browser's user agent. ``pause`` is the time between two requests in seconds.
+    """
 
     name: str
     manner: Manner
@@ -64,8 +72,11 @@ class Annotator:
     given: int = 0
 
     async def answer(self, link: str, stop: asyncio.Event) -> None:
-        """Opens the link, and answers what is shown until told to stop. Raises
-        ``httpx.HTTPError``; ``LookupError`` for an item that it knows nothing of.
+        """Open the link, and answer the items until told to stop.
+
+        Raises:
+            httpx.HTTPError: A request fails.
+            LookupError: An item is not in ``knowledge``.
         """
         agent = {"User-Agent": self.name}
         async with http_client(link, follow_redirects=True, headers=agent, timeout=60) as browser:
@@ -84,7 +95,10 @@ class Annotator:
     async def _next(
         self, browser: httpx.AsyncClient, page: str, asked: dict[str, Any]
     ) -> dict[str, Any]:
-        """What does not get through is sent again, as the page does: it counts once."""
+        """Send answers and get items, and repeat the request after errors of the server.
+
+        The real page does the same. A repeated answer counts once.
+        """
         for _ in range(_TRIES):
             answer = await browser.post(f"{page}/next", json=asked, headers={"Sluice-Ask": "1"})
             if answer.status_code < 500:
@@ -109,7 +123,7 @@ class Annotator:
 
 
 def people(manners: Mapping[Manner, int], knowledge: Knowledge, seed: int) -> list[Annotator]:
-    """So many of each manner."""
+    """Return as many annotators of each manner as ``manners`` says."""
     return [
         Annotator(
             f"{manner} {number + 1}",
@@ -123,7 +137,10 @@ def people(manners: Mapping[Manner, int], knowledge: Knowledge, seed: int) -> li
 
 
 async def answer_all(annotators: Sequence[Annotator], link: str, stop: asyncio.Event) -> None:
-    """All at once, until told to stop. Raises what goes wrong with one."""
+    """Let all annotators answer at the same time, until told to stop.
+
+    The error of one annotator ends all.
+    """
     tasks = [asyncio.create_task(annotator.answer(link, stop)) for annotator in annotators]
     try:
         await asyncio.gather(*tasks)
@@ -133,7 +150,7 @@ async def answer_all(annotators: Sequence[Annotator], link: str, stop: asyncio.E
 
 
 async def _pause(stop: asyncio.Event, seconds: float) -> None:
-    """Not for longer than it is wanted."""
+    """Sleep, but not after ``stop`` is set."""
     try:
         await asyncio.wait_for(stop.wait(), seconds)
     except TimeoutError:

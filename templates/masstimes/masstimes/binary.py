@@ -1,15 +1,15 @@
-"""Whether a body is binary, whatever its header says."""
+"""Detection of binary bodies, whatever their header says."""
 
 from __future__ import annotations
 
 import codecs
 
-#: Bytes of a body that are looked at.
+#: The number of bytes of a body that are checked.
 LOOKED_AT = 1024
-#: More of these, as parts of ``LOOKED_AT``, make a body binary.
+#: The largest shares of control codes and high codes in a text, as parts of ``LOOKED_AT``.
 MOST_CONTROL, MOST_HIGH = 0.3, 0.7
 
-#: All but backspace, tab, line feed, form feed and carriage return, which texts have.
+#: All control codes but backspace, tab, line feed, form feed and carriage return.
 _CONTROL = frozenset({*range(8), 11, *range(14, 33), *range(127, 160)})
 _HIGH = frozenset(range(160, 256))
 _WITH_MARK = (
@@ -21,9 +21,11 @@ _WITH_MARK = (
 
 
 def is_binary(body: bytes) -> bool:
-    """Algorithm 4 of the source, on the first ``LOOKED_AT`` bytes: empty, or valid Unicode, is
-    text; with a NUL it is binary, or with too many control codes or codes from 160 on. The parts
-    are of ``LOOKED_AT``, also where there are fewer bytes.
+    """Return whether a body is binary, by its first ``LOOKED_AT`` bytes.
+
+    This is algorithm 4 of the source. Empty bodies and valid Unicode are text. Bodies with a NUL,
+    too many control codes or too many codes from 160 on are binary. The shares are of
+    ``LOOKED_AT``, also for shorter bodies.
     """
     first = body[:LOOKED_AT]
     if not first or _is_unicode(first):
@@ -36,9 +38,12 @@ def is_binary(body: bytes) -> bool:
 
 
 def _is_unicode(first: bytes) -> bool:
-    """In UTF-8, or in another form with its mark; a character that is cut off at the end is one."""
+    """Return whether the bytes are UTF-8, or another encoding with its byte order mark.
+
+    A character that is cut off at the end is valid.
+    """
     encoding = next((name for mark, name in _WITH_MARK if first.startswith(mark)), "utf-8")
-    if encoding == "utf-8" and 0 in first:  # valid, and in no text
+    if encoding == "utf-8" and 0 in first:  # valid UTF-8, but in no text
         return False
     try:
         codecs.getincrementaldecoder(encoding)().decode(first, final=False)

@@ -1,5 +1,8 @@
-"""`mt-text`: pages as text. `mt-filter`: those that may have times of masses. `mt-hours`: what may
-be a time on them. `mt-rules`: times under headings. Each reads and writes JSON Lines.
+"""The commands `mt-text`, `mt-filter`, `mt-hours` and `mt-rules`.
+
+`mt-text` converts pages to text. `mt-filter` keeps the pages that may have mass times. `mt-hours`
+finds candidates for times on them. `mt-rules` finds times under headings. Each command reads and
+writes JSON Lines.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ def _wanted(_: argparse.Namespace, page: dict[str, Any]) -> Iterator[Line]:
 
 
 def _text_of(page: dict[str, Any]) -> str:
-    """Return the text of a page as it was crawled, or as it was made text."""
+    """Return the text of a page, which may have its HTML or its text."""
     text = page.get("text")
     return text if isinstance(text, str) else page_text(str(page.get("html") or ""))
 
@@ -118,20 +121,20 @@ def rules_main(argv: Sequence[str] | None = None) -> int:
 
 
 def text_command() -> None:
-    """`mt-text`, which stays loaded where it is asked to."""
+    """Run `mt-text` once, or as a warm worker."""
     serve(text_main)
 
 
 def filter_command() -> None:
-    """`mt-filter`, which stays loaded where it is asked to."""
+    """Run `mt-filter` once, or as a warm worker."""
     serve(filter_main)
 
 
 def hours_command() -> None:
-    """`mt-hours`, which stays loaded where it is asked to."""
+    """Run `mt-hours` once, or as a warm worker."""
     serve(hours_main)
 
 
 def rules_command() -> None:
-    """`mt-rules`, which stays loaded where it is asked to."""
+    """Run `mt-rules` once, or as a warm worker."""
     serve(rules_main)

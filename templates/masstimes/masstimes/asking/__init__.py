@@ -1,1 +1,1 @@
-"""Candidates as items that people are asked about, and what they answered."""
+"""Candidates as items of a human task, and the annotations."""

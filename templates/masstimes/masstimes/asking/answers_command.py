@@ -1,4 +1,4 @@
-"""`mt-answers`: what people answered, as candidates that `mt-train` learns from."""
+"""`mt-answers` converts annotations into candidates with answers, for `mt-train`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,17 @@ from masstimes.asking.items_command import KEPT
 from masstimes.pages import Line, write_lines
 
 _PROGRAM = "mt-answers"
-#: What can be learned from; whoever cannot say teaches nothing.
+#: The answers to learn from. Others, such as "cannot say", are left out.
 _LEARNED = ("yes", "no")
 
 
 def labelled(paths: Iterable[Path]) -> Iterator[Line]:
-    """Raises ``MissingInput``, ``BadData`` for what is no answer to an item of `mt-items`."""
+    """Yield the candidates that have an answer, yes or no.
+
+    Raises:
+        MissingInput: A file cannot be opened.
+        BadData: A file is no answer to an item of `mt-items`.
+    """
     for path in paths:
         try:
             found = json.loads(read_input(path))

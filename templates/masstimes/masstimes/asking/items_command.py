@@ -1,4 +1,4 @@
-"""`mt-items`: candidates as files that people can be asked about."""
+"""`mt-items` writes candidates as the items of a human task."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from pack_command import Parser, not_negative, positive, run_command, write_comp
 from masstimes.classifier.examples import read_candidates
 
 _PROGRAM = "mt-items"
-#: Of a candidate, that come back beside what people answer.
+#: The fields of a candidate that come back with its annotations.
 KEPT = ("id", "domain", "url", "hour", "time", "context", "start", "end")
 
 
 def item(line: dict[str, Any]) -> dict[str, Any]:
-    """As the page that asks shows it: ``text`` with a ``mark``, under a ``title``."""
+    """Return an item as the page shows it: ``text`` with a ``mark``, under a ``title``."""
     return {
         "text": line["context"],
         "mark": [line["start"], line["end"]],
@@ -33,7 +33,10 @@ def item(line: dict[str, Any]) -> dict[str, Any]:
 def drawn(
     candidates: Iterable[dict[str, Any]], most: int | None, *, seed: int
 ) -> list[dict[str, Any]]:
-    """So many, one of each site after the other, so that none has them all. Each once."""
+    """Return at most ``most`` candidates, each once, one of each site in turn.
+
+    No site can thus fill the whole sample.
+    """
     of_site: dict[str, dict[str, dict[str, Any]]] = {}
     for line in candidates:
         of_site.setdefault(line["domain"], {})[line["id"]] = line
@@ -56,7 +59,10 @@ def _shuffled(lines: dict[str, dict[str, Any]], random: Random) -> list[dict[str
 
 
 def file_name(candidate: str) -> str:
-    """The same for the same candidate; in the order of names those of a site are apart."""
+    """Return the file name of a candidate, which is always the same.
+
+    Names are hashes, so that candidates of a site are spread over the order of names.
+    """
     return f"item-{hashlib.sha256(candidate.encode(errors='replace')).hexdigest()[:20]}.json"
 
 

@@ -1,3 +1,4 @@
-"""Tells times of masses from other times, by what stands around them: the mean of the vectors of
-words and of pairs of words, one hidden layer.
+"""A classifier that separates mass times from other times by their context.
+
+It has the mean of the vectors of words and of pairs of words, then one linear layer.
 """

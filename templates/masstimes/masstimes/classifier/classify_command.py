@@ -1,4 +1,4 @@
-"""`mt-classify`: how probable it is that candidates are times of masses."""
+"""`mt-classify` computes the probability that candidates are mass times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sluice.warm import once, serve
 if TYPE_CHECKING:
     from masstimes.classifier.network import Network
 
-#: Lines that are in memory together.
+#: The number of lines in memory at a time.
 _AT_ONCE = 512
 
 
@@ -34,7 +34,7 @@ def _network(path: Path) -> Network:
 
 
 def classified(network: Network, candidates: Iterator[Line]) -> Iterator[Line]:
-    """Each with its ``probability``, and whether it is a ``mass``."""
+    """Yield each candidate with its ``probability``, and whether it is a ``mass``."""
     while some := list(islice(candidates, _AT_ONCE)):
         contexts = ((line["context"], line["start"], line["end"]) for line in some)
         for line, probability in zip(some, network.probabilities(contexts), strict=True):
@@ -47,7 +47,7 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """One file of candidates."""
+    """Run `mt-classify` on one file of candidates, and return its exit code."""
     parser = Parser(prog="mt-classify", description="Tell times of masses from other times.")
     add = parser.add_argument
     add("candidates", type=Path, metavar="FILE", help="of mt-hours")

@@ -1,4 +1,4 @@
-"""Candidates, and those whose answer is known: by people, by the rules, or by where they stand."""
+"""Candidates and training examples, labelled by people, by the rules, or as random negatives."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from masstimes.hours import clock
 from masstimes.pages import read_lines
 from sluice.visible_text import quoted
 
-#: Of `mt-hours`.
+#: The text fields of a candidate of `mt-hours`.
 TEXTS = ("id", "domain", "url", "hour", "time", "context")
 _ANSWERS = {"yes": True, "no": False}
 
 
 class TooFew(CommandError):
-    """Nothing can be learned of these answers."""
+    """The answers are too few or too uniform to train on."""
 
     exit_code = 65
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """``is_mass``: what is known."""
+    """A candidate with its label ``is_mass``."""
 
     id: str
     domain: str
@@ -40,11 +40,17 @@ class Example:
 
     @property
     def marked(self) -> Marked:
+        """Return the context with the position of the hour."""
         return self.context, self.start, self.end
 
 
 def read_candidates(path: Path) -> Iterator[dict[str, Any]]:
-    """Raises ``BadData`` for a line that is none, and what ``read_lines`` does."""
+    """Yield the candidates of a file.
+
+    Raises:
+        BadData: A line is no candidate, or the file is wrong as for ``read_lines``.
+        MissingInput: The file cannot be opened.
+    """
     for line in read_lines(path, fields=TEXTS):
         start, end = line.get("start"), line.get("end")
         if type(start) is not int or type(end) is not int or not _is_at(line, start, end):
@@ -65,12 +71,15 @@ def _is_at(line: dict[str, Any], start: int, end: int) -> bool:
 
 
 def example(line: dict[str, Any], *, is_mass: bool) -> Example:
+    """Return an example with that label for a candidate."""
     return Example(line["id"], line["domain"], line["context"], line["start"], line["end"], is_mass)
 
 
 def answered(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example]:
-    """What people said, each candidate once: as most said of it; where as many said yes as no, it
-    is left out, and ``tell`` is told. In the order of their ids.
+    """Return the examples labelled by people, by id and each candidate once.
+
+    The majority decides. Candidates with as many yes as no are left out, and ``tell`` gets their
+    number.
     """
     lines: dict[str, dict[str, Any]] = {}
     said: dict[str, Counter[bool]] = {}
@@ -95,8 +104,9 @@ def answered(paths: Iterable[Path], tell: Callable[[str], None]) -> list[Example
 
 
 def sure(orders: Iterable[Path], candidates: Iterable[Path], *, known: set[str]) -> list[Example]:
-    """Candidates whose page and time the rules have in an order of masses, but those of ``known``
-    ids.
+    """Return candidates whose page and time are in a mass schedule that the rules found.
+
+    Candidates of ``known`` ids are left out.
     """
     times: set[tuple[str, str]] = set()
     for path in orders:
@@ -115,8 +125,9 @@ def sure(orders: Iterable[Path], candidates: Iterable[Path], *, known: set[str])
 def random_negatives(
     others: Iterable[Path], number: int, *, known: set[str], seed: int
 ) -> list[Example]:
-    """So many candidates of any pages, taken for no masses, as nearly none is one; or all, where
-    there are fewer.
+    """Return a sample of ``number`` candidates of any pages, labelled as no masses.
+
+    Nearly none of them is a mass. If there are fewer, all are returned.
     """
     lines = {
         line["id"]: line
@@ -129,8 +140,12 @@ def random_negatives(
 
 
 def split(examples: Sequence[Example], *, seed: int, part: float) -> tuple[set[str], set[str]]:
-    """Domains to learn from and domains to measure on, ``part`` of them; none is in both. Raises
-    ``TooFew`` where there are not two.
+    """Return the domains to learn from and the domains to measure on, a ``part`` of all.
+
+    No domain is in both.
+
+    Raises:
+        TooFew: There are fewer than two domains.
     """
     domains = sorted({each.domain for each in examples})
     if len(domains) < 2:

@@ -1,5 +1,7 @@
-"""What a context with one marked hour is made of, as words: those of its line, how far away and on
-which side they are, those of the heading above it, and how the hour is written.
+"""The features of a context with one marked hour.
+
+They are the words of its line, with distance and side, the words of the heading above, and the
+notation of the hour.
 """
 
 from __future__ import annotations
@@ -14,16 +16,16 @@ from masstimes.folding import folded
 from masstimes.hours import clock, has_minutes, hour_spans
 from masstimes.reading.lines import reading_at
 
-#: Stand for the marked hour, any other time, and the end of a line.
+#: Tokens for the marked hour, any other time, and the end of a line.
 MARK, TIME, BREAK = "<hour>", "<time>", "<break>"
-#: Letters of a word that are kept apart from its ending, which Polish changes.
+#: The letters of a word that are kept, without its ending, which Polish inflects.
 _STEM = 5
-#: Words to each side of which it counts on which.
+#: The number of words on each side that have features for their side.
 _NEAR = 12
-#: How often what an hour is for is counted.
+#: How often the features of the topic are repeated.
 _WEIGHT = 6
 
-#: A context and the place of the hour in it.
+#: A context, with the start and end of the hour in it.
 Marked = tuple[str, int, int]
 
 _TOKEN = re.compile(r"\d{1,2}[:.](?:\d\d|oo)(?!\d)|\d+(?:[-/]\d+)*|[^\W\d_]+|\n|[^\w\s]")
@@ -31,7 +33,10 @@ _TIME = re.compile(r"\d{1,2}[:.](?:\d\d|oo)")
 
 
 def tokens(text: str) -> list[str]:
-    """Words as ``folded``; digits are all 0, times all alike, and lines end once."""
+    """Return the words of a text as ``folded``.
+
+    Each digit becomes 0, all times become one token, and repeated line ends become one.
+    """
     found: list[str] = []
     for token in _TOKEN.findall(folded(_with_plain_times(text))):
         if token.isspace():
@@ -54,8 +59,11 @@ def _with_plain_times(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Of a marked hour, as tokens: its line to both sides, below the nearest line with words where
-    it has none itself; that nearest line above, the heading; and everything else.
+    """The tokens around a marked hour.
+
+    ``before`` and ``after`` are its own line to both sides. If that line has no words, ``before``
+    begins with the heading. ``heading`` is the nearest line above that has words and no numbers.
+    ``elsewhere`` is everything else.
     """
 
     before: list[str]
@@ -65,11 +73,13 @@ class Surroundings:
 
 
 def hour_of(marked: Marked) -> str:
+    """Return the marked hour."""
     context, start, end = marked
     return context[start:end]
 
 
 def surroundings(context: str, start: int, end: int) -> Surroundings:
+    """Return the tokens around the hour between ``start`` and ``end``."""
     *above, before = _lines(tokens(context[:start]))
     after, *below = _lines(tokens(context[end:]))
     heading = next((line for line in reversed(above) if _speaks(line)), [])
@@ -80,9 +90,9 @@ def surroundings(context: str, start: int, end: int) -> Surroundings:
 
 
 def topic_of(marked: Marked) -> list[str]:
-    """Return what the words near the hour say that it is for, as features of their own.
+    """Return features for the purpose of the hour according to the words near it.
 
-    It stands there several times, as the mean of many words would drown it.
+    They are repeated, because the mean of many words would hide one feature.
     """
     context, start, _ = marked
     found = reading_at(context, start)
@@ -92,13 +102,14 @@ def topic_of(marked: Marked) -> list[str]:
 
 
 def features_of(marked: Marked) -> list[str]:
-    """Return the names of all features of a context but pairs, as often as they are there."""
+    """Return the names of all features of a context except pairs, with repetitions."""
     return [*words(surroundings(*marked), hour_of(marked)), *topic_of(marked)]
 
 
 def words(around: Surroundings, hour: str) -> list[str]:
-    """Names of features, as often as they are there. What stands elsewhere, where it says little of
-    this hour, has names of its own.
+    """Return the names of features, with repetitions.
+
+    Words from elsewhere have other names, because they say little about this hour.
     """
     found = [*around.before, MARK, *around.after, *_written(hour)]
     for side, near in (("<", around.before[::-1]), (">", around.after)):
@@ -111,8 +122,9 @@ def words(around: Surroundings, hour: str) -> list[str]:
 
 
 def pairs(around: Surroundings, *, buckets: int) -> list[int]:
-    """Numbers below ``buckets`` of two words of the line that follow each other, the hour among
-    them; the same everywhere and always.
+    """Return stable numbers below ``buckets`` for pairs of neighbouring words of the line.
+
+    The hour counts as a word.
     """
     row = [_stem(word) for word in (*around.before, MARK, *around.after)]
     return [
@@ -122,7 +134,7 @@ def pairs(around: Surroundings, *, buckets: int) -> list[int]:
 
 
 def _lines(row: Sequence[str]) -> list[list[str]]:
-    """One at least."""
+    """Return the lines of a row of tokens, at least one."""
     lines: list[list[str]] = [[]]
     for word in row:
         if word == BREAK:
@@ -137,12 +149,12 @@ def _has_word(line: Sequence[str]) -> bool:
 
 
 def _speaks(line: Sequence[str]) -> bool:
-    """With words, and without numbers."""
+    """Return whether a line has words and no numbers."""
     return _has_word(line) and not any(word == TIME or "0" in word for word in line)
 
 
 def _written(hour: str) -> Iterator[str]:
-    """How, and which."""
+    """Yield features for the notation of an hour, its hour and its minutes."""
     digits = re.sub(r"\d", "0", hour.lower())
     yield f"#{digits}"
     full, _, minutes = clock(hour).partition(":")

@@ -1,4 +1,4 @@
-"""How good answers are."""
+"""Quality measures of answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Counts: found and right, found and wrong, missed, rightly left out."""
+    """Counts of a comparison with the truth.
+
+    ``right`` and ``wrong`` are found, ``missed`` is not found, ``left_out`` is rightly not found.
+    """
 
     right: int
     wrong: int
@@ -17,26 +20,28 @@ class Measures:
 
     @property
     def recall(self) -> float | None:
-        """None: there is nothing to find."""
+        """Return the recall, or None if there is nothing to find."""
         return _part(self.right, self.right + self.missed)
 
     @property
     def precision(self) -> float | None:
-        """None: nothing was found."""
+        """Return the precision, or None if nothing was found."""
         return _part(self.right, self.right + self.wrong)
 
     @property
     def f1(self) -> float | None:
+        """Return the harmonic mean of recall and precision, or None without any counts."""
         return _part(2 * self.right, 2 * self.right + self.wrong + self.missed)
 
     @property
     def accuracy(self) -> float | None:
+        """Return the share of correct answers, or None without any."""
         all_of_them = self.right + self.wrong + self.missed + self.left_out
         return _part(self.right + self.left_out, all_of_them)
 
 
 def measures_of(pairs: Iterable[tuple[bool, bool]]) -> Measures:
-    """``pairs``: what was said, and what is true."""
+    """Return the counts of ``pairs`` of answer and truth."""
     counts = {True: [0, 0], False: [0, 0]}
     for said, truth in pairs:
         counts[said][truth] += 1

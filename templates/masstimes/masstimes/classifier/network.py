@@ -1,4 +1,4 @@
-"""The network, and the file that it is kept in. Needs torch, which is imported by who calls."""
+"""The network and its file format. Importing this module imports torch."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from torch import Tensor, nn
 
 from masstimes.classifier.features import Marked, features_of, pairs, surroundings
 
-#: Of the file: what it is, and the version of this form and of the features.
+#: The kind of the file, and the version of its format and of the features.
 _KIND, VERSION = "sluice-masstimes-hours", 2
-#: Contexts that are looked at together.
+#: The number of contexts in a batch of probabilities.
 _AT_ONCE = 512
 
-#: A part of all vectors, drawn by this.
+#: The share of vectors to leave out, and the generator that chooses them.
 Drop = tuple[float, torch.Generator]
 
 
 @dataclass(slots=True)
 class Network:
-    """``vocabulary``: words that have a vector each; ``buckets``: vectors that pairs of words
-    share. ``threshold``: probability from which on a candidate is a mass.
+    """The network.
+
+    ``vocabulary`` are the words with their own vectors. ``buckets`` is the number of vectors that
+    pairs of words share. A candidate is a mass from the probability ``threshold`` on.
     """
 
     vocabulary: dict[str, int]
@@ -38,7 +40,7 @@ class Network:
 
     @classmethod
     def new(cls, vocabulary: Sequence[str], buckets: int, dimensions: int) -> Network:
-        """Its weights are random, by torch's seed."""
+        """Return a network with random weights from torch's seed."""
         size = len(vocabulary) + buckets
         embedding = nn.EmbeddingBag(size, dimensions, mode="mean")
         nn.init.uniform_(embedding.weight, -1 / dimensions, 1 / dimensions)
@@ -49,13 +51,16 @@ class Network:
         return cls(known, buckets, embedding, output)
 
     def rows(self, marked: Marked) -> list[int]:
-        """The vectors of a context; words that are not known have none."""
+        """Return the indices of the vectors of a context. Unknown words have none."""
         known, around = self.vocabulary, surroundings(*marked)
         found = [known[word] for word in features_of(marked) if word in known]
         return found + [len(known) + pair for pair in pairs(around, buckets=self.buckets)]
 
     def scores(self, rows: Sequence[Sequence[int]], drop: Drop | None = None) -> Tensor:
-        """Of no mass, and of a mass. ``drop``: what of the contexts is not looked at."""
+        """Return the scores for no mass and for a mass.
+
+        ``drop`` leaves out a random part of the vectors.
+        """
         together = torch.tensor([row for each in rows for row in each], dtype=torch.long)
         starts = torch.tensor([0, *(len(each) for each in rows[:-1])]).cumsum(0)
         if drop is not None:
@@ -66,7 +71,7 @@ class Network:
         return self.output(self.embedding(together, starts))
 
     def probabilities(self, contexts: Iterable[Marked]) -> list[float]:
-        """Of being a mass, to six places."""
+        """Return the probabilities of a mass, rounded to six places."""
         found: list[float] = []
         coming = iter(contexts)
         with torch.no_grad():
@@ -76,15 +81,16 @@ class Network:
         return found
 
     def state(self) -> dict[str, Any]:
-        """All weights."""
+        """Return all weights."""
         return {"embedding": self.embedding.state_dict(), "output": self.output.state_dict()}
 
     def load_state(self, state: dict[str, Any]) -> None:
+        """Load all weights."""
         self.embedding.load_state_dict(state["embedding"])
         self.output.load_state_dict(state["output"])
 
     def to_bytes(self) -> bytes:
-        """Equal networks have equal bytes."""
+        """Return the content of the file. Equal networks have equal bytes."""
         about = {
             "kind": _KIND,
             "version": VERSION,
@@ -100,8 +106,11 @@ class Network:
 
 
 def load(path: Path) -> Network:
-    """Runs nothing that the file says. Raises ``MissingInput``; ``BadData`` where it is no model of
-    this version.
+    """Load a network, without running code from the file.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+        BadData: The file is no model of this version.
     """
     found = read_weights(path)
     if found is None or found.get("kind") != _KIND:
@@ -125,7 +134,7 @@ def load(path: Path) -> Network:
 
 
 def read_weights(path: Path) -> dict[str, Any] | None:
-    """None: the file has none."""
+    """Return the content of a file of torch, or None if it is no such file."""
     content = read_input(path)
     try:
         found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)

@@ -1,4 +1,4 @@
-"""Programs that need torch say so where it is not installed."""
+"""An error message for machines without torch."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from pack_command import CommandError
 
 
 class TorchMissing(CommandError):
-    """This machine cannot run it."""
+    """torch is not installed."""
 
     exit_code = 69
 
 
 def need_torch() -> None:
-    """Raises ``TorchMissing``."""
+    """Check that torch is installed, without importing it.
+
+    Raises:
+        TorchMissing: torch is not installed.
+    """
     if importlib.util.find_spec("torch") is None:
         raise TorchMissing("torch is not installed here: pip install 'sluice[masstimes-train]'")

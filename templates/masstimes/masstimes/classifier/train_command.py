@@ -1,4 +1,4 @@
-"""`mt-train`: a model of answers that people gave."""
+"""`mt-train` trains a model on annotations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from masstimes.classifier.measures import measures_of
 from masstimes.classifier.torch_needed import need_torch
 
 _PROGRAM = "mt-train"
-#: On sites that people wrote by hand, hours of confession often have a little more than one half.
+#: Hours of confession on hand-written sites often have a probability a little above 0.5.
 THRESHOLD = 0.6
 
 
@@ -41,8 +41,9 @@ def _tell(what: str) -> None:
 def _learned(
     arguments: argparse.Namespace, people: list[Example], held_back: set[str]
 ) -> tuple[list[Example], dict[str, int]]:
-    """Examples to learn from, and how many there are of each origin. None is of a site that is
-    measured on.
+    """Return the examples to learn from, and their number by origin.
+
+    No example is from a site that is measured on.
     """
     known = {each.id for each in people}
     own = [each for each in people if each.domain not in held_back]
@@ -53,7 +54,7 @@ def _learned(
     ]
     yes = sum(each.is_mass for each in [*own, *rules])
     wanted = arguments.negatives
-    if wanted is None:  # as many as make the classes even
+    if wanted is None:  # as many as balance the classes
         wanted = max(0, 2 * yes - len(own) - len(rules))
     others = [
         each

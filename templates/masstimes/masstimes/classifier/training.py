@@ -1,5 +1,6 @@
-"""Learning: round by round over the examples, at a rate that falls to nothing in a straight line.
-Needs torch.
+"""Training in rounds over the examples, with a learning rate that falls linearly to zero.
+
+Importing this module imports torch.
 """
 
 from __future__ import annotations
@@ -21,15 +22,17 @@ from masstimes.classifier.examples import Example
 from masstimes.classifier.features import features_of
 from masstimes.classifier.network import VERSION, Network, read_weights
 
-#: In the folder of the state.
+#: The file in the folder of the state.
 STATE = "training.pt"
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``rate``: at which it begins. ``least``: how often a word has to be there to have a vector.
-    ``batch``: examples that are learned from together. ``drop``: part of the words
-    of a context that each round leaves out, so that none of them decides alone.
+    """Training parameters.
+
+    ``rate`` is the first learning rate. Words that occur in at least ``least`` examples have a
+    vector. ``batch`` is the number of examples in a step. ``drop`` is the share of the words of a
+    context that each round leaves out, so that no word decides alone.
     """
 
     seed: int = 1
@@ -49,10 +52,12 @@ def train(
     state: Path | None,
     tell: Callable[[str], None],
 ) -> Network:
-    """Equal examples and settings give an equal network, on the same machine. ``state``: a folder
-    where each round is kept; of the same training, it goes on there.
+    """Return the trained network, equal for equal examples and settings on the same machine.
+
+    ``state`` is a folder where each round is kept. An interrupted training of the same examples and
+    settings resumes from there.
     """
-    torch.set_num_threads(1)  # sums have one order
+    torch.set_num_threads(1)  # sums have a fixed order
     torch.use_deterministic_algorithms(True)
     torch.manual_seed(settings.seed)
     network = Network.new(
@@ -87,7 +92,10 @@ def _round(
     *,
     number: int,
 ) -> float:
-    """Over all examples in an order that the seed and the number say; the mean loss."""
+    """Train on all examples once, and return the mean loss.
+
+    The seed and the number of the round determine the order.
+    """
     rows, answers = data
     drawn = torch.Generator().manual_seed(settings.seed * 1_000_003 + number)
     parts = torch.randperm(len(rows), generator=drawn).split(settings.batch)
@@ -105,7 +113,7 @@ def _round(
 
 
 class _State:
-    """What is kept of a training after each round."""
+    """The checkpoint of a training, written after each round."""
 
     def __init__(self, folder: Path, examples: Sequence[Example], settings: Settings) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +122,7 @@ class _State:
         self._what = hashlib.sha256(what.encode()).hexdigest()
 
     def restore(self, network: Network, optimizer: Any) -> int:
-        """Rounds that are done; 0 where nothing is kept of this very training."""
+        """Return the number of completed rounds, 0 without a checkpoint of the same training."""
         found = read_weights(self._path) if self._path.is_file() else None
         if found is None or found.get("what") != self._what:
             return 0
@@ -123,6 +131,7 @@ class _State:
         return int(found["rounds"])
 
     def keep(self, network: Network, optimizer: Any, rounds: int) -> None:
+        """Write the checkpoint."""
         file = io.BytesIO()
         kept = {"what": self._what, "rounds": rounds, "optimizer": optimizer.state_dict()}
         torch.save({**kept, **network.state()}, file)

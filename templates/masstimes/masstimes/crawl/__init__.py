@@ -1,5 +1,5 @@
-"""A polite crawler for many small sites at once.
+"""A polite crawler for many small sites at the same time.
 
-What is decided stands apart from Scrapy, which fetches: only ``spider``, ``pacing``, ``one_slot``,
-``robots``, ``robots_requests`` and ``running`` import it.
+Decisions are separate from Scrapy, which fetches. Only ``spider``, ``pacing``, ``one_slot``,
+``robots``, ``robots_requests`` and ``running`` import Scrapy.
 """

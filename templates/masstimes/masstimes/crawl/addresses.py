@@ -1,4 +1,4 @@
-"""Addresses: which are the same page, which belong to a site, which lead into a trap."""
+"""Addresses: equality, membership of a site, and detection of crawler traps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _IN_PATH = re.compile(rf";(?:{_SESSIONS})=[^/?#;]*", re.IGNORECASE)
 _KEPT = "/%:=&?~+!$,;'@()*[]-._"
 _LOCAL_NAMES = (".localhost", ".local", ".internal")
 _PORTS = {"http": 80, "https": 443}
-#: Of pages; what else a link names by its ending is not asked for.
+#: File extensions that are not requested, because they are no pages.
 _NO_PAGE = re.compile(
     r"\.(7z|apk|avi|bmp|bz2|css|csv|docm?|docx|eot|exe|flac|flv|gif|gz|ico|iso|jar|jpe?g|js|json"
     r"|m4[av]|mid|mkv|mov|mp[34]|mpe?g|od[st]|og[gv]|otf|pdf|png|ppsx?|pptx?|ps|psd|rar|rss|rtf"
@@ -29,8 +29,9 @@ _NO_PAGE = re.compile(
 
 
 def address(link: str, base: str = "") -> str | None:
-    """Where a link on the page ``base`` leads, without fragment and session id; None where it is
-    nothing to ask for by HTTP.
+    """Return the address of a link on the page ``base``, without fragment and session id.
+
+    Links that are not HTTP, or not valid, give None.
     """
     try:
         parts = urlsplit(urljoin(base, link.strip()) if base else link.strip())
@@ -48,7 +49,7 @@ def address(link: str, base: str = "") -> str | None:
 
 
 def _is_host(name: str) -> bool:
-    """None of its labels is empty or too long, so that it can be looked up (RFC 1035)."""
+    """Return whether no label is empty or too long, so that a lookup is possible (RFC 1035)."""
     try:
         return bool(name.encode("idna"))
     except UnicodeError:
@@ -56,17 +57,18 @@ def _is_host(name: str) -> bool:
 
 
 def key(url: str) -> str:
-    """The same for the same page: parameters may stand in any order."""
+    """Return a key that is equal for the same page, whatever the order of parameters."""
     plain, _, query = url.partition("?")
     return f"{plain}?{'&'.join(sorted(query.split('&')))}" if query else plain
 
 
 def domain_of(url: str) -> str:
-    """Empty where there is none."""
+    """Return the host without ``www.``, or an empty text without a host."""
     return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 def is_within(url: str, domain: str) -> bool:
+    """Return whether an address is on a domain or its subdomains."""
     host = urlsplit(url).hostname or ""
     return host == domain or host.endswith(f".{domain}")
 
@@ -88,7 +90,11 @@ def is_local(url: str) -> bool:
 
 
 def is_sane(url: str, limits: Limits) -> bool:
-    """It is not too long, does not go round, and does not end as files do that are no pages."""
+    """Return whether an address is worth a request.
+
+    Too long addresses, addresses that repeat parts of their path, and files that are no pages are
+    not.
+    """
     path = urlsplit(url).path
     parts = [part for part in path.split("/") if part]
     return (
@@ -99,5 +105,5 @@ def is_sane(url: str, limits: Limits) -> bool:
 
 
 def without_sessions(html: str) -> str:
-    """What changes with every visit is no change of a page."""
+    """Return HTML without session ids, which change with every visit."""
     return _SESSION.sub("", html)

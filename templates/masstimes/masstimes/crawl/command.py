@@ -1,4 +1,4 @@
-"""`mt-crawl`: the pages of parishes, one spider for each, many at once, politely."""
+"""`mt-crawl` crawls the sites of many parishes at the same time, politely, one spider for each."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from masstimes.crawl.site import SiteCrawl, write_results
 
 _PROGRAM = "mt-crawl"
 _DEFAULT = Limits()
-#: Parishes without an address, of which the message says the ids.
+#: The number of parishes without an address that the message names.
 _NAMED = 5
 _KNOWN = "what the run before knew of pages: its folder, or files of it"
 
 
 class CrawlInterrupted(CommandError):
-    """A signal has ended the program; with ``--state`` it can go on."""
+    """A signal has ended the program. With ``--state``, the next start resumes."""
 
     exit_code = 75
 
@@ -62,7 +62,7 @@ class _Crawling:
         self._befores: dict[str, dict[str, KnownPage]] = {}
 
     def waiting(self) -> list[partial[SiteCrawl]]:
-        """What has ended before is written now, and not crawled."""
+        """Write the results of crawls that ended earlier, and return the crawls to start."""
         return [partial(self._begin, each) for each in self._parishes if not self._is_over(each)]
 
     def _journal(self, parish: ParishSite) -> Journal:
@@ -88,6 +88,7 @@ class _Crawling:
         return SiteCrawl(parish, limits=self.limits, known=known, journal=journal)
 
     def done(self, crawl: SiteCrawl) -> None:
+        """Write the results of a crawl that has ended."""
         parish = crawl.parish.id
         journal = self._journals.pop(parish)
         self._write(parish, journal, self._befores.pop(parish))
@@ -102,11 +103,13 @@ class _Crawling:
         )
 
     async def flush_always(self, every: float) -> None:
+        """Flush the journals of all running crawls at an interval in seconds."""
         while True:
             await asyncio.sleep(every)
             self.flush()
 
     def flush(self) -> None:
+        """Flush the journals of all running crawls."""
         for journal in self._journals.values():
             journal.flush()
 
@@ -143,7 +146,11 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def _check(arguments: argparse.Namespace, parishes: Sequence[ParishSite]) -> None:
-    """Raises ``UsageError``."""
+    """Check the arguments, and create the folders.
+
+    Raises:
+        UsageError: The contact is missing, or a number is out of range.
+    """
     if not arguments.contact and (away := [each for each in parishes if not each.is_here]):
         raise UsageError(
             f"{away[0].site} is not on this machine: tell its owner by --contact who asks, as an"

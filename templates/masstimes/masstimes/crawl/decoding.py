@@ -1,4 +1,4 @@
-"""The text of a page, whatever is said of its encoding."""
+"""The text of a page, also with a wrong declared encoding."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ _MARKS = (
 )
 _META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
 _HEADER = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]{2,40})""", re.IGNORECASE)
-#: Bytes in which a page says its encoding.
+#: The number of bytes that are searched for the encoding.
 _HEAD = 4096
-#: Said by servers that know nothing of Polish.
+#: Defaults of servers, which are wrong for Polish pages.
 _WESTERN = frozenset({"ascii", "iso8859-1", "cp1252", "iso8859-15"})
-#: ``ĄŚŹąśź`` in one of the encodings: controls, or other signs, in the other.
+#: ``ĄŚŹąśź`` in one of the encodings, which are controls or other signs in the other one.
 _OF_1250 = frozenset(b"\xa5\x8c\x8f\xb9\x9c\x9f")
 _OF_LATIN_2 = frozenset(b"\xa1\xa6\xac\xb1\xb6\xbc")
-#: Of a text in UTF-8 with errors: one error for so many characters that are right.
+#: Nearly valid UTF-8 has at least as many right non-ASCII characters for each error.
 _RIGHT_FOR_ONE_WRONG = 10
 
 
 def decoded(body: bytes, content_type: str = "") -> str:
-    """A mark at its start counts first, then that it is valid UTF-8, then what page and header say,
-    then what Polish letters there are. Never raises.
+    """Return the text of a body. This function never raises.
+
+    A byte order mark decides first, then valid or nearly valid UTF-8, then the declaration of the
+    page or header. Otherwise the Polish letters in it decide between two encodings.
     """
     for mark, encoding in _MARKS:
         if body.startswith(mark):
@@ -43,13 +45,13 @@ def decoded(body: bytes, content_type: str = "") -> str:
             continue
         try:
             return body.decode(encoding)
-        except (UnicodeError, LookupError):  # "undefined" is an encoding, too
+        except (UnicodeError, LookupError):  # "undefined" is an encoding too
             continue
     return _polish(body, _said(body, content_type))
 
 
 def _said(body: bytes, content_type: str) -> list[str]:
-    """By the page, then by the header, as Python names them."""
+    """Return the declared encodings by Python's names: the page's, then the header's."""
     found = []
     if inside := _META.search(body[:_HEAD]):
         found.append(inside[1].decode("ascii"))
@@ -67,7 +69,7 @@ def _said(body: bytes, content_type: str) -> list[str]:
 
 
 def _polish(body: bytes, said: list[str]) -> str:
-    """Of the two encodings that Polish pages have."""
+    """Return the text in one of the two encodings of Polish pages."""
     first = sum(byte in _OF_1250 for byte in body)
     second = sum(byte in _OF_LATIN_2 for byte in body)
     if first == second:
@@ -78,7 +80,7 @@ def _polish(body: bytes, said: list[str]) -> str:
 
 
 def _nearly_utf8(body: bytes) -> bool:
-    """With a few bytes that are wrong."""
+    """Return whether a body is UTF-8 with a few wrong bytes."""
     text = body.decode(errors="replace")
     wrong = text.count("\ufffd")
     right = sum(char > "\x7f" for char in text) - wrong

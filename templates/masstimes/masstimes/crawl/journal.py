@@ -1,5 +1,7 @@
-"""What a site has answered so far, in a file to which answers are added: any beginning of it that
-ends with a line is a crawl to go on with, also of a copy that was made meanwhile.
+"""The answers of a site so far, in an append-only file.
+
+A crawl can resume from any beginning of the file that ends with a line, also from a copy made
+during the crawl.
 """
 
 from __future__ import annotations
@@ -12,15 +14,15 @@ from typing import Any
 
 from masstimes.crawl.visits import Answer, Outcome
 
-#: Bytes that are kept back at most, whenever they are to be written.
+#: The number of bytes in memory from which on they are written.
 _KEPT_BACK = 2**20
-#: Between an answer and its page; JSON has none.
+#: The separator between an answer and its page. JSON text contains none.
 _TAB = b"\t"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """``page``: a line of the output, where there is one."""
+    """An answer. ``page`` is its line of the output, if there is one."""
 
     url: str
     answer: Answer
@@ -28,8 +30,10 @@ class Entry:
 
 
 class Journal:
-    """``about``: whose it is; a file about another is begun anew. Nothing is kept back for longer
-    than until the next ``flush``.
+    """The journal of a crawl.
+
+    ``about`` identifies the crawl. A file about another crawl is replaced. Entries are in memory
+    until the next ``flush`` or until they are large.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
@@ -46,7 +50,7 @@ class Journal:
             self._keep(self._first)
 
     def _whole(self) -> int:
-        """Bytes of its whole lines; 0 where it is another's, or there is none."""
+        """Return the size of the complete lines, 0 for another crawl or no file."""
         try:
             with self._path.open("rb") as file:
                 if file.readline() != self._first:
@@ -61,11 +65,12 @@ class Journal:
             return 0
 
     def add(self, entry: Entry) -> None:
+        """Add an entry."""
         line = _dumped({"url": entry.url, **asdict(entry.answer)})
         self._keep(line[:-1] + _TAB + entry.page + b"\n" if entry.page else line)
 
     def end(self, summary: Mapping[str, Any]) -> None:
-        """Nothing more will come."""
+        """Add the summary as the last line."""
         self._keep(_dumped({"ended": dict(summary)}))
         self.flush()
 
@@ -76,6 +81,7 @@ class Journal:
             self.flush()
 
     def flush(self) -> None:
+        """Write the entries that are in memory."""
         if self._kept:
             with self._path.open("ab") as file:
                 file.write(b"".join(self._kept))
@@ -83,7 +89,7 @@ class Journal:
             self._size = 0
 
     def entries(self) -> Iterator[Entry]:
-        """What has been written, one after the other."""
+        """Yield all entries in order."""
         for line in self._lines():
             content, _, page = line[:-1].partition(_TAB)
             found = json.loads(content)
@@ -91,7 +97,7 @@ class Journal:
                 yield Entry(found.pop("url"), _answer(found), page)
 
     def ended(self) -> dict[str, Any] | None:
-        """What ``end`` was told."""
+        """Return the summary, or None if the crawl has not ended."""
         last = b""
         for last in self._lines():  # noqa: B007 - the last one
             pass
@@ -106,6 +112,7 @@ class Journal:
             yield from file
 
     def remove(self) -> None:
+        """Delete the file."""
         self._kept.clear()
         self._path.unlink(missing_ok=True)
 

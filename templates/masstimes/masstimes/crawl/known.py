@@ -1,4 +1,4 @@
-"""What is known of pages from the run before, so that only what has changed is taken again."""
+"""Pages known from the run before, so that only changed pages are taken again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ENDING = ".known.json"
 
 @dataclass(frozen=True, slots=True)
 class KnownPage:
-    """``links`` are followed where the page has not changed."""
+    """A known page. ``links`` are followed if the page has not changed."""
 
     sha256: str
     etag: str = ""
@@ -27,14 +27,18 @@ class KnownPage:
 
     @property
     def conditions(self) -> dict[str, str]:
-        """Headers, by which a server may say that nothing has changed."""
+        """Return the headers of a conditional request."""
         named = {"If-None-Match": self.etag, "If-Modified-Since": self.modified}
         return {name: value for name, value in named.items() if value}
 
 
 def known_files(places: Iterable[Path]) -> dict[str, Path]:
-    """By the parish's id. ``places``: folders that an earlier run wrote, or files of them. Raises
-    ``MissingInput``.
+    """Return the files with known pages by the id of the parish.
+
+    ``places`` are folders that an earlier run wrote, or files of them.
+
+    Raises:
+        MissingInput: A place does not exist.
     """
     found: dict[str, Path] = {}
     for place in places:
@@ -46,7 +50,11 @@ def known_files(places: Iterable[Path]) -> dict[str, Path]:
 
 
 def read_known(path: Path | None) -> dict[str, KnownPage]:
-    """By address; empty where the run before did not have the parish. Raises ``BadData``."""
+    """Return known pages by address, none without a file.
+
+    Raises:
+        BadData: The file is not one that an earlier run wrote.
+    """
     if path is None:
         return {}
     try:
@@ -63,7 +71,10 @@ def _page(found: dict[str, Any]) -> KnownPage:
 def write_known(
     folder: Path, parish: str, before: Mapping[str, KnownPage], entries: Iterator[Entry]
 ) -> None:
-    """``entries``: of this run. What failed this time is known as it was."""
+    """Write the pages known after this run, which had these ``entries``.
+
+    A page that failed, but may come back, stays as it was.
+    """
     pages: dict[str, KnownPage] = {}
     for entry in entries:
         answer = entry.answer

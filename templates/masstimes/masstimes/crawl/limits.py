@@ -1,4 +1,4 @@
-"""What bounds the crawl of a site, whatever it answers."""
+"""The limits of the crawl of a site."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """``depth``: links from the start page. ``pages``: addresses asked for. ``queries``: addresses
-    that differ behind the question mark alone. ``url``: characters. ``page`` and ``site``: bytes,
-    of a page also once it is unpacked. ``timeout``: seconds for an answer, to its last byte.
-    ``seconds``: for the site. ``failures``: so many in a row, and it is left.
+    """Limits of one site.
+
+    ``depth`` counts links from the start page, ``pages`` counts requested addresses. ``queries`` is
+    the number of addresses that differ only in their query. ``url`` is in characters. ``page`` and
+    ``site`` are in bytes, for a page also after unpacking. ``timeout`` is the time in seconds until
+    the last byte of an answer, ``seconds`` the time for the site. After ``failures`` in a row, the
+    crawl ends.
     """
 
     depth: int = 3
@@ -24,12 +27,12 @@ class Limits:
     seconds: float = 86400.0
     failures: int = 10
     redirects: int = 5
-    #: Of one part of a path, as in ``/a/a/a/a``.
+    #: How often one part of a path may occur, as in ``/a/a/a``.
     repeats: int = 3
 
 
 class Ending(StrEnum):
-    """Why a site's crawl ended."""
+    """The reason why the crawl of a site ended."""
 
     DONE = "done"
     PAGES = "most-pages"

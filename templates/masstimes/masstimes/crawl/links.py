@@ -1,4 +1,4 @@
-"""Links of a page: of its text, its frames, its map, and where it sends its readers itself."""
+"""The links of a page: in its text, frames, image maps and redirects."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from lxml import html as lxml_html
 
 from masstimes.crawl.addresses import address
 
-#: Characters of a link's text.
+#: The largest length of a link's text.
 _TEXT = 200
-#: Of where a page sends its readers.
+#: The number of characters of a redirect in a page that are read.
 _SENDING = 2000
 _SENDS_TO = re.compile(r"^\s*[\d.]*\s*[;,]\s*(?:url\s*=)?\s*['\"]?([^'\"]+)", re.IGNORECASE)
 _FOLLOWED = ("a", "area", "frame", "iframe", "meta", "base")
 
 
 def links(text: str, url: str) -> list[tuple[str, str]]:
-    """Addresses and texts, each address once, in the order of the page. ``url``: of the page."""
+    """Return addresses and link texts in the order of the page, each address once.
+
+    ``url`` is the address of the page.
+    """
     try:
         parser = lxml_html.HTMLParser(encoding="utf-8")
         root = lxml_html.document_fromstring(text.encode(errors="replace"), parser=parser)
-    except (etree.LxmlError, ValueError):  # nothing in it
+    except (etree.LxmlError, ValueError):  # the page is empty
         return []
     found: dict[str, str] = {}
     for link, said, base in _raw(root, url):
@@ -34,7 +37,7 @@ def links(text: str, url: str) -> list[tuple[str, str]]:
 
 
 def _raw(root: lxml_html.HtmlElement, url: str) -> Iterator[tuple[str, str, str]]:
-    """(link, text, what it is relative to)"""
+    """Yield (link, text, base address)."""
     base = url
     for element in root.iter(_FOLLOWED):
         match element.tag:
@@ -54,7 +57,7 @@ def _raw(root: lxml_html.HtmlElement, url: str) -> Iterator[tuple[str, str, str]
 
 
 def _said(element: lxml_html.HtmlElement) -> str:
-    """Its text, or that of its picture."""
+    """Return the text of a link, or of its image."""
     text = " ".join("".join(element.itertext()).split())
     if not text:
         texts = [picture.get("alt") or "" for picture in element.iter("img")]

@@ -7,7 +7,12 @@ from scrapy.core.downloader import Downloader
 
 
 class OneSlot(Downloader):
-    """All hosts of the site, and where its robots.txt leads, wait for each other."""
+    """A downloader with one queue.
+
+    Requests to all hosts of a site, and to the hosts of redirects of its robots.txt, wait for each
+    other.
+    """
 
     def get_slot_key(self, request: Request) -> str:
+        """Return the same key for all requests."""
         return "site"

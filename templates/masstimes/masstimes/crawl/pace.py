@@ -1,4 +1,4 @@
-"""How long a site is left alone after each of its answers: the source's rule."""
+"""The delay between requests to a site, by the rule of the source."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Seconds, but ``concurrency``: of requests that a site may have to work on at a time."""
+    """Delays in seconds.
+
+    ``concurrency`` is the number of requests that a site may have to handle at a time.
+    """
 
     first: float = 5.0
     least: float = 0.0
@@ -17,7 +20,7 @@ class Pace:
     def next_delay(self, delay: float, latency: float, status: int) -> float:
         """Return the delay after an answer that began after ``latency`` seconds.
 
-        An answer other than 2xx leaves the delay as it is: error pages say nothing of the load.
+        Answers other than 2xx do not change the delay, because error pages do not show the load.
         """
         if not 200 <= status < 300:
             return delay

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from masstimes.crawl.robots import FirstRules
 
-#: Answers whose `Retry-After` holds for the next request.
+#: The states of answers whose `Retry-After` counts.
 _LATER = frozenset({429, 503})
 
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """``factor``: what is waited, as a part of what the rule says; for demonstrations."""
+    """A pace whose delays are multiplied by ``factor``, for demonstrations."""
 
     pace: Pace
     factor: float
@@ -35,8 +35,8 @@ class Scaled:
 class Throttle(AutoThrottle):
     """A throttle by ``Pace``, by ``Retry-After``, and by ``Crawl-delay`` of robots.txt.
 
-    A delay begins when an answer is over; Scrapy's own begins with the request. Takes the setting
-    ``PACE``, a ``Scaled``.
+    A delay begins when an answer is complete. Scrapy's own throttle counts from the request. The
+    setting ``PACE`` is a ``Scaled``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -64,11 +64,11 @@ class Throttle(AutoThrottle):
         """Wait at least as long as a robots.txt of the site asks, from the next request on."""
         asked = min(robotparser.crawl_delay(self._user_agent), self._pace.most)
         self._crawl_delay = max(self._crawl_delay, asked)
-        for slot in self.crawler.engine.downloader.slots.values():  # one: the site's
+        for slot in self.crawler.engine.downloader.slots.values():  # one slot for the site
             slot.delay = max(slot.delay, self._crawl_delay * self._factor)
 
     def _left(self, request: Request, **more: Any) -> None:
-        """Also where no answer came."""
+        """Start the delay when a request is over, also without an answer."""
         _, slot = self._get_slot(request, more["spider"])
         if slot is not None:
             slot.lastseen = monotonic()

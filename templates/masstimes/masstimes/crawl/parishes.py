@@ -1,4 +1,4 @@
-"""The parishes that a crawl takes."""
+"""The parishes of a crawl."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class ParishSite:
-    """``id`` names its files. ``start``: where the crawl begins; empty where ``site`` is no
-    address.
-    """
+    """A parish with its site. ``id`` is the name of its files."""
 
     id: str
     name: str
@@ -30,15 +28,17 @@ class ParishSite:
 
     @property
     def start(self) -> str:
+        """Return the address where the crawl begins, or an empty text if ``site`` is none."""
         return address(self.site) or ""
 
     @property
     def domain(self) -> str:
+        """Return the domain of the site."""
         return domain_of(self.start)
 
     @property
     def is_here(self) -> bool:
-        """On this machine, so that nobody has to be told who asks."""
+        """Return whether the site is on this machine, so that no contact is needed."""
         host = urlsplit(self.start).hostname or "localhost"
         try:
             return ipaddress.ip_address(host).is_loopback
@@ -47,8 +47,12 @@ class ParishSite:
 
 
 def read_parishes(paths: Iterable[Path]) -> list[ParishSite]:
-    """A file has one or a list. Raises ``MissingInput``, ``BadData``, and ``UsageError`` where two
-    have the same id.
+    """Return the parishes of files, which have one parish or a list.
+
+    Raises:
+        MissingInput: A file cannot be opened.
+        BadData: A file has something else.
+        UsageError: Two parishes have the same id.
     """
     parishes: dict[str, ParishSite] = {}
     for path in paths:

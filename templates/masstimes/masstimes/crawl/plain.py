@@ -1,5 +1,7 @@
-"""`mt-plain-crawl`: the same crawl by Scrapy as it comes, for those who measure `mt-crawl`: its own
-AutoThrottle with the same numbers, its own spiders, scheduler, filters and output.
+"""`mt-plain-crawl` makes the same crawl with unmodified Scrapy, as a baseline for `mt-crawl`.
+
+It uses Scrapy's own AutoThrottle with the same numbers, and its spiders, scheduler, filters and
+output.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Requests for robots.txt: they take its beginning alone, and follow redirects to other hosts."""
+"""Requests for robots.txt, which read only its beginning and follow redirects to other hosts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scrapy.signals import bytes_received
 from masstimes.crawl.addresses import is_local
 from masstimes.crawl.robots import MOST
 
-#: Window bits of zlib: gzip and deflate, as their first bytes say.
+#: The window bits of zlib that detect gzip and deflate by their first bytes.
 _ANY_WRAPPER = 47
 _PACKED = frozenset({b"gzip", b"x-gzip", b"deflate"})
 
 
 class RobotsRequests(RedirectMiddleware):
-    """Scrapy's own requests, which are those for robots.txt (RFC 9309, 2.3.1.2 and 2.5)."""
+    """A middleware for Scrapy's own requests of robots.txt (RFC 9309, 2.3.1.2 and 2.5)."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler.settings)
@@ -33,7 +33,10 @@ class RobotsRequests(RedirectMiddleware):
         return cls(crawler)
 
     def process_request(self, request: Request, spider: Spider | None = None) -> None:
-        """Ask for plain text of any length: what is too much of it is not received."""
+        """Request uncompressed text without a limit.
+
+        `_stop_at_most` ends a download that is too long.
+        """
         if is_for_robots(request):
             request.meta["download_maxsize"] = 0
             request.headers["Accept-Encoding"] = "identity"
@@ -41,9 +44,9 @@ class RobotsRequests(RedirectMiddleware):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Follow a redirect, and unpack no more than is read.
+        """Follow a redirect, and unpack only as much as is read.
 
-        A site of the internet cannot lead into the network of this machine.
+        A site of the internet cannot redirect into the network of this machine.
 
         Raises:
             IgnoreRequest: There are too many redirects, or one leads into this network.
@@ -68,12 +71,12 @@ class RobotsRequests(RedirectMiddleware):
 
 
 def is_for_robots(request: Request) -> bool:
-    """Return whether Scrapy asks for a robots.txt."""
+    """Return whether this is Scrapy's request for a robots.txt."""
     return bool(request.meta.get("dont_obey_robotstxt"))
 
 
 def _unpacked(response: Response) -> Response:
-    """Return a robots.txt as text, also of a server that packs it unasked."""
+    """Return a robots.txt as text, also from servers that compress it unasked."""
     packed = response.headers.get("Content-Encoding") or b""
     if packed.strip().lower() not in _PACKED:
         return response

@@ -23,7 +23,7 @@ from masstimes.crawl.site import SiteCrawl
 from masstimes.crawl.spider import ParishSpider
 
 _MIDDLEWARES = "scrapy.downloadermiddlewares"
-#: What the crawl needs of Scrapy, and no more: it is there once for each spider.
+#: Only the parts of Scrapy that the crawl needs, because each spider has its own.
 _PARTS: dict[str, Any] = {
     "EXTENSIONS_BASE": {},
     "EXTENSIONS": {"masstimes.crawl.pacing.Throttle": 0},
@@ -45,12 +45,12 @@ _PARTS: dict[str, Any] = {
     "LOG_ENABLED": False,
     "TELNETCONSOLE_ENABLED": False,
 }
-#: Repeats of what a site answers later, as 503.
+#: How often a request is repeated after answers such as 503.
 _REPEATS = 2
 
 
 def settings(limits: Limits, user_agent: str, *, delays: float) -> Settings:
-    """``delays``: the part of each that is waited."""
+    """Return Scrapy's settings. ``delays`` is a factor for all delays."""
     return Settings(
         {
             **_PARTS,
@@ -75,10 +75,11 @@ def settings(limits: Limits, user_agent: str, *, delays: float) -> Settings:
 
 
 def run(main: Callable[[], Awaitable[None]]) -> bool:
-    """Within Scrapy's event loop, which a process has once. False: a signal has ended it. Raises
-    what ``main`` raises.
+    """Run ``main`` in Scrapy's event loop, which a process can start only once.
+
+    Return False if a signal has ended it. Errors of ``main`` are raised.
     """
-    for name in ("scrapy", "twisted"):  # what goes wrong on sites is in the summaries
+    for name in ("scrapy", "twisted"):  # the summaries have the errors of sites
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger("twisted").addFilter(_is_news)
     globalLogBeginner.beginLoggingTo(
@@ -109,12 +110,15 @@ def run(main: Callable[[], Awaitable[None]]) -> bool:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """On a busy machine Scrapy gives up closing a connection that has just been closed."""
+    """Return whether a log record matters.
+
+    On a busy machine, Scrapy closes a connection that has just been closed.
+    """
     return not (record.exc_info and record.exc_info[0] is AlreadyCalledError)
 
 
 def _open_files() -> None:
-    """Each spider has a connection."""
+    """Raise the limit of open files, because each spider has a connection."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -127,7 +131,7 @@ async def crawl_all(
     at_once: int,
     settings: Settings,
 ) -> None:
-    """So many at a time. ``done`` is told of each as it ends."""
+    """Run ``at_once`` crawls at a time, and call ``done`` for each that ends."""
     runner = AsyncCrawlerRunner(settings)
     waiting = iter(crawls)
 

@@ -1,4 +1,4 @@
-"""The crawl of one site: asks, judges what comes, remembers it, asks on."""
+"""The crawl of one site: its requests, its answers and its results."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ _NOT_MODIFIED = 304
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """``headers``: by names in small letters. ``reason``: why there is none of the rest, as
-    ``timeout``; ``robots``: it may not be asked for. ``is_binary``: its body was not taken.
+    """The result of a request.
+
+    ``headers`` have lower-case names. ``reason`` tells why there is no answer, such as ``timeout``,
+    or ``robots`` for a forbidden request. With ``is_binary``, the body is not complete.
     """
 
     status: int = 0
@@ -37,12 +39,12 @@ class Fetched:
     is_binary: bool = False
 
 
-#: Of a visit, with these headers.
+#: A function that fetches a visit with additional headers.
 Fetch = Callable[[Visit, Mapping[str, str]], Awaitable[Fetched]]
 
 
 class SiteCrawl:
-    """What the journal has is not asked for again."""
+    """The crawl of a site, which resumes after the answers in its journal."""
 
     def __init__(
         self,
@@ -60,7 +62,7 @@ class SiteCrawl:
             self._visits.answered(entry.answer)
 
     async def run(self, fetch: Fetch) -> None:
-        """To its end, whatever the site does."""
+        """Crawl the site to the end, whatever it answers."""
         if not self.parish.domain:
             self._end(Ending.NO_ADDRESS)
             return
@@ -71,7 +73,7 @@ class SiteCrawl:
             fetched = await fetch(visit, known.conditions if known else {})
             try:
                 entry = self._judged(visit, fetched, known)
-            except Exception:  # a page may break what it likes
+            except Exception:  # a page may cause any error
                 entry = Entry(visit.url, Answer(Outcome.ERROR, "unreadable"))
             self._journal.add(entry)
             self._visits.answered(entry.answer)
@@ -114,12 +116,12 @@ class SiteCrawl:
         return Entry(visit.url, answer, self._line(visit, html))
 
     def _links(self, html: str, url: str) -> tuple[tuple[str, str], ...]:
-        """Those that stay on the site."""
+        """Return the links that stay on the site."""
         found = links(html, url)
         return tuple((there, text) for there, text in found if is_within(there, self.parish.domain))
 
     def _line(self, visit: Visit, html: str) -> bytes:
-        """Of the output: ``masstimes.pages.CRAWLED``."""
+        """Return the line of the output, with the fields ``masstimes.pages.CRAWLED``."""
         page = {
             "url": visit.url,
             "previous_url": visit.previous_url,
@@ -164,7 +166,7 @@ def _failed(fetched: Fetched) -> Answer:
 
 
 def _redirect(visit: Visit, fetched: Fetched) -> Answer:
-    """To nowhere, and what is neither page nor redirect, is an error."""
+    """Return the answer to a 3xx. Without a valid target or a known code, it is an error."""
     there = address(fetched.headers.get("location", ""), visit.url)
     if there is None or fetched.status not in _REDIRECTS:
         return Answer(Outcome.ERROR, str(fetched.status), bytes=len(fetched.body))
@@ -190,8 +192,9 @@ def write_results(
     known: Mapping[str, KnownPage],
     known_out: Path | None,
 ) -> dict[str, Any]:
-    """Of a crawl that has ended: pages, what is known for the next run, and the summary, which is
-    given as well.
+    """Write the results of a crawl that has ended, and return its summary.
+
+    They are the pages, and the known pages for the next run.
     """
     summary = journal.ended()
     assert summary is not None

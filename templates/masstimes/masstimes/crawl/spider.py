@@ -1,4 +1,4 @@
-"""The spider of one parish: it asks by Scrapy what its ``SiteCrawl`` wants to know."""
+"""The spider of one parish, which sends the requests of its ``SiteCrawl`` with Scrapy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from masstimes.crawl.robots_requests import is_for_robots
 from masstimes.crawl.site import Fetched, SiteCrawl
 from masstimes.crawl.visits import Visit
 
-#: Of a site, by what Scrapy raises.
+#: The reasons of failures, by Scrapy's exceptions.
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (DownloadTimeoutError, "timeout"),
     (CannotResolveHostError, "no-such-host"),
@@ -37,8 +37,10 @@ _KEPT = ("content-type", "location", "etag", "last-modified")
 
 
 class ParishSpider(Spider):
-    """One request at a time: the next is made of what the one before has brought, and waits in the
-    downloader until the site may be asked again.
+    """A spider with one request at a time.
+
+    The next request depends on the answer before. It waits in the downloader until the site may be
+    asked again.
     """
 
     name = "parish"
@@ -50,18 +52,23 @@ class ParishSpider(Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Return a spider that is connected to the signals of a download."""
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider.begun, signal=signals.headers_received)
         crawler.signals.connect(spider.received, signal=signals.bytes_received)
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
+        """Run the crawl, without yielding requests to Scrapy's scheduler."""
         await self._crawl.run(self._fetch)
         return
         yield
 
     def begun(self, headers: Headers, **_: Any) -> None:
-        """What is packed is looked at once it is unpacked."""
+        """Reset the first bytes of a download.
+
+        Compressed bodies are not checked before they are unpacked.
+        """
         self._first = b"" if headers.get("Content-Encoding") is None else bytes(LOOKED_AT)
 
     def received(self, data: bytes, request: Request, **_: Any) -> None:
@@ -81,7 +88,7 @@ class ParishSpider(Spider):
             response = await self.crawler.engine.download_async(request)
         except IgnoreRequest as error:
             return Fetched(reason="robots" if "robots" in str(error) else "too-large")
-        except Exception as error:  # a site may break what it likes
+        except Exception as error:  # a site may cause any error
             return Fetched(reason=_reason(error))
         return _fetched(response)
 

@@ -1,5 +1,6 @@
-"""What is yet to be asked of a site, and in what order. All of it follows from what was answered,
-so that a crawl which is told the answers again goes on where it was.
+"""The queue of addresses of a site.
+
+Its state depends only on the answers, so that a crawl resumes by getting the same answers again.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from masstimes.crawl.limits import Ending, Limits
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """``hops``: redirects on the way."""
+    """An address to request. ``hops`` counts redirects on the way."""
 
     url: str
     depth: int = 0
@@ -25,7 +26,7 @@ class Visit:
 
 
 class Outcome(StrEnum):
-    """Of a visit."""
+    """The outcome of a visit."""
 
     PAGE = "page"
     UNCHANGED = "unchanged"
@@ -37,8 +38,11 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``reason``: of an error. ``bytes``: of the body. ``links``: addresses and texts; of a
-    redirect, the one where it leads. ``etag``, ``modified``, ``sha256``: to know the page again.
+    """The answer to a visit.
+
+    ``reason`` belongs to an error. ``bytes`` is the size of the body. ``links`` are addresses and
+    texts; a redirect has its target. ``etag``, ``modified`` and ``sha256`` identify the page in the
+    next run.
     """
 
     outcome: Outcome
@@ -52,7 +56,7 @@ class Answer:
 
 @dataclass
 class Tally:
-    """Of a site, so far."""
+    """The counts of a site so far."""
 
     requests: int = 0
     bytes: int = 0
@@ -62,7 +66,7 @@ class Tally:
 
 
 class Visits:
-    """Breadth first, redirects at once."""
+    """A breadth-first queue. Redirects come first."""
 
     def __init__(self, start: str, domain: str, limits: Limits) -> None:
         self._domain, self._limits = domain, limits
@@ -72,11 +76,11 @@ class Visits:
         self.tally = Tally()
 
     def next(self) -> Visit | None:
-        """It stays the next until it is ``answered``."""
+        """Return the next visit. It stays the next until ``answered`` is called."""
         return self._waiting[0] if self._waiting else None
 
     def ending(self) -> Ending | None:
-        """None: it goes on."""
+        """Return why the crawl ends, or None if it goes on."""
         tally, limits = self.tally, self._limits
         if not self._waiting:
             return self._how_it_was()
@@ -95,7 +99,7 @@ class Visits:
         return Ending.ELSEWHERE if self.tally.errors["elsewhere"] else Ending.UNREACHABLE
 
     def answered(self, answer: Answer) -> None:
-        """The next one was."""
+        """Apply the answer to the next visit."""
         visit, tally = self._waiting.popleft(), self.tally
         tally.requests += 1
         tally.bytes += answer.bytes
@@ -115,7 +119,7 @@ class Visits:
         elif not is_within(there, self._domain):
             self.tally.errors["elsewhere"] += 1
         elif key(there) not in self._met or there == visit.url:
-            # To itself: some sites want to be asked twice.
+            # Some sites redirect to the same page at the first request.
             self._met.add(key(there))
             again = Visit(there, visit.depth, visit.previous_url, visit.link_text, visit.hops + 1)
             self._waiting.appendleft(again)
