@@ -1,9 +1,10 @@
-"""`make masstimes-demo`: a small web is crawled, people say which times are masses, a model learns
-it, and a table is made; then ten sites change, and the second run takes those alone.
+"""Crawl a small web, let people label its mass times, train a model, and make a table of them.
 
-The web and the people are made up, all else is the system: templates that begin as data sets come
-and grow, and the page on which people answer. What is printed and written comes from the system's
-answers and the files that it gives, measured by the truth, which no step sees.
+`make masstimes-demo` runs this program. Then ten sites change, and the second run takes only those.
+
+The web and the people are simulated. All else is the real system: templates that start when data
+sets come and grow, and the page for annotators. The figures come from the system's answers and
+files, compared with the truth, which no step sees.
 """
 
 from __future__ import annotations
@@ -59,23 +60,28 @@ PACK = Path(__file__).resolve().parents[1]
 CHANGED = 10
 PEOPLE = {Manner.CAREFUL: 6, Manner.CARELESS: 2, Manner.ALWAYS_YES: 1, Manner.BY_CHANCE: 1}
 GOLD = 50
-#: That the table has to reach, on sites whose candidates were learned from.
+#: The least recall and precision of the table, on sites that the model was trained on.
 LEAST = 0.85
 
 
 @dataclass
 class _Stages:
-    """Tells how long what takes."""
+    """A printer of stages with the time that has passed."""
 
     started: float
 
     def tell(self, what: str) -> None:
+        """Print a stage."""
         out.print(f"{time.monotonic() - self.started:4.0f} s  {what}")
 
 
 @contextmanager
 def small_web(folder: Path, sites: int, seed: int) -> Iterator[dict[str, Any]]:
-    """Served as long as this lasts; gives what it says of itself. Raises ``OSError``."""
+    """Serve a small web, and yield its description.
+
+    Raises:
+        OSError: The server does not start.
+    """
     program = Path(sys.executable).parent / "mt-web"
     arguments = ["--sites", str(sites), "--seed", str(seed), "--folder", str(folder)]
     with subprocess.Popen([program, *arguments], stdout=subprocess.DEVNULL) as serving:
@@ -90,14 +96,14 @@ def small_web(folder: Path, sites: int, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def _change(web: Mapping[str, Any], sites: int) -> list[str]:
-    """Gives whose sites have changed."""
+    """Change some sites, and return the ids of their parishes."""
     answer = send_request("POST", f"{web['change']}?sites={sites}", timeout=30)
     changed: list[str] = answer.raise_for_status().json()
     return changed
 
 
 async def _put_gold(connection: Connection, folder: Path, seed: int) -> dict[Any, bool]:
-    """Gives what is known of them."""
+    """Upload gold items, and return their answers."""
     items = gold(GOLD, seed=seed)
     path = folder / "gold.jsonl"
     lines = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
@@ -109,7 +115,7 @@ async def _put_gold(connection: Connection, folder: Path, seed: int) -> dict[Any
 async def _annotate(
     connection: Connection, knowledge: Mapping[Any, bool], seed: int
 ) -> dict[str, Any]:
-    """People answer until the chain has ended."""
+    """Let people answer until the chain has ended, and return their counts."""
     chain = await begun(connection, ANNOTATE)
     link = await make_link(connection)
     everybody = people(PEOPLE, knowledge, seed)
@@ -143,7 +149,10 @@ async def _annotate(
 
 
 async def _train(connection: Connection, folder: Path, items: int) -> None:
-    """Due as the answers have come; gives model and table into ``folder``."""
+    """Wait for the training chain, which the annotations start, and fetch its results.
+
+    ``items`` is the number of annotations that start it.
+    """
     crawled = folder / "first"
     for name in ("candidates", "orders"):
         await put_asset(connection, f"mt-{name}", files_of([crawled / name]), note="first run")
@@ -218,7 +227,7 @@ async def _carry(
 
 
 def wrong_with(summary: Mapping[str, Any]) -> Iterator[str]:
-    """What is not as it should be, in words."""
+    """Yield a sentence for each result that is not as expected."""
     if summary["cheats_found"] < summary["cheats"] or summary["honest_excluded"]:
         yield (
             f"{summary['cheats_found']} of {summary['cheats']} cheats were found,"
@@ -261,7 +270,7 @@ def _share(value: float | None) -> str:
 
 @contextmanager
 def _system(arguments: argparse.Namespace, folder: Path) -> Iterator[str]:
-    """Where one is; its own is stopped at the end."""
+    """Yield the address of the given system, or of an own one that is stopped at the end."""
     if arguments.url:
         yield arguments.url.rstrip("/")
         return
@@ -294,7 +303,7 @@ def _run(arguments: argparse.Namespace, folder: Path) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """`python -m masstimes.demo`."""
+    """Run `python -m masstimes.demo` and return its exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     add = parser.add_argument
     add("--home", type=Path, required=True, help="folder of the demonstration; emptied first")

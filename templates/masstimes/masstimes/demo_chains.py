@@ -1,6 +1,4 @@
-"""The chains of `make masstimes-demo`: published templates, what begins by itself, what comes of
-it.
-"""
+"""The chains of `make masstimes-demo`: their templates, their start and their outputs."""
 
 from __future__ import annotations
 
@@ -32,20 +30,20 @@ from sluice.contracts.owners import EVERYONE
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import ChainState, EntryKind
 
-#: The step that asks, and its template.
+#: The template and the step of the human task.
 ANNOTATE, ASK = "annotate", "ask"
 _ASKING = HumanStepKey(EVERYONE, ANNOTATE, ASK)
-#: Seconds until a chain has to have begun that begins by itself.
+#: Seconds until a chain that starts by itself must have started.
 _PATIENCE = 120.0
 _LOOK = 0.25
 
 
 class WentWrong(Exception):
-    """The demonstration cannot go on; the reason is for who runs it."""
+    """The demonstration cannot continue. The message is for its user."""
 
 
 async def publish(connection: Connection, file: Path, **replaced: str) -> None:
-    """``replaced``: texts of the workflow's file by those that stand there."""
+    """Publish a template. ``replaced`` are values that replace 1000 in its file, by key."""
     files = await asyncio.to_thread(read_template_files, [file])
     new = files.new(None)
     if replaced:
@@ -62,8 +60,10 @@ async def publish(connection: Connection, file: Path, **replaced: str) -> None:
 async def begin_crawl(
     connection: Connection, parishes: Sequence[Path], name: str, *, known: Path | None = None
 ) -> Chain:
-    """By itself, as the template takes data sets of this type; with what is ``known``, it is asked
-    for.
+    """Upload the parishes, and return the chain that crawls them.
+
+    The template starts it by itself for data sets of this type. With ``known`` pages, the chain is
+    requested.
     """
     meta: dict[str, Any] = {"type": "mt-parishes", "contact": "", "delays": 0.1, "timeout": 5.0}
     new = NewDataset(name=name, meta=meta, on_demand=known is not None)
@@ -78,7 +78,11 @@ async def begin_crawl(
 
 
 async def begun(connection: Connection, template: str, *, of: UUID | None = None) -> Chain:
-    """The newest chain of this template, once there is one."""
+    """Wait for a chain of this template, and return the newest.
+
+    Raises:
+        WentWrong: No chain has started in time.
+    """
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         for chain in (await connection.operator.chains(limit=50)).chains:
@@ -89,7 +93,11 @@ async def begun(connection: Connection, template: str, *, of: UUID | None = None
 
 
 async def ended(connection: Connection, chain: Chain) -> Chain:
-    """Raises ``WentWrong`` where it does not finish."""
+    """Wait until the chain has finished.
+
+    Raises:
+        WentWrong: The chain does not finish.
+    """
     chain = await follow_chain(connection, chain, on_look=lambda *_: None)
     if chain.state is not ChainState.FINISHED:
         raise WentWrong(f"the chain of {chain.template} is {chain.state}: {chain.reason}")
@@ -97,7 +105,7 @@ async def ended(connection: Connection, chain: Chain) -> Chain:
 
 
 async def fetch(connection: Connection, chain: Chain, folder: Path) -> None:
-    """Each output into a folder of its name."""
+    """Download each output into a folder of its name."""
     for output in (await connection.operator.outputs(chain.uid)).outputs:
         files = [file async for file in connection.operator.all_files(output.dataset.uid)]
         if output.kind is EntryKind.FILE:
@@ -112,7 +120,11 @@ async def fetch(connection: Connection, chain: Chain, folder: Path) -> None:
 
 
 async def make_link(connection: Connection) -> str:
-    """By which whoever has it may answer."""
+    """Return a link for annotators.
+
+    Raises:
+        WentWrong: The step has no items in time.
+    """
     deadline = time.monotonic() + _PATIENCE
     while time.monotonic() < deadline:
         with suppress(NotFound):  # the service does not know of the step yet
@@ -123,16 +135,18 @@ async def make_link(connection: Connection) -> str:
 
 
 async def progress(connection: Connection) -> HumanStep:
+    """Return the progress of the human task."""
     [step] = (await connection.operator.asking_steps()).steps
     return step
 
 
 async def devices(connection: Connection) -> AskDevices:
+    """Return the browsers of the annotators."""
     return await connection.operator.ask_devices(_ASKING)
 
 
 async def tell_always(connection: Connection, every: float = 10.0) -> None:
-    """How far the people are, until canceled."""
+    """Print the progress of the annotators until canceled."""
     with suppress(asyncio.CancelledError):
         while True:
             await asyncio.sleep(every)
@@ -144,5 +158,5 @@ async def tell_always(connection: Connection, every: float = 10.0) -> None:
 
 
 def summaries(folder: Path) -> list[dict[str, Any]]:
-    """How the crawl of each parish ended."""
+    """Return how the crawl of each parish ended."""
     return [json.loads(path.read_bytes()) for path in sorted((folder / "summaries").glob("*.json"))]

@@ -1,7 +1,7 @@
-"""Of the system on which the demonstration runs."""
+"""The settings of the system of the demonstration."""
 
 SETTINGS = {
-    # In the sandbox no tool reaches this machine's own addresses, where the small web is.
+    # Tools in the sandbox cannot reach the small web on this machine's own addresses.
     "SLUICE_PILOT_SANDBOX": "off",
     "SLUICE_ASK_SETTLE": "3",
     "SLUICE_ASK_UNDO": "1",

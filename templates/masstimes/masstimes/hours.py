@@ -1,4 +1,4 @@
-"""Find whatever looks like the time of a mass: nearly none is left out, and many are none."""
+"""Search for possible mass times. Nearly none is missed, and many are other times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from masstimes.folding import folded
 from sluice.visible_text import quoted
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-#: As people write minutes: ``:30``, ``.oo``, ``³⁰``, ``oo``, `` oo``, ``°°``, ``,30``, ``-30``.
+#: Notations of minutes: ``:30``, ``.oo``, ``³⁰``, ``oo``, `` oo``, ``°°``, ``,30``, ``-30``.
 _MINUTES = (
     rf"[:.]\ ?(?:oo|[0-5][\do])|[:.,]?\ ?[{_RAISED[:6]}][{_RAISED}]"
     r"|[:.]?[\ \xa0]?(?:oo\b|[°ºᵒ]{2})"
@@ -18,7 +18,7 @@ _MINUTES = (
 )
 _HOUR = r"(?:0?[6-9]|1\d|2[0-2])"
 _BARE = r"(?:[6-9]|1\d|2[0-2])"
-#: Stems of the words for the hours from 6 on; a word ends in ``a`` or ``ej``.
+#: Stems of the words for the hours from 6 on. A word ends in ``a`` or ``ej``.
 _WORDS = (
     *("szost", "siodm", "osm", "dziewiat", "dziesiat", "jedenast", "dwunast", "trzynast"),
     *("czternast", "pietnast", "szesnast", "siedemnast", "osiemnast", "dziewietnast"),
@@ -28,9 +28,9 @@ _WORD = (
     r"(?:sz[óo]st|si[óo]dm|[óo]sm|dziewi[ąa]t|dziesi[ąa]t|jedenast|dwunast|trzynast|czternast"
     r"|pi[ęe]tnast|szesnast|siedemnast|osiemnast|dziewi[ęe]tnast|dwudziest)(?:ej|a)"
 )
-#: Of an hour as a number: ``8-ma``, ``16-tej``.
+#: Endings of an hour as a number: ``8-ma``, ``16-tej``.
 _ENDING = r"(?:t?ej|ta|m(?:a|ej)|sz(?:a|ej)|(?:na)?st(?:a|ej))"
-#: A date or a longer number goes on there.
+#: The end of an hour. A date or a longer number would continue.
 _END = r"(?!\d)(?![.:]\d)"
 _CANDIDATE = re.compile(
     rf"(?<!\d)(?<!\d[.:])(?<![^\W\d_]-)(?P<full>{_HOUR}(?:{_MINUTES})){_END}"
@@ -42,7 +42,7 @@ _CANDIDATE = re.compile(
 _DIGITS = str.maketrans(f"{_RAISED}oO°ºᵒ", "0123456789" + "0" * 5)
 _WRITTEN = re.compile(rf"({_HOUR})(?:{_MINUTES})|({_BARE}|0[6-9])", re.IGNORECASE)
 
-#: Characters of a context to each side.
+#: The length of a context to each side in characters.
 AROUND = 150
 
 
@@ -64,12 +64,12 @@ class Candidate:
 
     @property
     def clock(self) -> str:
-        """The time as ``07:00``."""
+        """Return the time as ``07:00``."""
         return clock(self.hour)
 
 
 def hour_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the place of each candidate, in the order of the text."""
+    """Yield the start and end of each candidate, in the order of the text."""
     for found in _CANDIDATE.finditer(text):
         start, end = found.span(found.lastgroup or 0)
         if not (text[start - 1 : start] == "(" and text[end : end + 1] == ")"):
@@ -84,7 +84,7 @@ def candidates(text: str, *, around: int = AROUND) -> Iterator[Candidate]:
 
 
 def has_minutes(hour: str) -> bool:
-    """Tell ``7:00`` and ``7⁰⁰`` from ``7``."""
+    """Return whether an hour has minutes, as ``7:00`` and ``7⁰⁰``, but not ``7``."""
     return len(hour) > 2 and not hour.isalpha()
 
 

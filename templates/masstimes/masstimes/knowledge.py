@@ -1,4 +1,4 @@
-"""What is known of candidates: by the truth of a small web, or as it was made."""
+"""The right answers to candidates: from the truth of a small web, or from generated gold items."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from masstimes.hours import candidates
 from masstimes.small_web.web import SmallWeb
 from masstimes.text import page_text
 
-#: The web that gold is of: nobody crawls it.
+#: The web of the gold items, which nobody crawls.
 _GOLD_SITES, _GOLD_SEED = 20, 4711
 
 
 def shown(line: dict[str, Any]) -> Shown:
-    """Of a candidate, or of an item made of one."""
+    """Return what an annotator sees of a candidate or of its item."""
     return line["context"], line["start"], line["end"]
 
 
 def known_of(truth: Path, paths: Iterable[Path]) -> Knowledge:
-    """Of the candidates in these files, by the file that the small web wrote."""
+    """Return the right answers to the candidates in files, by the truth of the small web."""
     masses = {
         f"{url}#{mass['candidate']}"
         for url, found in json.loads(truth.read_bytes())["pages"].items()
@@ -36,7 +36,7 @@ def known_of(truth: Path, paths: Iterable[Path]) -> Knowledge:
 
 
 def gold(number: int, *, seed: int) -> list[dict[str, Any]]:
-    """Items with their answers, as many yes as no, each other than all others."""
+    """Return up to ``number`` distinct items with their answers, as many yes as no if possible."""
     by_answer: dict[str, dict[Shown, dict[str, Any]]] = {"yes": {}, "no": {}}
     for line in _of_other_web():
         by_answer[line["answer"]][shown(line)] = line

@@ -1,6 +1,4 @@
-"""How the programs ask servers that are not ours: who asks, how long they wait, when they give
-up.
-"""
+"""How programs send requests to other people's servers: identity, pauses and repeats."""
 
 from __future__ import annotations
 
@@ -14,13 +12,13 @@ from sluice.visible_text import quoted
 
 
 class GaveUp(CommandError):
-    """The server does not answer for now; later it may."""
+    """The server does not answer now. It may answer later."""
 
     exit_code = 75
 
 
 class Refused(CommandError):
-    """The server will not answer this however often it is asked; ``status``: of its answer."""
+    """The server will not answer this request. ``status`` is the one of its answer."""
 
     exit_code = 69
 
@@ -31,9 +29,11 @@ class Refused(CommandError):
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """``contact``: an address by which who runs a server finds who asks. Seconds: ``pause`` between
-    two requests, ``max_wait`` for one that is repeated. ``repeats``: of one request in a row.
-    ``delays``: factor of all that is waited, for tests.
+    """The manners of a program.
+
+    ``contact`` is an address of the person who runs it, for the operator of a server. ``pause`` is
+    the time between two requests and ``max_wait`` the longest wait before a repeat, in seconds.
+    ``repeats`` is the number of repeats in a row. ``delays`` is a factor for all waits, for tests.
     """
 
     contact: str
@@ -43,11 +43,12 @@ class Manners:
     delays: float = 1.0
 
     def user_agent(self, program: str) -> str:
+        """Return the user agent of a program, with the contact."""
         return f"{program} (Sluice mass times; +{self.contact})"
 
 
 def add_manners(parser: Parser, *, pause: float) -> None:
-    """Their options."""
+    """Add the options of ``Manners``."""
     add = parser.add_argument
     add(
         "--contact",
@@ -69,6 +70,7 @@ def add_manners(parser: Parser, *, pause: float) -> None:
 
 
 def manners_of(arguments: argparse.Namespace) -> Manners:
+    """Return the manners that the options say."""
     return Manners(
         arguments.contact,
         arguments.pause,
@@ -79,13 +81,14 @@ def manners_of(arguments: argparse.Namespace) -> Manners:
 
 
 def web_address(text: str) -> str:
-    """Argument type: ``http`` or ``https``, with a host."""
+    """Parse an argument that is an address of ``http`` or ``https`` with a host."""
     if not is_web_address(text):
         raise argparse.ArgumentTypeError(f"{quoted(text)} is no address of a web page (http://…)")
     return text
 
 
 def is_web_address(text: str) -> bool:
+    """Return whether a text is an address of ``http`` or ``https`` with a host."""
     try:
         url = httpx.URL(text)
     except (httpx.InvalidURL, UnicodeError, ValueError):

@@ -1,4 +1,4 @@
-"""Choose the pages that may have the times of masses: by address, by link, and by what they say."""
+"""A filter of pages that may have mass times, by address, link and text."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 from masstimes.folding import folded
 from masstimes.reading.lines import readings
 
-#: Of orders of masses. The source's patterns without the blanks that its print put in, and more
-#: ways in which parishes write the same.
+#: Words of mass schedules: the source's patterns without the blanks of its print, and more
+#: spellings of parishes.
 WANTED = re.compile(
     r"msze|msza\b|nabo[żz]e[ńn]stw(a|(?=\W\d)|(?=\.\w)|$)|porz[ąa]dek($|\.(html?|php))"
     r"|porz[aą]dek.(liturgi|mszy|nabo|niedziel|[sś]wi[aą]t)"
@@ -17,31 +17,34 @@ WANTED = re.compile(
     r"|liturgia\W*($|\.(html?|php))|eucharysti",
     re.IGNORECASE,
 )
-#: Of other services; the source's, but that it writes no ó in ``różańcowe``.
+#: Words of other services: the source's patterns, and ``różańcowe`` with ó.
 UNWANTED = re.compile(
     r"nabo[zż]e[nń]stwa.(majowe|wielk|czerwcowe|maryjne|pasyjne|pokutne|fatimskie|do|r[oó][żz]a"
     r"|czterdzie|w.wielk)",
     re.IGNORECASE,
 )
-#: Of pages whose masses are those of one day or one week; as ``folded``.
+#: Folded words of pages whose masses are those of one day or one week.
 _NEWS = re.compile(
     r"ogloszeni|aktualnosc|intencj|wydarzeni|galeri|archiw|histori|kronik|blog|news|kalendarz"
     r"|gazetk|biuletyn|wspomnieni"
 )
-#: Masses of a Sunday that are an order of masses.
+#: The number of masses on a Sunday that make a mass schedule.
 _SUNDAYS = 3
 
 
 def is_wanted(url: str, link_text: str) -> bool:
-    """Algorithm 6 of the source: by the address's last part, or by the link that led there."""
+    """Return whether the address's last part or the link suggests masses.
+
+    This is algorithm 6 of the source.
+    """
     return any(map(_speaks_of_masses, (last_part(url), link_text)))
 
 
 def has_order(text: str, *, is_start: bool) -> bool:
-    """Tell whether a page's text has an order of masses.
+    """Return whether a page's text has a mass schedule.
 
-    On a start page one time with its day is enough; elsewhere Sundays and weekdays have to be
-    there, or several masses of a Sunday, as pages of news speak of single masses.
+    On a start page, one time with its day is enough. Other pages need Sundays and weekdays, or
+    several masses of a Sunday, because news mention single masses.
     """
     masses = [found for found in readings(text) if found.topic and found.topic.is_mass]
     days = {found.day for found in masses}
@@ -52,14 +55,14 @@ def has_order(text: str, *, is_start: bool) -> bool:
 
 
 def is_news(url: str, link_text: str) -> bool:
-    """Tell pages whose masses are those of one day or one week."""
+    """Return whether the masses of a page are those of one day or one week."""
     address = urlsplit(url)
     said = unquote(f"{address.path} {address.query} {link_text}")
     return _NEWS.search(folded(said)) is not None
 
 
 def last_part(url: str) -> str:
-    """Return what stands behind the last slash, or before it where nothing stands behind it."""
+    """Return the part after the last slash, or before it if nothing follows."""
     path, _, rest = url.partition("?")
     if not rest and path.endswith("/") and urlsplit(path).path.strip("/"):
         path = path.rstrip("/")

@@ -1,4 +1,4 @@
-"""Pages in files of JSON Lines, one file for a parish, one line for a page."""
+"""Pages in files of JSON Lines: one file for a parish, one line for a page."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ from pack_command import BadData, MissingInput, parse_json, reason_in
 
 from sluice.visible_text import quoted
 
-#: Of a page as it was crawled.
+#: The fields of a crawled page.
 CRAWLED = ("url", "previous_url", "start_url", "domain", "html", "link_text")
 
 _HALF = re.compile("[\ud800-\udfff]")
 
-#: Values by the names above.
+#: The values of a line by field.
 Line = Mapping[str, Any]
 
 
 def read_lines(path: Path, *, fields: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """One after the other; a file may be larger than the memory. ``fields``: each has to be there,
-    and a text. Raises ``MissingInput``, ``BadData``, which names the line.
+    """Yield the lines of a file, which may be larger than the memory.
+
+    Each of ``fields`` must be a text.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+        BadData: A line is wrong; the error has its number.
     """
     wanted = tuple(fields)
     try:
@@ -50,7 +55,10 @@ def _line(path: Path, number: int, text: bytes, wanted: Iterable[str]) -> dict[s
 
 
 def write_lines(path: Path, lines: Iterable[Line]) -> int:
-    """Under a hidden name, then renamed: nobody ever sees half a file. Gives how many there are."""
+    """Write lines, and return their number.
+
+    No reader sees an incomplete file.
+    """
     partial, number = path.with_name(f".{path.name}.part"), 0
     try:
         with partial.open("wb") as file:
@@ -71,6 +79,6 @@ def changed(
     *,
     fields: Iterable[str],
 ) -> int:
-    """What ``change`` makes of each line, in their order."""
+    """Write the lines that ``change`` returns for each line, and return their number."""
     lines = read_lines(source, fields=fields)
     return write_lines(out, (new for line in lines for new in change(line)))

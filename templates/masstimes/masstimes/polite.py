@@ -1,4 +1,4 @@
-"""Send requests politely: one at a time, with a pause between them.
+"""Polite requests: one at a time, with a pause between them.
 
 A request that fails is repeated after 2, 4, 8 … seconds, or when the server says.
 """
@@ -28,15 +28,15 @@ from sluice.http_clients import connection_options
 from sluice.os_errors import reason_of
 
 T = TypeVar("T")
-#: Answers after which the same request may succeed.
+#: Statuses after which the same request may succeed.
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
-#: Bytes of an answer, unpacked; seconds for the whole of it, and for each silence.
+#: The unpacked size of an answer in bytes, the time for all of it and between bytes in seconds.
 MOST_BYTES, MOST_SECONDS, MOST_SILENCE = 20_000_000, 300.0, 60.0
 _MOST_REDIRECTS = 5
 
 
 class Later(Exception):
-    """The request may succeed later; ``after``: seconds that the server wants us to wait."""
+    """The request may succeed later. ``after`` is the wait in seconds that the server wants."""
 
     def __init__(self, reason: str, after: float = 0.0) -> None:
         super().__init__(reason)
@@ -49,9 +49,9 @@ class ApiRequest:
 
     Attributes:
         url: The address, without the query.
-        query: Parameters; no message shows them, as a key may be among them.
-        headers: More headers; no message shows them either.
-        body: Sent by POST as JSON; None: the request is a GET.
+        query: Parameters. No message shows them, because a key may be among them.
+        headers: Additional headers. No message shows them either.
+        body: The JSON of a POST. Without it, the request is a GET.
         answers: Statuses other than 2xx whose answers the caller reads itself.
     """
 
@@ -64,7 +64,7 @@ class ApiRequest:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``charset``: as its header says."""
+    """An answer. ``charset`` is the one of its header."""
 
     url: httpx.URL
     body: bytes
@@ -73,7 +73,7 @@ class Answer:
 
 
 class Polite:
-    """Sends requests as ``program``; ``sleep`` is called with seconds."""
+    """A sender of requests as ``program``. ``sleep`` is called with seconds."""
 
     def __init__(
         self, program: str, manners: Manners, *, sleep: Callable[[float], None] = time.sleep
@@ -98,20 +98,20 @@ class Polite:
             client.close()
 
     def get(self, url: str) -> Answer:
-        """Return the page at ``url``, also where it has moved to on the same host.
+        """Return the page at ``url``, and follow redirects on the same host.
 
         Raises:
-            GaveUp: each repeat failed, or the server wants a longer wait than ours.
-            Refused: the answer will stay the same.
+            GaveUp: Each repeat failed, or the server wants a longer wait than ours.
+            Refused: The answer will stay the same.
         """
         return self._repeat(url, lambda: self._follow(url))
 
     def get_start(self, url: str, size: int) -> bytes:
-        """Return the first ``size`` bytes of ``url``, also where it has moved to another host.
+        """Return the first bytes of ``url``, about ``size``, and follow redirects to other hosts.
 
         Raises:
-            GaveUp: each repeat failed, or the server wants a longer wait than ours.
-            Refused: the answer will stay the same.
+            GaveUp: Each repeat failed, or the server wants a longer wait than ours.
+            Refused: The answer will stay the same.
         """
         return self._repeat(url, lambda: self._follow(url, first=size)).body
 
@@ -120,13 +120,13 @@ class Polite:
         self._pause = max(self._pause, min(pause, self._manners.max_wait))
 
     def call(self, request: ApiRequest, read: Callable[[Answer], T]) -> T:
-        """Return what ``read`` makes of an API's answer; a redirect is not followed.
+        """Return what ``read`` returns for an API's answer. Redirects are not followed.
 
         ``read`` may raise ``Later``, after which the request is repeated.
 
         Raises:
-            GaveUp: each repeat failed, or the server wants a longer wait than ours.
-            Refused: the answer will stay the same.
+            GaveUp: Each repeat failed, or the server wants a longer wait than ours.
+            Refused: The answer will stay the same.
         """
         return self._repeat(request.url, lambda: read(self._call(request)))
 
@@ -149,16 +149,16 @@ class Polite:
         return max(wait_exponential(multiplier=2, max=self._manners.max_wait)(state), asked)
 
     def wait(self, seconds: float) -> None:
-        """Wait in place of the pause before the next request."""
+        """Wait instead of the pause before the next request."""
         self._asked = False  # this is the pause
         self._sleep(seconds * self._manners.delays)
 
     def _follow(self, url: str, *, first: int | None = None) -> Answer:
-        """Return a page, following redirects on the same host.
+        """Return a page, and follow redirects on the same host.
 
         Args:
             url: The address of the page.
-            first: Bytes that are read of it; redirects to other hosts are followed then.
+            first: The number of bytes to read. With it, redirects to other hosts are followed too.
         """
         request = self._client(url).build_request("GET", url)
         host = _host(request.url)
@@ -187,7 +187,7 @@ class Polite:
         return found
 
     def _client(self, url: str | httpx.URL) -> httpx.Client:
-        """Return the client for a host; it uses a proxy only where all of Sluice does."""
+        """Return the client for a host. It uses a proxy if all of Sluice does."""
         target = httpx.URL(url)
         place = (target.scheme, target.netloc.decode("ascii"))
         if place not in self._clients:
@@ -206,7 +206,7 @@ class Polite:
         *,
         first: int | None = None,
     ) -> Answer | httpx.Request:
-        """Send one request after the pause; return its answer, or the request it redirects to."""
+        """Send one request after the pause, and return its answer or the redirected request."""
         if self._asked:
             self.wait(self._pause)
         self._asked = True
@@ -243,7 +243,7 @@ class Polite:
 
 
 def _body(url: str, response: httpx.Response, first: int | None) -> bytes:
-    """Return a body; where only its ``first`` bytes are wanted, one that may be cut after them."""
+    """Return a body. With ``first``, reading stops soon after that number of bytes."""
     body, until = bytearray(), time.monotonic() + MOST_SECONDS
     for part in response.iter_bytes():
         body += part
@@ -257,7 +257,7 @@ def _body(url: str, response: httpx.Response, first: int | None) -> bytes:
 
 
 def retry_after(value: str) -> float:
-    """Return the seconds that a header `Retry-After` asks for; 0 where it is no time."""
+    """Return the seconds that a header `Retry-After` asks for, 0 if it is no time."""
     if value.strip().isdecimal():
         return float(value)
     try:
@@ -269,5 +269,8 @@ def retry_after(value: str) -> float:
 
 
 def _host(url: httpx.URL) -> tuple[str, int | None]:
-    """With and without ``www``, and with and without TLS, it is the same."""
+    """Return the host and port for a comparison.
+
+    They are equal with and without ``www``, and for default ports also with and without TLS.
+    """
     return url.host.removeprefix("www."), url.port

@@ -1,4 +1,4 @@
-"""Read the order of masses of a page by rules: nearly all times that they find are masses."""
+"""Rules that read the mass schedule of a page. Nearly all times that they find are masses."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from masstimes.table.days import sentence_at
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The order of masses of a page.
+    """The mass schedule of a page.
 
     Attributes:
-        sundays: times as ``07:00``, in the order of the page, each once.
-        weekdays: the same for weekdays.
-        holidays: the same for feasts that are working days (*święta zniesione*).
-        masses: each time with its days and season.
-        text: the part of the page in which they stand.
+        sundays: Times as ``07:00``, in the order of the page, each once.
+        weekdays: The same for weekdays.
+        holidays: The same for feasts that are working days (*święta zniesione*).
+        masses: Each time with its days and season.
+        text: The part of the page with the schedule.
     """
 
     sundays: tuple[str, ...]
@@ -32,10 +32,10 @@ class Order:
 
 
 def order_in(text: str, *, is_wanted: bool = False) -> Order | None:
-    """Return the order of masses that a page has; None where it has none.
+    """Return the mass schedule of a page, or None.
 
-    Each time stands under a heading of masses, or beside words for them, and has its day.
-    ``is_wanted``: the page's address or link speaks of masses, so no heading has to.
+    Each time is under a heading of masses, or beside words for them, and has its day. With
+    ``is_wanted``, the page's address or link suggests masses, so that no heading is needed.
     """
     masses = [
         found
@@ -57,7 +57,7 @@ def order_in(text: str, *, is_wanted: bool = False) -> Order | None:
 
 
 def order_line(page: Mapping[str, Any], *, is_wanted: bool = False) -> dict[str, Any] | None:
-    """Return the order of a page as a line of `mt-rules`; None where it has none."""
+    """Return the schedule of a page as a line of `mt-rules`, or None."""
     if (order := order_in(page["text"], is_wanted=is_wanted)) is None:
         return None
     return {

@@ -1,5 +1,6 @@
-"""A bound for what is done with foreign pages: some make Python's own parsers take time that grows
-with the square of their length.
+"""A limit of processor time for work on foreign pages.
+
+The time of some of Python's own parsers grows with the square of a page's length.
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ from types import FrameType
 
 
 class SpentTooMuch(Exception):
-    """Of a core's time."""
+    """The work has used more processor time than allowed."""
 
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Seconds of a core. Raises ``SpentTooMuch`` from within; not in other threads than the first,
-    which cannot be interrupted.
+    """Limit the processor time of a block in seconds.
+
+    Other threads than the first cannot be interrupted and have no limit.
+
+    Raises:
+        SpentTooMuch: The limit is reached, from within the block.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""Turn the HTML of pages into the text that people read."""
+"""Conversion of HTML pages to the text that people read."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import html2text
 from masstimes.hours import has_minutes, hour_spans
 from masstimes.spending import at_most
 
-#: Before each cell of a table.
+#: The text before each cell of a table.
 CELL = "\t"
-#: Of a core, for a page: tens of times what real ones take.
+#: Processor time for a page in seconds, tens of times what real pages take.
 _SECONDS, _SECONDS_A_MIB = 5.0, 10.0
 _TAG = re.compile(r"<[^<>]{0,2000}>")
-#: No reader sees these, and they tear words and times apart.
+#: Invisible characters, which would split words and times.
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-#: Minutes are raised by these, as in ``7<sup>00</sup>`` and ``7<u>00</u>``.
+#: Tags that raise minutes, as in ``7<sup>00</sup>`` and ``7<u>00</u>``.
 _RAISING = frozenset({"sup", "small", "u"})
 _RAISED_STYLE = re.compile(r"vertical-align:\s*(?:super|top|text-top)", re.IGNORECASE)
 _MINUTES = re.compile(r"\s*[0-5][0-9oO]|\s*[oO]{2}")
@@ -25,9 +25,9 @@ _RAISED = str.maketrans("0123456789oO", "⁰¹²³⁴⁵⁶⁷⁸⁹⁰⁰")
 
 
 class _Text(html2text.HTML2Text):
-    """Markdown without links, tables, emphasis and the marks of lists.
+    """Markdown without links, tables, emphasis and list marks.
 
-    Of images, texts with times are kept.
+    Texts of images are kept if they have times.
     """
 
     def __init__(self) -> None:
@@ -36,11 +36,11 @@ class _Text(html2text.HTML2Text):
         self.ignore_tables = self.ignore_emphasis = True
         self.ul_item_mark = ""
         self.unicode_snob = True
-        self.body_width = 0  # lines end where they ended
+        self.body_width = 0  # do not wrap lines
         self._raised: list[str] = []
 
     def handle_tag(self, tag: str, attrs: dict[str, str | None], start: bool) -> None:
-        """Keep cells apart, and remember what raises minutes."""
+        """Separate cells, and remember tags that raise minutes."""
         if start and tag in {"td", "th"}:
             self.o(CELL)
         if start and tag == "img":
@@ -52,7 +52,7 @@ class _Text(html2text.HTML2Text):
         super().handle_tag("ul" if tag == "ol" else tag, attrs, start)
 
     def _show_times(self, alt: str) -> None:
-        """Write the text of a picture that has words and times, as that of a scanned table."""
+        """Write the text of an image with words and times, such as a scanned table."""
         if _WORD.search(alt) and any(has_minutes(alt[start:end]) for start, end in hour_spans(alt)):
             self.p()
             self.o(alt)
@@ -66,14 +66,14 @@ class _Text(html2text.HTML2Text):
 
 
 def page_text(html: str) -> str:
-    """Return the text of a page.
+    """Return the text of a page. This function never raises.
 
-    Never raises: what is no HTML is text. Where the HTML cannot be read, or not in a reasonable
-    time, the text has no order.
+    Other content than HTML is returned as text. HTML that cannot be read in time only loses its
+    tags.
     """
     try:
         with at_most(_SECONDS + _SECONDS_A_MIB * len(html) / 2**20):
             text = _Text().handle(html)
-    except Exception:  # a page may have anything in it
+    except Exception:  # a page may cause any error
         text = _TAG.sub("\n", html)
     return _INVISIBLE.sub("", text)

@@ -1,1 +1,1 @@
-"""Parishes from pages of dioceses: tables whose columns are known by their names."""
+"""Parishes from tables on pages of dioceses, whose columns are known by their names."""

@@ -1,4 +1,4 @@
-"""Which columns a table has, by the words of its header."""
+"""The columns of a table, by the words of its header."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from masstimes.folding import folded
 
-#: Of the table that is written.
+#: The columns of the written table.
 COLUMNS = ("id", "name", "place", "street", "address", "deanery", "diocese", "voivodeship")
 
-#: By header words without marks of Polish letters and without dots and the like.
+#: Patterns for folded header words, without punctuation, by column.
 _WORDS = {
     "id": r"id|identyfikator|kod parafii|n(r|umer) parafii",
     "name": r"((nazwa|wezwanie|tytul)( (parafii|kosciola))?|parafi[ae])( pw)?",
@@ -21,7 +21,7 @@ _WORDS = {
     "diocese": r"(archi)?diecezja",
     "voivodeship": r"wojewodztwo|woj",
 }
-#: What stands above a table holds for its rows: "Dekanat Hel", "Diecezja: gdańska".
+#: Headings that hold for the rows of the next table: "Dekanat Hel", "Diecezja: gdańska".
 _ABOVE = re.compile(
     r"\W*(?:(?P<deanery>dekanat)|(?P<diocese>(?:archi)?diecezja)|(?P<voivodeship>wojew[óo]dztwo))"
     r"\s*:?\s+(?P<value>\S.*)",
@@ -31,7 +31,7 @@ _STREET = re.compile(r"\b(?:ul|al|pl|os)\.\s*[^,;]+", re.IGNORECASE)
 
 
 def columns_of(header: Sequence[str]) -> dict[str, int]:
-    """Place of each column that is known; the first of two alike."""
+    """Return the position of each known column, and the first of equal ones."""
     found: dict[str, int] = {}
     for place, text in enumerate(header):
         words = " ".join(re.findall(r"[a-z]+", folded(text)))
@@ -42,7 +42,7 @@ def columns_of(header: Sequence[str]) -> dict[str, int]:
 
 
 def said_above(heading: str) -> tuple[str, str] | None:
-    """The column for which a heading speaks, and what it says."""
+    """Return the column and value in a heading, or None."""
     said = _ABOVE.fullmatch(heading)
     if said is None:
         return None
@@ -53,8 +53,9 @@ def said_above(heading: str) -> tuple[str, str] | None:
 def parish_of(
     columns: Mapping[str, int], row: Sequence[str], above: Mapping[str, str]
 ) -> dict[str, str]:
-    """All columns, texts that are not there empty. The street is looked for in the address, where
-    it has no column.
+    """Return all columns of a parish, with empty texts for missing ones.
+
+    Without a column for the street, it is searched in the address.
     """
     parish = {name: above.get(name, "") for name in COLUMNS}
     for name, place in columns.items():

@@ -1,4 +1,4 @@
-"""`mt-parishes`: a table of parishes from pages of dioceses."""
+"""`mt-parishes` makes a table of parishes from pages of dioceses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PROGRAM = "mt-parishes"
 
 
 class NoParishes(CommandError):
-    """Nothing was found where everything should be."""
+    """The pages have no parishes."""
 
     exit_code = 65
 
@@ -42,7 +42,7 @@ def _tell(what: str) -> None:
 
 
 def _addresses(path: Path) -> list[str]:
-    """One a line; what begins with # is for people."""
+    """Return the addresses in a file, one a line, without comments after #."""
     try:
         lines = read_input(path).decode().splitlines()
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Tables of a page with what stands above them, and the link to the page behind it."""
+"""The tables of a page with the headings above them, and the link to the next page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from masstimes.folding import folded
 from masstimes.parishes.columns import said_above
 from masstimes.polite import Answer
 
-#: Cells may say that they go on over others; more than this is no table for people.
+#: The largest span of a cell that is plausible in a table for people.
 _MOST_SPAN = 500
 _ROWS = "./tr|./thead/tr|./tbody/tr|./tfoot/tr"
 _NEXT = re.compile(r"nast[eę]pn[aey]( strona)?|dalej|next|[>»›→]+", re.IGNORECASE)
@@ -23,15 +23,17 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``above``: what headings before it say, by column."""
+    """A table. ``above`` are the values of headings before it, by column."""
 
     above: dict[str, str]
     rows: list[list[str]]
 
 
 def parse(answer: Answer) -> Any:
-    """The page as a tree; None where there is nothing in it. Its header's character set counts,
-    then UTF-8 where it is that, then what the page itself says.
+    """Return the page as a tree, or None if it is empty.
+
+    The character set of the HTTP header counts first, then valid UTF-8, then the page's own
+    declaration.
     """
     charset = answer.charset
     try:
@@ -39,7 +41,7 @@ def parse(answer: Answer) -> Any:
     except (LookupError, UnicodeDecodeError):
         source: str | bytes = answer.body
     else:
-        # lxml takes no text that itself says how it is encoded.
+        # lxml refuses text with an encoding declaration.
         source = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.replace("\0", ""))
     try:
         return html.document_fromstring(source)
@@ -48,7 +50,7 @@ def parse(answer: Answer) -> Any:
 
 
 def tables(tree: Any) -> Iterator[Table]:
-    """In their order; a table within another comes after it, by itself."""
+    """Yield the tables in their order. A nested table comes after the outer one."""
     above: dict[str, str] = {}
     for element in tree.iter(*_HEADINGS, "caption", "table"):
         if element.tag == "table":
@@ -61,7 +63,7 @@ def tables(tree: Any) -> Iterator[Table]:
 
 
 def next_page(tree: Any, url: str) -> str | None:
-    """The address that the page calls the next one."""
+    """Return the address of the next page, or None."""
     for element in tree.iter("link", "a"):
         target = element.get("href")
         if not target:
@@ -76,12 +78,12 @@ def next_page(tree: Any, url: str) -> str | None:
 
 
 def _arrowless(text: str) -> str:
-    """``następna strona »`` is ``następna strona``."""
+    """Return ``następna strona`` for ``następna strona »``."""
     return re.sub(r"(?<=\w)\s*[>»›→]+$", "", folded(text))
 
 
 def _grid(table: Any) -> list[list[str]]:
-    """Its texts, those of cells that go on over others at each place."""
+    """Return the texts of the rows, with those of spanning cells at each position."""
     rows: list[list[str]] = []
     below: dict[int, tuple[int, str]] = {}
     for row in table.xpath(_ROWS):

@@ -1,4 +1,4 @@
-"""What parishes are called in names of files and tables."""
+"""The ids of parishes in the names of files and in tables."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ _MOST = 80
 
 
 def with_ids(parishes: Iterable[dict[str, str]]) -> tuple[list[dict[str, str]], int]:
-    """Each once, with an ``id`` of letters, digits and hyphens: its own where the page has one,
-    else of place and name, with a number where another has the same. And how many came again,
-    equal in all that was read.
+    """Return each parish once, with an ``id``, and the number of repeated equal rows.
+
+    The id has letters, digits and hyphens. It comes from the page, or else from place and name. A
+    number makes it unique.
     """
     seen: dict[tuple[str, ...], None] = {}
     taken: set[str] = set()

@@ -1,4 +1,4 @@
-"""Obey the robots.txt of a site (RFC 9309)."""
+"""Obedience to the robots.txt of a site (RFC 9309)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Robots:
-    """The rules of the sites that are asked, each read once."""
+    """The rules of the requested sites, each read once."""
 
     def __init__(self, polite: Polite) -> None:
         self._polite = polite
@@ -24,8 +24,8 @@ class Robots:
         """Return if the site lets this program read the page.
 
         Raises:
-            Refused: its robots.txt forbids the page.
-            GaveUp: its robots.txt cannot be had for now, so that every page counts as forbidden.
+            Refused: The robots.txt forbids the page.
+            GaveUp: The robots.txt is not available now, so every page counts as forbidden.
         """
         robots_url = str(httpx.URL(url).join("/robots.txt"))
         if robots_url not in self._rules:
@@ -34,7 +34,7 @@ class Robots:
             raise Refused(f"{url}: {robots_url} forbids this page: ask who runs the site")
 
     def _read(self, robots_url: str) -> FirstRules:
-        """Return the rules of a robots.txt, and ask no faster than it wants.
+        """Return the rules of a robots.txt, and slow down to its crawl delay.
 
         A robots.txt that the site refuses counts as empty.
         """

@@ -1,4 +1,4 @@
-"""Read the parishes on the pages of a diocese, from its first page to its last."""
+"""Reading of the parishes on the pages of a diocese, from the first page to the last."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from masstimes.parishes.html_tables import Table, next_page, parse, tables
 from masstimes.parishes.robots import Robots
 from masstimes.polite import Polite
 
-#: Told to a person.
+#: A function that shows a message to a person.
 Tell = Callable[[str], None]
 
 
@@ -23,12 +23,12 @@ def parishes_from(
     Args:
         polite: Sends the requests.
         url: The first page.
-        most_pages: Pages that are read.
-        tell: Is told what is left out, and why.
+        most_pages: The largest number of pages.
+        tell: Gets a message for each page and row that is left out.
 
     Raises:
-        GaveUp: the server does not answer for now.
-        Refused: a page cannot be had, or the site's robots.txt forbids it.
+        GaveUp: The server does not answer for now.
+        Refused: A page is refused, or the site's robots.txt forbids it.
     """
     host, seen, wanted = httpx.URL(url).netloc, set[str](), url
     robots = Robots(polite)
@@ -65,7 +65,7 @@ def _parishes_on(tree: object, url: str, tell: Tell) -> Iterator[dict[str, str]]
 
 
 def _header(table: Table) -> tuple[int, dict[str, int]]:
-    """The first row that has a column of names and another one that is known."""
+    """Return the first row with a column of names and another known column."""
     for place, row in enumerate(table.rows):
         columns = columns_of(row)
         if "name" in columns and len(columns) > 1:

@@ -1,1 +1,1 @@
-"""Find the sites of parishes by a places API."""
+"""Search for the sites of parishes with a places API."""

@@ -1,4 +1,4 @@
-"""How many requests of each kind a run may send, and how many it has sent."""
+"""The number of requests of each kind that a run may send, and has sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from masstimes.manners import GaveUp
 from masstimes.places.provider import RequestKind
 
-#: Units of a quota that a request of each kind takes.
+#: The units of the quota for a request of each kind.
 UNITS = {RequestKind.SEARCH: 10, RequestKind.DETAIL: 1}
 
 
@@ -19,10 +19,10 @@ class OverBudget(GaveUp):
 
 @dataclass
 class Budget:
-    """A budget of requests; ``most`` names the kinds that have a limit.
+    """A budget of requests. ``most`` has the kinds with a limit.
 
-    A request is counted when it is about to be sent, so an answer from the cache costs nothing, and
-    what one parish did not need is there for the next.
+    Requests are counted just before they are sent. An answer from the cache costs nothing, and the
+    next parish can use what one parish did not need.
     """
 
     most: Mapping[RequestKind, int] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Budget:
         """Count a request that is about to be sent.
 
         Raises:
-            OverBudget: all of its kind have been sent.
+            OverBudget: All requests of its kind have been sent.
         """
         limit = self.most.get(kind)
         if limit is not None and self.sent[kind] >= limit:
@@ -43,9 +43,9 @@ class Budget:
         self.sent[kind] += 1
 
     def units(self) -> int:
-        """Return the units of a quota that were spent."""
+        """Return the spent units of the quota."""
         return sum(UNITS[kind] * number for kind, number in self.sent.items())
 
     def counts(self) -> dict[str, int]:
-        """Return how many requests of each kind were sent."""
+        """Return the number of sent requests of each kind."""
         return {str(kind): self.sent[kind] for kind in RequestKind}

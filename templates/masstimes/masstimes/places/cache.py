@@ -1,4 +1,4 @@
-"""Answers of a places API, kept in a file so that no request is paid for twice."""
+"""A cache of answers of a places API in a file, so that no request is paid for twice."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pack_command import BadData
 class Cache:
     """JSON Lines of requests and their answers.
 
-    A line is on the disk before its answer is used. A last line that was cut off does not count.
+    A line is on the disk before its answer is used. An incomplete last line is removed.
 
     Raises:
-        BadData: the file holds something else.
+        BadData: The file has other content.
     """
 
     def __init__(self, path: Path) -> None:

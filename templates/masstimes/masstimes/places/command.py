@@ -1,4 +1,4 @@
-"""`mt-places`: find the site of each parish by a places API with a quota."""
+"""`mt-places` finds the site of each parish with a places API that has a quota."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from masstimes.polite import Polite
 from sluice.visible_text import quoted
 
 _PROGRAM = "mt-places"
-#: Name of the limit over all nodes, as sites.cwl reserves some of it.
+#: The name of the limit over all nodes, of which sites.cwl reserves a part.
 LIMIT = "places"
-#: Where there is no file with the key.
+#: The variable with the key, for runs without a key file.
 KEY_VARIABLE = "PLACES_KEY"
 
 
 def queries(parish: dict[str, Any]) -> Iterator[str]:
-    """Yield the texts to search for until a site is found: no text twice."""
+    """Yield the texts to search for until a site is found, each once."""
     texts = [str(parish.get(part) or "").strip() for part in ("name", "place", "street")]
     yield from dict.fromkeys(" ".join(filter(None, some)) for some in (texts, texts[:2]))
 

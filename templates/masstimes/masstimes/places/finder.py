@@ -1,4 +1,4 @@
-"""Search for a place, then ask for the site of each hit until one has a site."""
+"""Search for a place, then requests for the details of its hits until one has a site."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PROVIDERS: dict[str, type[Provider]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Finder:
-    """Finds sites by a provider.
+    """A search for sites with one provider.
 
     Attributes:
-        name: The provider's name, by which the cache tells answers apart.
-        max_pages: Pages of hits that are read for one text.
-        max_details: Hits of one text whose details are asked for.
+        name: The provider's name, which separates answers in the cache.
+        max_pages: The pages of hits that are read for one text.
+        max_details: The hits of one text whose details are requested.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Finder:
         return None
 
     def _hits(self, text: str) -> Iterator[Place]:
-        """Yield the hits, page by page; no place comes twice."""
+        """Yield the hits page by page, each place once."""
         seen, token = set[str](), ""
         for number in range(self.max_pages):
             page = self._page(text, number, token)

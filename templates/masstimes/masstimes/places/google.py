@@ -1,4 +1,4 @@
-"""The Places API of Google in its classic form: Text Search, then Place Details."""
+"""Google's Places API in its classic form: Text Search, then Place Details."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from masstimes.places.provider import (
 from masstimes.polite import Answer, ApiRequest, Later
 from sluice.visible_text import quoted
 
-#: A token of a next page is valid a moment after the page: seconds before each try.
+#: Seconds before each try with a token, which becomes valid a moment after its page.
 _TOKEN_WAITS = (2.0, 2.0, 4.0)
 
 
@@ -30,7 +30,7 @@ class GooglePlaces(GoogleProvider):
     DENIED = frozenset({"REQUEST_DENIED"})
 
     def search(self, text: str, token: str) -> Page:
-        """Return a page of hits; a token that is not accepted ends the pages."""
+        """Return a page of hits. A token that is not accepted ends the pages."""
         query = {"pagetoken": token} if token else {"query": text}
         if self._access.region and not token:
             query["region"] = self._access.region
@@ -52,7 +52,7 @@ class GooglePlaces(GoogleProvider):
         return Page(places, text_of(found, "next_page_token"))
 
     def detail(self, place_id: str) -> str | None:
-        """Return the site of a place; a place that has gone has none."""
+        """Return the site of a place, or None for a deleted place."""
         status, found = self._get("details", {"place_id": place_id, "fields": "website"})
         self._require(status, found, "OK", "NOT_FOUND", "ZERO_RESULTS")
         result = found.get("result", {})

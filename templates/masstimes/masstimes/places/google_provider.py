@@ -1,4 +1,4 @@
-"""What both forms of Google's Places API have in common."""
+"""The common part of both forms of Google's Places API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from masstimes.polite import Polite
 
 
 class GoogleProvider:
-    """A provider that needs a key and whose details tell more than its searches."""
+    """A provider that needs a key, and whose details have more than its searches."""
 
     HAS_DETAILS: ClassVar[bool] = True
     NEEDS_KEY: ClassVar[bool] = True
@@ -26,12 +26,12 @@ class GoogleProvider:
         self._url = access.url.rstrip("/")
 
     def _fail(self, status: str, message: str) -> NoReturn:
-        """Raise what an error of the API means.
+        """Raise the exception for an error of the API.
 
         Raises:
-            OverQuota: the quota is used up.
-            Denied: the key is not accepted.
-            BadAnswer: anything else.
+            OverQuota: The quota is used up.
+            Denied: The key is not accepted.
+            BadAnswer: Another error.
         """
         message = self._access.without_key(message)
         told = f"{self._url}: {status}{f': {message}' if message else ''}"

@@ -1,4 +1,4 @@
-"""The Places API (New) of Google: `places:searchText`, then the place, each with a field mask."""
+"""Google's Places API (New): `places:searchText`, then the place, each with a field mask."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from masstimes.places.provider import (
 from masstimes.polite import Answer, ApiRequest
 from sluice.visible_text import quoted
 
-#: Statuses whose answers say in JSON what is wrong.
+#: Statuses whose answers have an error in JSON.
 _ERRORS = frozenset({400, 401, 403, 404, 429})
 _SEARCH_MASK = "places.id,places.displayName,places.formattedAddress,nextPageToken"
 _DETAIL_MASK = "id,websiteUri"
@@ -32,7 +32,7 @@ class GooglePlacesV1(GoogleProvider):
     DENIED = frozenset({"PERMISSION_DENIED", "UNAUTHENTICATED"})
 
     def search(self, text: str, token: str) -> Page:
-        """Return a page of hits; a token that is not accepted ends the pages."""
+        """Return a page of hits. A token that is not accepted ends the pages."""
         body = {"textQuery": text}
         for name, value in (
             ("languageCode", self._access.language),
@@ -51,7 +51,7 @@ class GooglePlacesV1(GoogleProvider):
         )
 
     def detail(self, place_id: str) -> str | None:
-        """Return the site of a place; a place that has gone has none."""
+        """Return the site of a place, or None for a deleted place."""
         status, found = self._call(f"places/{quote(place_id, safe='')}", _DETAIL_MASK, None)
         if status == "NOT_FOUND":
             return None
@@ -66,7 +66,7 @@ class GooglePlacesV1(GoogleProvider):
     def _call(
         self, what: str, mask: str, body: dict[str, str] | None
     ) -> tuple[str, dict[str, Any]]:
-        """Return the status, ``OK`` where there is no error, and the answer or the error."""
+        """Return the status, ``OK`` without an error, and the answer or the error."""
         headers = {"X-Goog-Api-Key": self._access.key, "X-Goog-FieldMask": mask}
         query = None
         if body is None and self._access.language:

@@ -1,4 +1,4 @@
-"""OpenStreetMap's Nominatim: a search tells the sites of its hits, so no details are needed."""
+"""OpenStreetMap's Nominatim, whose searches return sites, so that no details are needed."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from masstimes.polite import Answer, ApiRequest, Polite
 from sluice.visible_text import quoted
 
 _HITS = 10
-#: Tags of OpenStreetMap that name a site, the best first.
+#: Tags of OpenStreetMap with a site, the best first.
 _SITE_TAGS = ("website", "contact:website", "url")
 
 
 class Nominatim:
-    """Requests to ``…/search``; the ids to leave out are the token of the next page."""
+    """Requests to ``…/search``. The token of the next page is the list of ids to leave out."""
 
     DEFAULT_URL: ClassVar[str] = "https://nominatim.openstreetmap.org"
     HAS_DETAILS: ClassVar[bool] = False
@@ -51,7 +51,7 @@ class Nominatim:
         return Page(places, ",".join(filter(None, [token, *(place.id for place in places)])))
 
     def detail(self, place_id: str) -> str | None:
-        """Return None: the search has told what is known of the place."""
+        """Return None, because the search has returned all that is known."""
         return None
 
     def _read(self, answer: Answer) -> tuple[Place, ...]:

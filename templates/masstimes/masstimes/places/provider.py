@@ -1,4 +1,4 @@
-"""What a provider of places has to offer, and how its answers are read."""
+"""The interface of a provider of places, and helpers to read its answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sluice.visible_text import quoted
 
 
 class RequestKind(StrEnum):
-    """Requests that a provider counts apart from each other."""
+    """The kinds of requests that a provider counts separately."""
 
     SEARCH = "search"
     DETAIL = "detail"
@@ -33,14 +33,14 @@ class Denied(CommandError):
 
 
 class BadAnswer(CommandError):
-    """The answer is not one of this provider's protocol."""
+    """The answer does not follow this provider's protocol."""
 
     exit_code = 76
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A hit of a search; ``site`` where the search itself tells it."""
+    """A hit of a search, with its ``site`` if the search returns it."""
 
     id: str
     name: str = ""
@@ -50,7 +50,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Hits of a search, the best first; ``token`` of the next page, empty on the last one."""
+    """Hits of a search, the best first. ``token`` is for the next page, empty on the last one."""
 
     places: tuple[Place, ...] = ()
     token: str = ""
@@ -58,7 +58,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a provider is reached: its address, the key, and what it should prefer."""
+    """The address of a provider, the key, and the preferred language and region."""
 
     url: str
     key: str = ""
@@ -66,17 +66,19 @@ class Access:
     region: str = ""
 
     def without_key(self, text: str) -> str:
-        """Return a text of the provider as a message may show it."""
+        """Return a text of the provider for a message, cut off and without the key."""
         return (text.replace(self.key, "(the key)") if self.key else text)[:200]
 
 
 class Provider(Protocol):
-    """A places API. Its methods raise ``OverQuota``, ``Denied``, ``BadAnswer``, ``Refused`` and
-    ``GaveUp``; no message contains the key.
+    """A places API.
+
+    Its methods raise ``OverQuota``, ``Denied``, ``BadAnswer``, ``Refused`` and ``GaveUp``. No
+    message contains the key.
 
     Attributes:
         DEFAULT_URL: The public service.
-        HAS_DETAILS: A second request for a place tells more than the search.
+        HAS_DETAILS: A second request for a place returns more than the search.
         NEEDS_KEY: Requests without a key are refused.
         PAUSE: Seconds between two requests that the provider asks for.
     """
@@ -89,11 +91,14 @@ class Provider(Protocol):
     def __init__(self, access: Access, polite: Polite) -> None: ...
 
     def search(self, text: str, token: str) -> Page:
-        """Return a page of hits for ``text``; ``token``: the one of the page before, or empty."""
+        """Return a page of hits for ``text``.
+
+        ``token`` is the one of the page before, or empty.
+        """
         ...
 
     def detail(self, place_id: str) -> str | None:
-        """Return the site of a place, None where the provider knows none."""
+        """Return the site of a place, or None if the provider knows none."""
         ...
 
 
@@ -101,7 +106,7 @@ def read_json(url: str, answer: Answer) -> Any:
     """Return the JSON of an answer.
 
     Raises:
-        BadAnswer: the answer is no JSON.
+        BadAnswer: The answer is no JSON.
     """
     try:
         return json.loads(answer.body)
@@ -110,10 +115,10 @@ def read_json(url: str, answer: Answer) -> Any:
 
 
 def objects_in(url: str, found: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """Return the list of objects ``name`` of an answer; an absent list is an empty one.
+    """Return the list of objects ``name`` of an answer, empty if it is absent.
 
     Raises:
-        BadAnswer: it is something else.
+        BadAnswer: The value is something else.
     """
     listed = found.get(name, [])
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
@@ -122,11 +127,11 @@ def objects_in(url: str, found: Mapping[str, Any], name: str) -> list[dict[str, 
 
 
 def text_of(found: Mapping[str, Any], name: str) -> str:
-    """Return a text of an answer, empty where there is none."""
+    """Return a text of an answer, empty if there is none."""
     value = found.get(name)
     return value if isinstance(value, str) else ""
 
 
 def site_of(value: object) -> str | None:
-    """Return a site as an answer has it, None where the value is no address of a web page."""
+    """Return the value if it is an address of a web page, or None."""
     return value if isinstance(value, str) and is_web_address(value) else None

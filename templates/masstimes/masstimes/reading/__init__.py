@@ -1,1 +1,1 @@
-"""Read a page as a person does: what each hour is for, on which days, and in which season."""
+"""Reading of a page as a person does: the purpose, days and season of each hour."""

@@ -1,4 +1,4 @@
-"""The days and the season that a piece of text names."""
+"""The days and the season in a piece of text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MONTHS = (
     "stycz", "lut", "mar[cz]", "kwie", "maj", "czerw(?:c|iec)", "lip", "sierp", "wrze", "pazdz",
     "listop", "grud",
 )  # fmt: skip
-#: A month as a Roman number.
+#: A month in Roman numerals.
 _ROMAN = r"(?:viii|vii|vi|v|iv|ix|iii|ii|i|xii|xi|x)"
 _ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _SEASON = re.compile(
@@ -50,13 +50,13 @@ _SEASON = re.compile(
     r"|zimow\w+|adwen\w+|wielki\w*\s+po(?:st|sc)\w*|wielkanoc\w*|ferie|feri[io]\w*|rok\w*\s+szkoln\w+)"
     rf"|(?<=\(){_ROMAN}\s*[-–—]\s*{_ROMAN}(?=\))"
 )
-#: What a season's words stand between.
+#: The text between which the words of a season are.
 _EDGE = re.compile(r"[();|•\n]|,\s(?=[a-z]*\s*\d)|\d[\d:.⁰-⁹¹²³]*|\s[-–—]\s")
 
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """Days as ``sunday``, ``weekday`` or ``holiday``, and one by one, as ``mon-fri`` or ``wed``."""
+    """The kind of days, and the single days as ``mon-fri`` or ``wed``."""
 
     day: Day = "unknown"
     names: str = ""
@@ -66,12 +66,12 @@ UNKNOWN = Days()
 
 
 def days_in(text: str) -> Days:
-    """Return the days that a folded text names together; those behind ``oprócz`` are left out."""
+    """Return the days that a folded text names together, without those after ``oprócz``."""
     return _days(*_named(text))
 
 
 def except_days(days: Days, text: str) -> Days:
-    """Return ``days`` without those that a folded text names behind ``oprócz``."""
+    """Return ``days`` without those that a folded text names after ``oprócz``."""
     found, without = _named(text)
     if found or not without or days.day != "weekday":
         return days
@@ -80,7 +80,7 @@ def except_days(days: Days, text: str) -> Days:
 
 
 def _named(text: str) -> tuple[list[str], set[str]]:
-    """Return the days that a folded text names, and those that it leaves out."""
+    """Return the days that a folded text names, and those that it excludes."""
     found: list[str] = []
     without: set[str] = set()
     last: re.Match[str] | None = None
@@ -115,13 +115,13 @@ def _days(found: list[str], without: set[str]) -> Days:
 
 
 def joined_days(texts: list[str]) -> str:
-    """Return all days that texts as ``mon-fri`` and ``sat`` name together."""
+    """Return all days of texts such as ``mon-fri`` and ``sat``."""
     named = _split(" ".join(texts))
     return _joined([day for day in WEEK if day in named])
 
 
 def _split(names: str) -> set[str]:
-    """Return the single days of a text as ``mon-fri sun``."""
+    """Return the single days of a text such as ``mon-fri sun``."""
     named: set[str] = set()
     for part in names.split():
         first, _, last = part.partition("-")
@@ -130,7 +130,7 @@ def _split(names: str) -> set[str]:
 
 
 def _joined(days: list[str]) -> str:
-    """Write days that follow each other as a span."""
+    """Return the days as a text, and consecutive days as a span."""
     numbers = [WEEK.index(day) for day in days]
     if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"{days[0]}-{days[-1]}"
@@ -138,7 +138,7 @@ def _joined(days: list[str]) -> str:
 
 
 def columns_in(text: str) -> tuple[Days, ...]:
-    """Return the days of the columns that a folded table header names; empty for one kind alone."""
+    """Return the days of the columns of a folded table header, none for one kind alone."""
     names = [str(each.lastgroup) for each in _DAY.finditer(text)]
     found = [days_in(each[0]) for each in _DAY.finditer(text)]
     if len(names) > 2 and sorted(set(names), key=_COLUMNS.index) == names and "sun" in names:
@@ -149,13 +149,13 @@ def columns_in(text: str) -> tuple[Days, ...]:
 
 
 def names_when_at_end(text: str) -> bool:
-    """Tell whether a folded text ends with a day or a season."""
+    """Return whether a folded text ends with a day or a season."""
     ends = [each.end() for pattern in (_DAY, _SEASON) for each in pattern.finditer(text)]
     return bool(ends) and not text[max(ends) :].strip(" .:\xa0\t")
 
 
 def season_in(text: str, shown: str) -> str:
-    """Return the words that name a season in a folded text, as the page (``shown``) has them."""
+    """Return the season in a folded text, in the words of the page (``shown``)."""
     found = _SEASON.search(text)
     if found is None:
         return ""
@@ -167,7 +167,7 @@ def season_in(text: str, shown: str) -> str:
 
 
 def months_of(season: str) -> str:
-    """Return the months of a season, as ``7-8``; empty where its words name none."""
+    """Return the months of a season, such as ``7-8``, or an empty text if it names none."""
     from masstimes.reading.words import in_place  # noqa: PLC0415 - words know no days
 
     text = in_place(season)
@@ -192,9 +192,10 @@ def months_of(season: str) -> str:
 
 
 def joined_seasons(seasons: list[tuple[str, str]]) -> tuple[str, str]:
-    """Return the season and months of a mass of which several places tell, each with its own.
+    """Return the season and months of a mass that several places mention.
 
-    Places that name all months together, or summer and winter, mean the whole year: both are empty.
+    Places that name all months together, or summer and winter, mean the whole year. Both texts are
+    then empty.
     """
     named = list(dict.fromkeys(season for season, _ in seasons))
     if "" in named:
@@ -208,7 +209,7 @@ def joined_seasons(seasons: list[tuple[str, str]]) -> tuple[str, str]:
 
 
 def _month_numbers(spans: str) -> set[int]:
-    """Return the months of a text as ``1-6 9-12``."""
+    """Return the months of a text such as ``1-6 9-12``."""
     months: set[int] = set()
     for part in spans.split():
         first, _, last = part.partition("-")

@@ -1,4 +1,7 @@
-"""Read a page line by line: headings hold for what stands below them, words for the hours near."""
+"""Reading of a page line by line.
+
+Headings apply to the lines below them, and words to the hours near them.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +25,19 @@ from masstimes.reading.tables import Column, column_at, header_in
 from masstimes.reading.words import Topic, in_place, names_news, topics
 from masstimes.text import CELL
 
-#: Lines without any word that counts, after which a heading holds no longer.
+#: The number of lines without relevant words after which a heading no longer applies.
 _PATIENCE = 6
-#: Characters of a line that can be a heading.
+#: The largest length of a heading in characters.
 _HEADING = 90
-#: Characters around a bare number that say whether it is an hour.
+#: The number of characters around a bare number that decide whether it is an hour.
 _NEAR = 80
 _WORD = re.compile(r"[^\W\d_]{2}")
 _BULLET = re.compile(r"^[\s#>*•·\-–—.]*")
-#: Words in brackets or behind a dash speak of the hour before them.
+#: Words in brackets or after a dash belong to the hour before them.
 _NOTE = re.compile(r"^[.,]?\s*\([^()\n]{0,120}\)|^\s*[-–—]\s*[^,;.(\d]*")
 _NEXT_LABEL = re.compile(r"(?<!św)(?<!sw)(?<!ks)(?<!godz)\.\s|[;|]|,\s|\boraz\b|\bi\s")
 _AT = re.compile(r"^(?:o\s+)?(?:godz\w*\.?\s*)?(?=\d)")
-#: Of the Bible, as in "Mt 7, 12".
+#: Verses of the Bible, as in "Mt 7, 12".
 _VERSE = re.compile(
     r"\b(?:mt|mk|lk|j|dz|rz|kor|ga|ef|flp|kol|tes|tm|tt|flm|hbr|jk|p|ap|rdz|wj|kpl|lb|pwt|joz|sdz"
     r"|rt|sm|krl|krn|ezd|ne|tb|jdt|est|hi|ps|prz|koh|pnp|mdr|syr|iz|jr|lm|ba|ez|dn|oz|jl|am|mi|ml)"
@@ -54,16 +57,16 @@ _NONE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a page says of an hour.
+    """The facts about an hour on a page.
 
     Attributes:
-        time: as ``07:00``.
-        start: where the hour stands in the text.
-        topic: what it is for; None where nothing says it.
-        day: the kind of day.
-        days: the days one by one, as ``mon-fri``; empty where all days of that kind are meant.
-        season: the season in the words of the page; empty for the whole year.
-        in_columns: it stands in a table whose columns are days, and which one is not known.
+        time: The time as ``07:00``.
+        start: The position of the hour in the text.
+        topic: Its purpose, or None if no text mentions it.
+        day: The kind of day.
+        days: The single days as ``mon-fri``, or empty for all days of that kind.
+        season: The season in the words of the page, or empty for the whole year.
+        in_columns: It is in a table whose columns are days, and its column is unknown.
     """
 
     time: str
@@ -85,29 +88,29 @@ class _Section:
     topic: Topic | None
     days: Days = UNKNOWN
     season: str = ""
-    held: str = ""  # the season of a heading that names no days: it holds for all days below
+    held: str = ""  # the season of a heading without days, for all days below
     misses: int = 0
-    is_headed: bool = False  # the days stand in a heading, not beside hours
+    is_headed: bool = False  # the days are in a heading, not beside hours
     columns: tuple[Days, ...] = ()  # the header of a table names Sundays and weekdays
     header: tuple[Column, ...] = ()  # the same, cell by cell
-    is_news: bool = False  # a heading of announcements: each tells of one day
+    is_news: bool = False  # a heading of announcements, each about one day
 
     def begin(
         self, topic: Topic | None, days: Days = UNKNOWN, season: str = "", held: str = ""
     ) -> None:
-        """Forget what headings above said, apart from the season that is ``held``."""
+        """Forget the headings above, except the season that is ``held``."""
         self.topic, self.days, self.season, self.held = topic, days, season or held, held
         self.misses, self.is_headed, self.columns, self.header = 0, days != UNKNOWN, (), ()
 
 
 def reading_at(text: str, start: int, *, topic: Topic | None = None) -> Reading | None:
-    """Return what a text says of the hour that stands at ``start``."""
+    """Return the reading of the hour at ``start``, or None."""
     found = readings(text, topic=topic)
     return next((each for each in found if each.start == start), None)
 
 
 def readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
-    """Read all hours of a text. ``topic``: what hours are for where nothing else says it."""
+    """Return the readings of all hours of a text, with a default for their ``topic``."""
     section = _Section(topic)
     found: list[Reading] = []
     start = 0
@@ -123,7 +126,7 @@ def readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
 
 
 def _is_hour(line: str, begin: int, end: int) -> bool:
-    """Tell hours from verses, anniversaries and other numbers, by the words beside them."""
+    """Return whether a number is an hour, by the words beside it, and no verse or anniversary."""
     before, after = line[max(0, begin - _NEAR) : begin], line[end : end + _NEAR]
     if _VERSE.search(in_place(before)):
         return False
@@ -137,7 +140,7 @@ def _is_hour(line: str, begin: int, end: int) -> bool:
 
 
 def _take_heading(line: str, plain: str, section: _Section, default: Topic | None) -> None:
-    """Let a line without hours say what stands below it."""
+    """Apply a line without hours to the section below it."""
     if not plain.strip():
         return
     named, days, season = topics(plain), days_in(plain), season_in(plain, line)
@@ -161,7 +164,7 @@ def _take_heading(line: str, plain: str, section: _Section, default: Topic | Non
 
 
 class _Line:
-    """A line with hours. Words before an hour label it; words behind it may be a note on it."""
+    """A line with hours. Words before an hour label it. Words after it may be a note on it."""
 
     def __init__(self, line: str, plain: str, start: int, section: _Section) -> None:
         self._line, self._plain = line, plain
@@ -169,6 +172,7 @@ class _Line:
         self._hour_first = _AT.match(_BULLET.sub("", plain)) is not None
 
     def read(self, spans: list[tuple[int, int]]) -> Iterator[Reading]:
+        """Yield the readings of the hours in these spans."""
         section = self._section
         section.misses = 0
         topic, days, season = section.topic, section.days, section.season
@@ -206,7 +210,7 @@ class _Line:
         self._take_tail(self._plain[label_start:])
 
     def _label_topic(self, label: str, named: list[tuple[int, Topic]], number: int) -> Topic:
-        """Return what the label says last; a mass of one day is not one of every week."""
+        """Return the last topic of a label. A mass of one date is not a weekly one."""
         sentence = max((each.end() for each in _SENTENCE.finditer(label)), default=0)
         if any(topic is Topic.ONCE for place, topic in named if place >= sentence):
             return Topic.ONCE
@@ -251,7 +255,7 @@ class _Line:
         )
 
     def _note_end(self, end: int, following: int) -> int:
-        """Return where the words end that speak of the hour before them."""
+        """Return the end of the words that belong to the hour before them."""
         gap = self._line[end:following]
         if _SPAN.match(gap) or not gap.strip():
             return end
@@ -265,7 +269,7 @@ class _Line:
         return end + (cut.start() if cut else len(gap))
 
     def _take_tail(self, tail: str) -> None:
-        """Let words at the end of a line that name an office end the masses."""
+        """End the masses of the section if the end of a line names an office."""
         named = topics(tail)
         if named and named[-1][1] is Topic.OFFICE and not self._hour_first:
             self._section.topic = Topic.OFFICE

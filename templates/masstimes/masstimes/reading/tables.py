@@ -1,4 +1,4 @@
-"""The columns of a table: what its header says of the hours below."""
+"""The columns of a table, and what its header says about the hours below."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from masstimes.text import CELL
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """What the header says of the hours in a column.
+    """A column of a table, according to its header.
 
     Attributes:
-        topic: what they are for; None where the header does not say it.
-        days: their days; unknown where the header does not say it.
+        topic: The purpose of its hours, or None.
+        days: Their days, or unknown.
     """
 
     topic: Topic | None = None
@@ -23,9 +23,9 @@ class Column:
 
 
 def header_in(plain: str) -> tuple[Column, ...]:
-    """Return the columns that a folded line names; empty for a line that is no header.
+    """Return the columns of a folded line, none if it is no header.
 
-    A header names two topics, or two kinds of days, in cells of their own.
+    A header has two topics, or two kinds of days, in separate cells.
     """
     columns = tuple(
         Column(next((topic for _, topic in topics(cell)), None), days_in(cell))
@@ -37,9 +37,9 @@ def header_in(plain: str) -> tuple[Column, ...]:
 
 
 def column_at(header: tuple[Column, ...], plain: str, place: int) -> Column:
-    """Return the column in which a place of a row is.
+    """Return the column of a position in a row.
 
-    A row with another number of cells than the header has some that span columns: nothing is known.
+    A row with more or fewer cells than the header has spanning cells, so its columns are unknown.
     """
     if not header or plain.count(CELL) + 1 != len(header):
         return Column()

@@ -1,4 +1,4 @@
-"""Polish words that say what an hour is for. All patterns are for text without Polish marks."""
+"""Polish words for the purpose of an hour. All patterns are for text without diacritics."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from masstimes.folding import folded
 
 
 class Topic(StrEnum):
-    """What an hour is for."""
+    """The purpose of an hour."""
 
     MASS = "mass"
     DEVOTION = "devotion"  # or a meeting
-    ONCE = "once"  # a day of one year, with a mass or without
-    OFFICE = "office"  # or something else that goes on over many lines
+    ONCE = "once"  # a single date, with or without a mass
+    OFFICE = "office"  # or something else over many lines
 
     @property
     def is_mass(self) -> bool:
-        """Tell masses from everything else."""
+        """Return whether this is a mass."""
         return self is Topic.MASS
 
 
@@ -52,7 +52,7 @@ _MONTH = (
     r"(?:stycznia|lutego|marca|kwietnia|maja|czerwca|lipca|sierpnia|wrzesnia|pazdziernika"
     r"|listopada|grudnia)"
 )
-#: A day of one year; in `od 1 maja do 30 wrzesnia` it is none.
+#: A single date, but not a span such as `od 1 maja do 30 wrzesnia`.
 _DATE = (
     rf"(?<!\bod )(?<!\bdo )\b(?:[12]?\d|3[01])\.?\s?{_MONTH}\b(?!\s+do\b)"
     r"|\b(?:[12]?\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:\d{4}|\d\d)\b"
@@ -60,19 +60,19 @@ _DATE = (
 _TOPIC = re.compile(
     rf"(?P<mass>{_MASS})|(?P<office>{_OFFICE})|(?P<once>{_ONCE}|{_DATE})|(?P<devotion>{_DEVOTION})"
 )
-#: Headings of what happens once.
+#: Headings of single events.
 _NEWS = re.compile(r"ogloszeni|aktualnosci|wydarzeni|intencj")
-#: Before a mass, after it or in it: the hour is not the mass's.
+#: Words that put an hour before, after or during a mass, so that it is not the mass's.
 _BESIDE = re.compile(
     r"(?:\bprzed|\bpo|podczas|w\s+czasie|w\s+trakcie|miedzy|\bpoza|\bbez|intencj\w*|ofiar\w*|\bdo)"
     r"\s+(?:\w+\s+){0,2}$"
 )
-#: Behind such a mass: the hour that follows is of something else, as in "przed Mszą, o 18:30".
+#: Text after such a mass and before the hour of something else: "przed Mszą, o 18:30".
 _ASIDE = re.compile(r"(?:\s+sw\w*\.?)?\s*(?:,|[-–—])\s*(?:o\s|od\s|godz|\d)")
 
 
 def in_place(text: str) -> str:
-    """Fold each character by itself, so that places in both texts are the same."""
+    """Return a text with each character folded separately, which keeps positions."""
     return "".join(map(_folded_character, text))
 
 
@@ -83,12 +83,12 @@ def _folded_character(character: str) -> str:
 
 
 def names_news(text: str) -> bool:
-    """Tell whether a folded heading announces what happens once."""
+    """Return whether a folded heading announces single events."""
     return _NEWS.search(text) is not None
 
 
 def topics(text: str) -> list[tuple[int, Topic]]:
-    """Return where a folded text speaks of what, in its order."""
+    """Return the positions and topics in a folded text, in their order."""
     found: list[tuple[int, Topic]] = []
     for each in _TOPIC.finditer(text):
         topic = Topic(str(each.lastgroup))

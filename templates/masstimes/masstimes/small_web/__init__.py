@@ -1,4 +1,5 @@
-"""A small web to try the programs on: sites of parishes that are made up, lists of them by dioceses
-and a search for places, served on this machine; and the truth about the times of masses on them,
-for those who measure.
+"""A small simulated web to test the programs on, served on this machine.
+
+It has sites of parishes, lists of parishes by diocese and a places API. The truth about its mass
+times is available for measurements.
 """

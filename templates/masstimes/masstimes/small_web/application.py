@@ -1,4 +1,4 @@
-"""The server of the small web: every site at an address of its own, all on one port."""
+"""The server of the small web, where each site has its own address and all share one port."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from masstimes.small_web.web import SmallWeb
 
 _ROBOTS = f"User-agent: *\nDisallow: {PLACE}robots/prywatne/\n"
 _NOBODY = "User-agent: *\nDisallow: /\n"
-#: When pages were written that say when; a change of a site moves it by a day.
+#: The modification time of pages, in seconds since 1970. Each change of a site adds a day.
 _MODIFIED = 1_500_000_000
 
 
 class Application:
-    """``log`` is told of every request when it is over; ``changed`` after the web has changed."""
+    """The ASGI application.
+
+    ``log`` gets each request when it is over. ``changed`` is called after the web has changed.
+    """
 
     def __init__(
         self,
@@ -40,6 +43,7 @@ class Application:
         self._modified: dict[str, int] = {}
 
     async def __call__(self, scope: dict[str, Any], receive: object, send: object) -> None:
+        """Answer a request, and log it."""
         if scope["type"] != "http":
             return
         request, start = exchange(scope, receive, send), now()
@@ -101,7 +105,7 @@ class Application:
         return True
 
     async def _list(self, request: Exchange, pages: dict[str, bytes]) -> None:
-        """Of all but a diocese's first page, the first answer is that it cannot now."""
+        """Answer with a page of a diocese. All but the first page answer 503 at first."""
         page = pages.get(request.path)
         if page is None:
             await request.answer(404)

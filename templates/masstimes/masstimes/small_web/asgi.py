@@ -1,4 +1,4 @@
-"""Requests and answers, as small as the small web needs them."""
+"""A minimal layer over ASGI for requests and answers."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from typing import Any, cast
 from urllib.parse import parse_qs
 
 Header = tuple[str, str]
-#: Of the clock that nobody sets, so that pauses are as long as they are.
+#: The start of the monotonic clock in seconds since 1970.
 _BEGAN = time.time() - time.monotonic()
 
 
 def now() -> float:
-    """Seconds since 1970."""
+    """Return the seconds since 1970, by a clock that is never set."""
     return _BEGAN + time.monotonic()
 
 
 @dataclass
 class Exchange:
-    """One request, and what was answered. Seconds since 1970, and 0 as long as they have not come:
-    ``answered``, when the answer began; ``ended``, before its last byte went out.
+    """One request and its answer.
+
+    ``answered`` is when the answer began, and ``ended`` is just before its last byte, in seconds
+    since 1970. Both are 0 before that.
     """
 
     host: str
@@ -39,32 +41,39 @@ class Exchange:
 
     @property
     def target(self) -> str:
+        """Return the path with the query."""
         return f"{self.path}?{self.query}" if self.query else self.path
 
     def parameter(self, name: str) -> str:
+        """Return a parameter of the query, empty if it is missing."""
         return parse_qs(self.query).get(name, [""])[0]
 
     async def start(self, status: int, headers: Sequence[Header] = ()) -> None:
+        """Send the status and headers."""
         self.status, self.answered = status, now()
         encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
         await self.send({"type": "http.response.start", "status": status, "headers": encoded})
 
     async def part(self, body: bytes, *, more: bool = True) -> None:
+        """Send a part of the body."""
         self.sent += len(body)
         if not more:
             self.ended = now()
         await self.send({"type": "http.response.body", "body": body, "more_body": more})
 
     async def answer(self, status: int, body: bytes = b"", headers: Sequence[Header] = ()) -> None:
+        """Send a whole answer."""
         await self.start(status, [*headers, ("content-length", str(len(body)))])
         await self.part(body, more=False)
-        if not body:  # its head was the last that the client waited for
+        if not body:  # the client waited only for the headers
             self.ended = self.answered
 
     async def page(self, html: str, headers: Sequence[Header] = ()) -> None:
+        """Send an HTML page."""
         await self.answer(200, html.encode(), [("content-type", "text/html"), *headers])
 
     async def json(self, value: object) -> None:
+        """Send a value as JSON."""
         await self.answer(
             200,
             json.dumps(value, ensure_ascii=False).encode(),
@@ -72,12 +81,13 @@ class Exchange:
         )
 
     async def until_left(self) -> None:
-        """Until the client gives up."""
+        """Wait until the client disconnects."""
         while (await self.receive())["type"] != "http.disconnect":
             pass
 
 
 def exchange(scope: dict[str, Any], receive: object, send: object) -> Exchange:
+    """Return the exchange for an ASGI request."""
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
     return Exchange(
         host=headers.get("host", "").rpartition(":")[0] or headers.get("host", ""),

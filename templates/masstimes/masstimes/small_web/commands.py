@@ -1,5 +1,6 @@
-"""`mt-web`: serve a small web until it is told to stop. `mt-web-change`: change some of its
-sites.
+"""The commands `mt-web` and `mt-web-change`.
+
+`mt-web` serves a small web until it is stopped. `mt-web-change` changes some of its sites.
 """
 
 from __future__ import annotations
@@ -32,12 +33,15 @@ from masstimes.small_web.web import DEMO_SEED, LAYOUTS, SmallWeb, parish_files
 from sluice.http_clients import send_request
 from sluice.os_errors import reason_of
 
-#: In the folder: the port and what can be asked there.
+#: The file in the folder with the port and the addresses of the services.
 WEB = "web.json"
 
 
 def write_folder(web: SmallWeb, folder: Path, port: int) -> None:
-    """Parish files, the truth, and last ``WEB``: who sees that can begin."""
+    """Write parish files, the truth and the file ``WEB``.
+
+    ``WEB`` comes last, so that readers can start when it exists.
+    """
     parishes = folder / "parishes"
     parishes.mkdir(parents=True, exist_ok=True)
     for name, content in parish_files(web.parishes, port).items():
@@ -56,6 +60,7 @@ def write_folder(web: SmallWeb, folder: Path, port: int) -> None:
 
 
 def write_truth(web: SmallWeb, folder: Path, port: int) -> None:
+    """Write the truth about the mass times."""
     _write(folder / "truth.json", web.truth(port))
 
 
@@ -64,7 +69,10 @@ def _write(path: Path, content: Any) -> None:
 
 
 def serve(web: SmallWeb, folder: Path, listener: socket.socket, places: Places) -> None:
-    """Until a signal ends it. Writes ``requests.jsonl`` into ``folder``."""
+    """Serve the web until a signal ends it.
+
+    Requests are logged to ``requests.jsonl`` in ``folder``.
+    """
     import uvicorn  # noqa: PLC0415 - the other programs start without it
 
     from masstimes.small_web.application import Application  # noqa: PLC0415 - as above
@@ -96,8 +104,13 @@ def _log(file: TextIO, line: dict[str, Any]) -> None:
 
 
 def listen(port: int) -> socket.socket:
-    """At all addresses of this machine, since a site has one each; others than its own are turned
-    away by the application. ``port`` 0: any that is free.
+    """Listen on all addresses of this machine, because each site has its own.
+
+    The application refuses requests to other addresses than loopback. With ``port`` 0, any free
+    port is used.
+
+    Raises:
+        UsageError: The port is not available.
     """
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

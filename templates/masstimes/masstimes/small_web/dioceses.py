@@ -1,5 +1,6 @@
-"""Lists of parishes, as dioceses have them on their sites: tables over several pages, some of which
-answer only when asked again.
+"""Lists of parishes on the sites of dioceses, as tables over several pages.
+
+Some pages answer only at the second request.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from html import escape
 
 from masstimes.small_web.parishes import Parish, diocese_host
 
-#: Rows of a page.
+#: The number of rows of a page.
 _ROWS = 20
 _HEAD = ("Parafia", "Miejscowość", "Adres", "Dekanat", "Diecezja", "Województwo")
 
 
 def diocese_pages(parishes: Sequence[Parish]) -> dict[str, dict[str, bytes]]:
-    """Host → path → page."""
+    """Return the pages by host and path."""
     by_diocese: dict[str, list[Parish]] = {}
     for parish in parishes:
         by_diocese.setdefault(parish.diocese, []).append(parish)
@@ -26,6 +27,7 @@ def diocese_pages(parishes: Sequence[Parish]) -> dict[str, dict[str, bytes]]:
 
 
 def first_page(diocese: str, port: int) -> str:
+    """Return the address of the first page of a diocese."""
     return f"http://{diocese_host(diocese)}:{port}{_path(0)}"
 
 

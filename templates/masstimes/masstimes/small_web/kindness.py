@@ -1,6 +1,4 @@
-"""`mt-kindness`: whether a crawler was kind to the sites of the small web, by the server's own
-log.
-"""
+"""`mt-kindness` checks by the log of the small web whether a crawler waited between requests."""
 
 from __future__ import annotations
 
@@ -19,7 +17,10 @@ Line = Mapping[str, Any]
 
 
 def requests_by_host(log: Path, *, agent: str = "") -> dict[str, list[Line]]:
-    """In the order in which they began. ``agent``: part of the user agent."""
+    """Return requests by host, in the order in which they began.
+
+    ``agent`` selects requests by a part of the user agent.
+    """
     found: dict[str, list[Line]] = {}
     for text in read_input(log).decode().splitlines():
         line = json.loads(text)
@@ -29,10 +30,11 @@ def requests_by_host(log: Path, *, agent: str = "") -> dict[str, list[Line]]:
 
 
 def unkind(requests: Sequence[Line], *, delays: float, pace: Pace | None = None) -> Iterator[str]:
-    """What was done wrong to one site, of which these are all requests: a second one while one was
-    under way, or before its delay was over. ``delays``: the factor. How long the crawler saw an
-    answer take is at least what the server took, so that no delay is taken for longer than it
-    was.
+    """Yield each request to a site that came too early.
+
+    A request is too early during another one, or before its delay is over. ``requests`` are all
+    requests to the site, and ``delays`` is the factor of its delays. The crawler saw answers take
+    at least as long as the server did, so that the computed delays are never too long.
     """
     rule = pace or Pace()
     delay = rule.first
@@ -57,7 +59,10 @@ def _work(arguments: argparse.Namespace) -> None:
 
 
 def kindness_main(argv: Sequence[str] | None = None) -> int:
-    """Entry point of `mt-kindness`: how many requests there were; 65 where one was too early."""
+    """Run `mt-kindness`, print the number of requests, and return its exit code.
+
+    The code is 65 if a request was too early.
+    """
     parser = Parser(prog="mt-kindness", description="Check the log of mt-web.")
     parser.add_argument("log", type=Path, metavar="FILE", help="requests.jsonl")
     parser.add_argument("--agent", default="", help="of these requests: part of the user agent")

@@ -1,5 +1,7 @@
-"""How parishes write when they have masses. A third of the ways are kept for those who measure, so
-that quality is that on pages which nobody has learned from.
+"""Ways in which parishes write their mass schedules.
+
+A third of them are reserved for measurements, so that the quality is measured on layouts that
+nobody has learned from.
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ _DAYS = ("Poniedziałek", "Wtorek", "Środa", "Czwartek", "Piątek", "Sobota")
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """Who writes: with these masses, hours in this style."""
+    """The writer of a page, with its masses and its style of hours."""
 
     random: Random
     schedule: Schedule
     style: str
 
     def hour(self, time: str) -> str:
-        """``time``: as ``07:00``."""
+        """Return an hour in the style. ``time`` is as ``07:00``."""
         hour, minutes = time.split(":")
         match self.style:
             case "short" if minutes == "00":
@@ -39,13 +41,16 @@ class Hand:
 
     @property
     def sundays(self) -> list[str]:
+        """Return the marked hours of Sundays."""
         return [sunday(self.hour(time)) for time in self.schedule.sundays]
 
     @property
     def weekdays(self) -> list[str]:
+        """Return the marked hours of weekdays."""
         return [weekday(self.hour(time)) for time in self.schedule.weekdays]
 
     def one_of(self, *texts: str) -> str:
+        """Return a random text."""
         return self.random.choice(texts)
 
 
@@ -57,7 +62,7 @@ def _list(items: Iterable[str]) -> str:
 
 
 def _and(items: list[str]) -> str:
-    """Of hours, as in a sentence."""
+    """Return hours as a list in a sentence."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} i {items[-1]}"
 
 
@@ -96,7 +101,7 @@ def _prose(hand: Hand) -> str:
 
 
 def _days(hand: Hand) -> str:
-    """A row for each day; all but Sundays are alike."""
+    """Return a row for each day. All days but Sunday are equal."""
     rows = "".join(f"<tr><td>{day}</td><td>{', '.join(hand.weekdays)}</td></tr>\n" for day in _DAYS)
     return (
         "<h2>Msze w naszym kościele</h2><table>"
@@ -153,7 +158,7 @@ def _told(hand: Hand) -> str:
 
 
 def _columns(hand: Hand) -> str:
-    """Sundays beside weekdays."""
+    """Return a column for Sundays and one for weekdays."""
     left, right = hand.sundays, hand.weekdays
     right += [""] * (len(left) - len(right))
     rows = "".join(
@@ -167,7 +172,7 @@ def _columns(hand: Hand) -> str:
 
 Layout = Callable[[Hand], str]
 
-#: Twice: those that the rules can read.
+#: Layouts that the rules can read are there twice.
 SEEN: tuple[Layout, ...] = (
     *(_headings, _lines, _table) * 2,
     *(_prose, _days, _weekdays_first, _each_named, _box),

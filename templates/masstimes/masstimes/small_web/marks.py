@@ -1,5 +1,6 @@
-"""Where masses stand on a page: they are marked as the page is made, and the marks are taken out
-before anybody reads it.
+"""Marks of masses on a page.
+
+The masses are marked when the page is generated. The marks are removed before it is served.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from typing import Any
 from masstimes.hours import candidates, clock
 from masstimes.text import page_text
 
-#: For private use, so that no text has them.
+#: Characters for private use, which no text has.
 _SUNDAY, _WEEKDAY, _END = "\ue000", "\ue001", "\ue002"
 _MARKED = re.compile(f"([{_SUNDAY}{_WEEKDAY}])([^{_END}]*){_END}")
 
 
 @dataclass(frozen=True, slots=True)
 class Mass:
-    """``hour`` is as it is written, at ``start`` of the page's text (``mt-text``); ``time``: as
-    ``07:00``; ``candidate``: which one of the page's it is for ``mt-hours``, None for none.
+    """A mass on a page.
+
+    ``hour`` is as written, at ``start`` of the page's text (``mt-text``). ``time`` is as ``07:00``.
+    ``candidate`` is its number among the candidates of ``mt-hours``, or None.
     """
 
     hour: str
@@ -30,23 +33,27 @@ class Mass:
     candidate: int | None
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
         return asdict(self)
 
 
 def sunday(hour: str) -> str:
+    """Mark an hour as a mass on Sundays."""
     return f"{_SUNDAY}{hour}{_END}"
 
 
 def weekday(hour: str) -> str:
+    """Mark an hour as a mass on weekdays."""
     return f"{_WEEKDAY}{hour}{_END}"
 
 
 def without_marks(html: str) -> str:
+    """Return a text without marks."""
     return re.sub(f"[{_SUNDAY}{_WEEKDAY}{_END}]", "", html)
 
 
 def masses(html: str) -> Iterator[Mass]:
-    """``html``: with marks."""
+    """Yield the masses of HTML with marks."""
     if _END not in html:
         return
     text = page_text(html)
@@ -65,7 +72,7 @@ def masses(html: str) -> Iterator[Mass]:
 
 
 def _candidates(text: str) -> dict[int, int]:
-    """Their numbers by where they stand."""
+    """Return the numbers of candidates by their position."""
     numbers: dict[int, int] = {}
     for number, found in enumerate(candidates(text, around=len(text))):
         numbers[found.start] = number

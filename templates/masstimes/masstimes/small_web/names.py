@@ -1,4 +1,4 @@
-"""Words that made-up parishes are put together from."""
+"""Words for the names of simulated parishes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _STEMS = (
 )
 _ENDINGS = ("wo", "wice", "wka", "szyn", "rzyce", "mierz")
 _FIRST = ("", "Stare ", "Nowe ", "Wielkie ", "Małe ", "Górne ", "Dolne ", "Średnie ")
-#: 768, each once.
+#: 768 distinct names.
 PLACES = tuple(first + stem + ending for first in _FIRST for ending in _ENDINGS for stem in _STEMS)
 STREETS = (
     "Kościelna",
@@ -62,7 +62,7 @@ STREETS = (
     "Długa",
     "Plac Kościuszki",
 )
-#: Diocese, its voivodeship, seats of its deaneries.
+#: Dioceses with their voivodeship and the seats of their deaneries.
 DIOCESES = (
     ("archidiecezja poznańska", "wielkopolskie", ("Kościan", "Szamotuły", "Śrem")),
     ("diecezja kaliska", "wielkopolskie", ("Jarocin", "Pleszew")),

@@ -1,4 +1,4 @@
-"""The pages of one site: what they say, in what form, and which times on them are masses."""
+"""The pages of one site: their content and form, and the masses on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from masstimes.small_web.marks import Mass, masses, without_marks
 from masstimes.small_web.parishes import Parish, Schedule, draw_schedule
 from masstimes.small_web.traps import Dead, Trap, entry
 
-#: Encoding, what the header says, what the page itself says.
+#: The encoding, and the ones that the header and the page declare.
 _ENCODINGS = (
     *(("utf-8", "utf-8", "utf-8"),) * 4,
     ("utf-8", None, "utf-8"),
@@ -23,7 +23,7 @@ _ENCODINGS = (
     ("windows-1250", None, "windows-1250"),
     ("windows-1250", "utf-8", "windows-1250"),  # wrong header
 )
-#: Where the masses are, and how the link there is called.
+#: The page with the masses, and the text of the link to it.
 _PLACES = (
     ("/msze.html", "Msze święte"),
     ("/porzadek-mszy", "Porządek mszy św."),
@@ -35,8 +35,10 @@ _PLACES = (
 
 @dataclass(frozen=True, slots=True)
 class SmallPage:
-    """``validator``: what the server gives for later requests, ``etag``, ``modified`` or nothing.
-    ``masses``: what is true of it. ``latency``: seconds before the answer.
+    """A page.
+
+    ``validator`` is what the server sends for conditional requests: ``etag``, ``modified`` or
+    nothing. ``masses`` is the truth. ``latency`` is the time before the answer in seconds.
     """
 
     body: bytes
@@ -48,12 +50,13 @@ class SmallPage:
 
     @property
     def etag(self) -> str:
+        """Return the ETag of the body."""
         return f'"{hashlib.sha256(self.body).hexdigest()[:16]}"'
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """``layout``: how masses are written. ``pages``: by path and query."""
+    """A site. ``layout`` is the way of writing masses. ``pages`` are by path and query."""
 
     parish: Parish
     schedule: Schedule
@@ -65,7 +68,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What all pages of a site have in common."""
+    """The common look of all pages of a site."""
 
     skin: int
     encoding: tuple[str, str | None, str | None]
@@ -76,13 +79,13 @@ class _Look:
 def make_site(
     parish: Parish, layout: Layout, *, seed: int, trap: Trap | None, dead: Dead | None
 ) -> Site:
-    """The same for the same seed."""
+    """Return a site that is equal for the same seed."""
     random = Random(f"site {seed} {parish.number}")
     return _site(parish, random, draw_schedule(random), layout=layout, wrong=(trap, dead))
 
 
 def make_changed(site: Site, layout: Layout, *, seed: int, change: int) -> Site:
-    """With other times; everything else is as in ``site``."""
+    """Return the site with other mass times and everything else equal."""
     random = Random(f"site {seed} {site.parish.number}")
     draw_schedule(random)
     anew = Random(f"change {seed} {site.parish.number} {change}")
@@ -125,7 +128,7 @@ def _site(
 def _texts(
     random: Random, parish: Parish, order: str, place: tuple[str, str]
 ) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Path → title and content, with marks."""
+    """Yield the path of each page with its title and content, with marks."""
     path, title = place
     yield "/", ("Strona główna", f"<h1>{parish.name}</h1><p>{prose.sentences(random, 4)}</p>")
     more = "".join(prose.other_services(random) for _ in range(random.randint(0, 2)))

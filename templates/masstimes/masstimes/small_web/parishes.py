@@ -1,4 +1,4 @@
-"""Parishes that are made up, and when they have masses."""
+"""Simulated parishes and their mass schedules."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from random import Random
 
 from masstimes.small_web import names
 
-#: Sites have an address of their own each, of the many that mean this machine itself: unlike names
-#: below ``localhost`` they need neither a resolver nor anybody's leave.
+#: Each site has its own loopback address. Unlike names below ``localhost``, these addresses need
+#: neither a resolver nor permissions.
 _SITE = "127.1"
 _DIOCESE = "127.2.0"
-#: Where the search for places is, and what changes the web.
+#: The address of the places API and of changes of the web.
 SERVICE = "127.0.0.1"
 
 _SUNDAY = ("07:00", "07:30", "08:00", "08:30", "09:00", "10:00", "10:30", "11:00", "12:00")
@@ -22,7 +22,7 @@ _EVENING = ("17:00", "17:30", "18:00", "18:30", "19:00")
 
 @dataclass(frozen=True, slots=True)
 class Parish:
-    """As a diocese has it; ``host``: of its site."""
+    """A parish as its diocese lists it."""
 
     number: int
     name: str
@@ -34,23 +34,28 @@ class Parish:
 
     @property
     def id(self) -> str:
+        """Return the id of the parish."""
         return f"parish-{self.number:04}"
 
     @property
     def host(self) -> str:
+        """Return the address of its site."""
         return f"{_SITE}.{self.number // 250}.{self.number % 250 + 1}"
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Times of masses, as ``07:00``, each once and in order."""
+    """Mass times as ``07:00``, each once and sorted."""
 
     sundays: tuple[str, ...]
     weekdays: tuple[str, ...]
 
 
 def draw_parishes(number: int, seed: int) -> list[Parish]:
-    """The same for the same seed; no two have both name and place."""
+    """Return parishes that are equal for the same seed.
+
+    No two parishes share both name and place.
+    """
     random = Random(f"parishes {seed}")
     drawn: list[Parish] = []
     taken: set[tuple[str, str]] = set()
@@ -77,11 +82,13 @@ def draw_parishes(number: int, seed: int) -> list[Parish]:
 
 
 def diocese_host(diocese: str) -> str:
+    """Return the address of the site of a diocese."""
     known = [name for name, *_ in names.DIOCESES]
     return f"{_DIOCESE}.{known.index(diocese) + 1}"
 
 
 def draw_schedule(random: Random) -> Schedule:
+    """Return a random mass schedule."""
     sundays = random.sample(_SUNDAY, random.randint(2, 4))
     sundays += random.sample(_SUNDAY_EVENING, random.randint(0, 1))
     weekdays = [random.choice(_EVENING)]

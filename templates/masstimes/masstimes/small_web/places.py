@@ -1,6 +1,6 @@
-"""A places API in Google's classic form, with a quota of units a day.
+"""A places API in Google's classic form, with a daily quota of units.
 
-Most sites that it knows are the right ones.
+Most of its sites are correct.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any
 
 from masstimes.small_web.parishes import Parish
 
-#: Units of a search, and of the details of a place.
+#: The units of a search, and of the details of a place.
 UNITS, DETAIL_UNITS = 10, 1
-#: Any other is denied.
+#: The only key that is accepted.
 KEY = "demo"
-#: Parts of all parishes: of which it has a wrong site, none, no place at all, and a place that is
-#: found by its name and town alone, not with its street.
+#: The shares of parishes with a wrong site, without a site, without a place, and with a place that
+#: is found only by name and town, not with its street.
 _WRONG, _NO_SITE, _UNKNOWN, _SHORT = 0.03, 0.02, 0.02, 0.2
 
 
 class Places:
-    """``quota``: units of ``day`` seconds by ``clock``."""
+    """The API. ``quota`` is the number of units in ``day`` seconds of ``clock``."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Places:
             self._known[_words(named)] = place["place_id"]
 
     def search(self, query: str, key: str) -> dict[str, Any]:
-        """Return the place whose words are those of the query, as JSON and without its site."""
+        """Return the place with the words of the query, as JSON without its site."""
         refused = self._refused(key, UNITS)
         if refused:
             return {"status": refused, "results": []}
@@ -83,7 +83,7 @@ class Places:
         return {"status": "OK", "result": known}
 
     def _refused(self, key: str, units: int) -> str:
-        """Return the status of a request that is refused, or spend its units and return nothing."""
+        """Spend the units, and return an empty text or the status of a refusal."""
         if key != KEY:
             return "REQUEST_DENIED"
         today = int(self._clock() // self._day)

@@ -1,4 +1,4 @@
-"""What else stands on pages of parishes; much of it has numbers that look like times."""
+"""Other texts on pages of parishes, many with numbers that look like times."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from masstimes.small_web.parishes import Parish
 
 
 def sentences(random: Random, number: int) -> str:
+    """Return random sentences."""
     return " ".join(random.choice(names.SENTENCES) for _ in range(number))
 
 
 def phone(random: Random) -> str:
+    """Return a random phone number."""
     return f"tel. {random.randint(12, 95)} {random.randint(200, 899)} 16 {random.randint(10, 99)}"
 
 
 def office(random: Random) -> str:
+    """Return random office hours."""
     start, end = random.randint(8, 10), random.randint(16, 18)
     return random.choice(
         (
@@ -29,7 +32,7 @@ def office(random: Random) -> str:
 
 
 def other_services(random: Random) -> str:
-    """On the page of masses, and no masses."""
+    """Return a service that is no mass, for the page of masses."""
     hour = random.randint(15, 19)
     return random.choice(
         (
@@ -43,6 +46,7 @@ def other_services(random: Random) -> str:
 
 
 def small_print(random: Random) -> str:
+    """Return a random footer."""
     verse, month = random.choice(names.VERSES), random.choice(names.MONTHS)
     return random.choice(
         (
@@ -55,6 +59,7 @@ def small_print(random: Random) -> str:
 
 
 def news(random: Random, parish: Parish) -> str:
+    """Return a random announcement."""
     day, month = random.randint(6, 22), random.choice(names.MONTHS)
     return (
         f"<h3>{day} {month}</h3><p>{sentences(random, 3)}</p>"
@@ -63,6 +68,7 @@ def news(random: Random, parish: Parish) -> str:
 
 
 def history(random: Random, parish: Parish) -> str:
+    """Return the history of a parish."""
     return (
         f"<h2>Historia</h2><p>{parish.name} w miejscowości {parish.place} powstała w "
         f"{random.randint(1200, 1950)} roku. {sentences(random, 8)}</p>"
@@ -70,6 +76,7 @@ def history(random: Random, parish: Parish) -> str:
 
 
 def contact(random: Random, parish: Parish) -> str:
+    """Return the contact of a parish."""
     return (
         f"<h2>Kontakt</h2><p>{parish.name}<br>{parish.address}<br>{phone(random)}</p>"
         f"<p>Proboszcz: {random.choice(names.PRIESTS)}</p>{office(random)}"
@@ -77,6 +84,7 @@ def contact(random: Random, parish: Parish) -> str:
 
 
 def intentions(random: Random) -> str:
+    """Return a week's table of mass intentions."""
     rows = "".join(
         f"<tr><td>{day}</td><td>{random.choice((7, 18))}:00</td><td>+ Jan i Maria</td></tr>"
         for day in ("Pon", "Wt", "Śr", "Czw", "Pt")

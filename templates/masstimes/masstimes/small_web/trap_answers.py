@@ -1,4 +1,4 @@
-"""What traps answer."""
+"""The answers of the crawler traps."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from itertools import count, permutations
 from masstimes.small_web.asgi import Exchange
 from masstimes.small_web.traps import PLACE, Trap
 
-#: Bytes: what a huge page says it has, of one part of it, of a bomb before it was packed.
+#: The declared size of a huge page, one part of it, and the unpacked size of a bomb, in bytes.
 HUGE = 10 * 2**30
 _PART = b"<p>" + b"a" * 65000 + b"</p>"
 _BOMB = 200 * 2**20
-#: Seconds between two bytes that drip.
+#: Seconds between two bytes of a dripping answer.
 _DROP = 0.5
-#: Cookies of one answer.
+#: The number of cookies of one answer.
 _COOKIES = 3000
 
 _HTML = ("content-type", "text/html; charset=utf-8")
@@ -24,7 +24,7 @@ _ids = count(1)
 
 
 async def trapped(trap: Trap, request: Exchange) -> None:
-    """Answers, or does not."""
+    """Answer a request to a trap, or leave it without an answer."""
     await _ANSWERS[trap](request)
 
 
@@ -40,7 +40,7 @@ async def _calendar(request: Exchange) -> None:
 
 
 async def _session(request: Exchange) -> None:
-    """Another id in each link; five pages, whatever their ids."""
+    """Send one of five pages, with a new session id in its links."""
     number = next(_ids)
     pages = [f"strona-{page}.html?PHPSESSID={number:032x}" for page in range(1, 5)]
     pages.append(f"strona-5.html;jsessionid={number:032x}")
@@ -48,7 +48,7 @@ async def _session(request: Exchange) -> None:
 
 
 async def _permutations(request: Exchange) -> None:
-    """One gallery, in every order of its parameters."""
+    """Send one gallery, with links for every order of its parameters."""
     pairs = [f"{name}={request.parameter(name) or '1'}" for name in ("sort", "dir", "foto", "page")]
     orders = ["?" + "&".join(order) for order in permutations(pairs)]
     await request.page(f"<h1>Galeria</h1>{_links(*orders)}")
@@ -70,7 +70,7 @@ async def _huge(request: Exchange) -> None:
 
 
 async def _endless(request: Exchange) -> None:
-    """As large, but does not say so."""
+    """Send as much as a huge page, without declaring its size."""
     await request.start(200, [_HTML])
     await _pour(request, HUGE)
 
@@ -117,7 +117,7 @@ async def _cookies(request: Exchange) -> None:
 
 
 async def _deeper(request: Exchange) -> None:
-    """Links without a slash at their start."""
+    """Send links without a leading slash."""
     await request.page(_links("index.html/glebiej/index.html", "dalej/"))
 
 
@@ -129,7 +129,7 @@ async def _errors(request: Exchange) -> None:
 
 
 async def _robots(request: Exchange) -> None:
-    """Its robots.txt forbids what lies below ``prywatne``."""
+    """Send links, of which the site's robots.txt forbids those below ``prywatne``."""
     links = (f"{PLACE}robots/prywatne/1.html", f"{PLACE}robots/jawne.html")
     await request.page("<p>robots</p>" + _links(*links))
 

@@ -1,15 +1,15 @@
-"""What a crawler meets and has to come out of."""
+"""Crawler traps and dead sites."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-#: The path below which a trap lies.
+#: The path of the traps.
 PLACE = "/pulapka/"
 
 
 class Trap(StrEnum):
-    """One site has one at most, beside its ordinary pages."""
+    """The kinds of traps. A site has at most one, beside its ordinary pages."""
 
     CALENDAR = "calendar"
     SESSION = "session"
@@ -32,14 +32,14 @@ class Trap(StrEnum):
 
 
 class Dead(StrEnum):
-    """A site of which nobody gets a page."""
+    """The kinds of sites from which a polite crawler gets no page."""
 
     SILENT = "silent"
     ERRORS = "errors"
     FORBIDDEN = "forbidden"
 
 
-#: What lies there first; what follows links from one to the next is bounded by nothing.
+#: The first pages of traps. Following their links may never end.
 ENTRIES = {
     Trap.CALENDAR: "kalendarz?rok=2018&miesiac=1",
     Trap.SESSION: "strona-1.html",
@@ -49,5 +49,5 @@ ENTRIES = {
 
 
 def entry(trap: Trap) -> str:
-    """The address that a page of the site links to."""
+    """Return the path of a trap, to which a page of the site links."""
     return f"{PLACE}{trap.value}/{ENTRIES.get(trap, 'index.html')}"

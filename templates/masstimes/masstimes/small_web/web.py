@@ -1,4 +1,4 @@
-"""The whole small web: all its sites, and what is true of them."""
+"""The whole small web: all its sites, and the truth about them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from masstimes.small_web.pages_of_site import make_changed, make_site
 from masstimes.small_web.parishes import Parish, draw_parishes
 from masstimes.small_web.traps import Dead, Trap
 
-#: The seed that demonstrations learn from: it has no layout of ``layouts.UNSEEN``.
+#: The seed that demonstrations learn from. It has no layout of ``layouts.UNSEEN``.
 DEMO_SEED = 1
 LAYOUTS = {
     "seen": layouts.SEEN,
@@ -23,8 +23,10 @@ LAYOUTS = {
 
 
 class SmallWeb:
-    """``kind`` of layouts: of ``LAYOUTS``; by default the seed says. ``traps``: without them every
-    site ends by itself, and is alive.
+    """The small web.
+
+    ``kind`` is a key of ``LAYOUTS``; by default, the seed decides. Without ``traps``, each site is
+    alive and finite.
     """
 
     def __init__(self, sites: int, seed: int, *, kind: str = "", traps: bool = True) -> None:
@@ -45,7 +47,7 @@ class SmallWeb:
         }
 
     def change(self, number: int) -> list[Parish]:
-        """So many sites get other times of masses. Gives whose."""
+        """Change the mass times of ``number`` sites, and return their parishes."""
         self._changes += 1
         alive = [site for site in self.sites.values() if site.dead is None]
         random = Random(f"changes {self.seed} {self._changes}")
@@ -60,7 +62,7 @@ class SmallWeb:
         return sorted((site.parish for site in chosen), key=lambda parish: parish.number)
 
     def truth(self, port: int) -> dict[str, Any]:
-        """By the parish's id, and by the page's address."""
+        """Return the truth by the parish's id, and by the page's address."""
         sites, pages = {}, {}
         for site in self.sites.values():
             base = f"http://{site.parish.host}:{port}"
@@ -85,7 +87,7 @@ class SmallWeb:
 
 
 def parish_files(parishes: Sequence[Parish], port: int) -> dict[str, dict[str, str]]:
-    """What `mt-crawl` takes, by the names of files."""
+    """Return the files for `mt-crawl` by name."""
     return {
         f"{parish.id}.json": {
             "id": parish.id,
@@ -97,7 +99,7 @@ def parish_files(parishes: Sequence[Parish], port: int) -> dict[str, dict[str, s
 
 
 def _dealt(layouts: Sequence[Layout], sites: int, seed: int) -> list[Layout]:
-    """As cards are: in few sites, too, each has its share."""
+    """Return a layout for each site. Few sites also get different layouts."""
     random = Random(f"layouts {seed}")
     rounds = -(-sites // len(layouts))
     packs = (random.sample(layouts, len(layouts)) for _ in range(rounds))
@@ -105,7 +107,10 @@ def _dealt(layouts: Sequence[Layout], sites: int, seed: int) -> list[Layout]:
 
 
 def _trap(parish: Parish) -> Trap | None:
-    """Every third site has one, all kinds in turn; a dead one needs none."""
+    """Return the trap of a parish's site, or None.
+
+    Every third site has one, with all kinds in turn. Dead sites have none.
+    """
     kinds = list(Trap)
     if parish.number % 3 != 1 or _dead(parish) is not None:
         return None
@@ -113,6 +118,6 @@ def _trap(parish: Parish) -> Trap | None:
 
 
 def _dead(parish: Parish) -> Dead | None:
-    """Every twentieth site."""
+    """Return the kind of a dead site, which is every twentieth, or None."""
     kinds = list(Dead)
     return kinds[parish.number // 20 % len(kinds)] if parish.number % 20 == 18 else None

@@ -1,1 +1,1 @@
-"""What the rules and the classifier found, in one table."""
+"""The results of the rules and the classifier in one table."""

@@ -1,4 +1,4 @@
-"""`mt-table`: one table of all times of masses, each with where it was found."""
+"""`mt-table` makes one table of all mass times, each with its source."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _is_time(value: object) -> bool:
 
 
 def _parishes(paths: Iterable[Path]) -> dict[str, str]:
-    """Their ids by the domains of their sites."""
+    """Return the ids of parishes by the domains of their sites."""
     found: dict[str, str] = {}
     for path in paths:
         try:

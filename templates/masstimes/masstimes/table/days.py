@@ -1,4 +1,4 @@
-"""Say on which days and in which season a time is, and quote the sentence that it stands in."""
+"""The days and season of a mass time, and the sentence around it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MOST = 300
 
 
 def mass_near(context: str, start: int) -> Reading:
-    """Return what a context says of the hour at ``start``, which is known to be a mass's."""
+    """Return the reading of the hour at ``start``, which is known to be a mass time."""
     found = reading_at(context, start, topic=Topic.MASS)
     if found is not None:
         return found
@@ -27,7 +27,10 @@ def day_near(context: str, start: int) -> Day:
 
 
 def sentence_at(text: str, start: int) -> str:
-    """Return the line there; where it has no word, with the nearest line above that has one."""
+    """Return the line at a position.
+
+    A line without words is preceded by the nearest line above that has one.
+    """
     begin = text.rfind("\n", 0, start) + 1
     end = text.find("\n", start)
     line = _plain(text[begin : len(text) if end < 0 else end])

@@ -1,4 +1,4 @@
-"""The table as Parquet and as CSV; equal rows make equal bytes."""
+"""The table as Parquet and as CSV. Equal rows give equal bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from pack_command import BadData, read_input, reason_in
 from pyarrow import parquet
 
-#: Of a row, with their types in Parquet.
+#: The columns, with their types in Parquet.
 SCHEMA = pa.schema(
     [
         ("parish", pa.string()),
@@ -34,12 +34,14 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return the rows as Parquet."""
     file = io.BytesIO()
     parquet.write_table(pa.Table.from_pylist([*rows], SCHEMA), file, compression="zstd")
     return file.getvalue()
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return the rows as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, SCHEMA.names, lineterminator="\n")
     writer.writeheader()
@@ -48,8 +50,9 @@ def as_csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 def _as_text(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a spreadsheet would take for a formula has a quote before it: sentences are of foreign
-    pages (OWASP, CSV injection).
+    """Return a row with a quote before texts that a spreadsheet would take for a formula.
+
+    Sentences come from foreign pages (OWASP, CSV injection).
     """
     return {
         name: f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
@@ -58,8 +61,11 @@ def _as_text(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_table(path: Path) -> list[dict[str, Any]]:
-    """Of either form, by the file's first bytes. Raises ``MissingInput``; ``BadData`` where columns
-    are missing.
+    """Return the rows of a table, which is Parquet or CSV by its first bytes.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+        BadData: The file is no table, or columns are missing.
     """
     content = read_input(path)
     found: list[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""`mt-measure`: how much of what is true is in the table, and how much of the table is true."""
+"""`mt-measure` computes the recall and precision of a table."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from pack_command import BadData, Parser, read_input, run_command, write_complet
 
 from masstimes.classifier.measures import Measures
 
-#: Which sources of rows count for whom.
+#: The sources of the rows that are measured.
 _WHOSE = {
     "rules": ("rules", "both"),
     "classifier": ("classifier", "both"),
     "both": ("rules", "classifier", "both"),
 }
-#: A site and a time.
+#: The domain of a site, and a time.
 Mass = tuple[str, str]
 
 
 def read_truth(path: Path) -> set[Mass]:
-    """``{"sites": {id: {"domain": …, "sundays": [time], "weekdays": [time]}}}``. Raises
-    ``MissingInput``, ``BadData``.
+    """Return the true masses.
+
+    The file is ``{"sites": {id: {"domain": …, "sundays": [time], "weekdays": [time]}}}``, with
+    optional ``holidays``.
+
+    Raises:
+        MissingInput: The file cannot be opened.
+        BadData: The file has something else.
     """
     try:
         sites = json.loads(read_input(path))["sites"].values()
@@ -42,7 +48,7 @@ def read_truth(path: Path) -> set[Mass]:
 def measured(
     table: Sequence[dict[str, Any]], truth: Collection[Mass]
 ) -> dict[str, dict[str, float | int | None]]:
-    """For the rules alone, the classifier alone, and both."""
+    """Return measures for the rules alone, the classifier alone, and both."""
     wanted = set(truth)
     measures = {}
     for name, sources in _WHOSE.items():

@@ -1,4 +1,4 @@
-"""One row for each time of a day at a site, of all that speaks for it."""
+"""Merging of all evidence for a time on a day at a site into one row."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _DAYS: dict[str, Day] = {"sundays": "sunday", "weekdays": "weekday", "holidays":
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One place that says that there is a mass.
+    """One place that mentions a mass.
 
     Attributes:
-        days: the days one by one, as ``mon-fri``; empty where all of that kind are meant.
-        season: the season in the page's words; empty for the whole year.
-        months: the season's months, as ``7-8``.
-        start: where the time stands, so that equal input gives equal rows.
-        rules: the rules say that it is a mass.
-        classifier: the classifier says that it is a mass.
+        days: The single days as ``mon-fri``, or empty for all days of that kind.
+        season: The season in the page's words, or empty for the whole year.
+        months: The months of the season as ``7-8``.
+        start: The position of the time, for a stable order.
+        rules: The rules found the mass.
+        classifier: The classifier found the mass.
     """
 
     domain: str
@@ -42,12 +42,12 @@ class Evidence:
 
     @property
     def source(self) -> str:
-        """Return who says that it is a mass."""
+        """Return the source of the mass: rules, classifier or both."""
         return "both" if self.rules and self.classifier else "rules" if self.rules else "classifier"
 
 
 def from_order(order: Mapping[str, Any]) -> Iterator[Evidence]:
-    """Yield what a line of `mt-rules` says; lines of earlier releases have times alone."""
+    """Yield the evidence in a line of `mt-rules`. Lines of earlier releases have only times."""
     masses = order.get("masses") or [
         {"time": time, "day": day} for name, day in _DAYS.items() for time in order.get(name) or ()
     ]
@@ -68,11 +68,11 @@ def from_order(order: Mapping[str, Any]) -> Iterator[Evidence]:
 
 
 def from_candidate(line: Mapping[str, Any], ruled: Iterable[Day]) -> Evidence:
-    """Return what a line of `mt-classify` says that is a mass.
+    """Return the evidence in a line of `mt-classify` that is a mass.
 
     Args:
-        line: the candidate.
-        ruled: days for which the rules have this time on this page.
+        line: The candidate.
+        ruled: The days on which the rules found this time on this page.
     """
     days = set(ruled)
     context, start = line["context"], line["start"]
@@ -98,7 +98,10 @@ def from_candidate(line: Mapping[str, Any], ruled: Iterable[Day]) -> Evidence:
 def rows(
     orders: Iterable[Mapping[str, Any]], candidates: Iterable[Mapping[str, Any]]
 ) -> list[Evidence]:
-    """By site, day and time; a time whose day nobody knows is left to one that has a day."""
+    """Return rows sorted by site, day and time.
+
+    A time with an unknown day is left out if the same time has a known day.
+    """
     by_key: dict[tuple[str, Day, str], list[Evidence]] = defaultdict(list)
     ruled: dict[tuple[str, str], set[Day]] = defaultdict(set)
     for order in orders:
@@ -113,7 +116,10 @@ def rows(
 
 
 def _is_for_something_else(line: Mapping[str, Any]) -> bool:
-    """Tell whether the words of the whole page, of which the classifier sees a part, say so."""
+    """Return whether the whole page says that the hour is no mass.
+
+    The classifier sees only a part of the page.
+    """
     topic = line.get("topic")  # lines of earlier releases have none
     return topic is not None and topic != Topic.MASS
 
@@ -127,9 +133,9 @@ def _known(by_key: dict[tuple[str, Day, str], list[Evidence]]) -> Iterator[Evide
 
 
 def _best(evidence: list[Evidence]) -> Evidence:
-    """Return the most probable, with a sentence; that others say so, too, is added.
+    """Return the most probable evidence, with the sources of all.
 
-    The rules have read the whole page, and the classifier a part of it: their days and season win.
+    The days and season of the rules win, because the rules read the whole page.
     """
     best = min(
         evidence,
@@ -149,6 +155,6 @@ def _best(evidence: list[Evidence]) -> Evidence:
 
 
 def _all_days(evidence: list[Evidence]) -> str:
-    """Join the days of all; empty where one of them means all days of the kind."""
+    """Join the days of all, empty if one of them means all days of the kind."""
     named = [each.days for each in evidence]
     return "" if "" in named else joined_days(named)
