@@ -74,7 +74,7 @@ class Statistics:
 class Gateway:
     """An ASGI application in front of the WMS.
 
-    ``late`` is the number of seconds after which a late computer delivers.
+    ``late`` is the delay in seconds of the deliveries of a late computer.
     """
 
     def __init__(self, computer: OldComputer, wms: httpx.AsyncClient, *, late: float) -> None:

@@ -51,10 +51,10 @@ class Candidate:
     """A time in its context.
 
     Attributes:
-        hour: the time as the page writes it.
-        context: the text around it.
-        start: where the hour begins in the context.
-        end: where the hour ends in the context.
+        hour: The time as the page writes it.
+        context: The text around it.
+        start: The start of the hour in the context.
+        end: The end of the hour in the context.
     """
 
     hour: str

@@ -1,8 +1,8 @@
 """Argument parsing, error reports and file output for the programs of packs.
 
-Exit codes follow sysexits.h: 0 success, 64 wrong usage, 65 bad data, 66 missing input, 69
-unavailable, 70 other errors, 74 failed input or output. An error is one sentence on standard error
-that names the file and what is wrong with it.
+Exit codes follow sysexits.h: 0 success, 64 wrong usage, 65 bad data, 66 missing input, 74 failed
+input or output. Packs add others with subclasses of `CommandError`. An error is one sentence on
+standard error that names the file and what is wrong with it.
 """
 
 from __future__ import annotations

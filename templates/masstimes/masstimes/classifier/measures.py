@@ -30,7 +30,10 @@ class Measures:
 
     @property
     def f1(self) -> float | None:
-        """Return the harmonic mean of recall and precision, or None without any counts."""
+        """Return the harmonic mean of recall and precision.
+
+        The result is None if nothing was found or missed.
+        """
         return _part(2 * self.right, 2 * self.right + self.wrong + self.missed)
 
     @property

@@ -28,8 +28,8 @@ _RIGHT_FOR_ONE_WRONG = 10
 def decoded(body: bytes, content_type: str = "") -> str:
     """Return the text of a body. This function never raises.
 
-    A byte order mark decides first, then valid or nearly valid UTF-8, then the declaration of the
-    page or header. Otherwise the Polish letters in it decide between two encodings.
+    A byte order mark decides first, then valid or nearly valid UTF-8, then the declaration of a
+    less usual encoding. Otherwise letters decide between the two usual encodings of Polish pages.
     """
     for mark, encoding in _MARKS:
         if body.startswith(mark):
