@@ -48,8 +48,7 @@ class CarriedRun:
     seconds: float
     outputs: Sequence[Output] = field(default_factory=list)
     exact: bool = False
-    """The events of the merged ROOT files are those that the generator knows, one for one, and in
-    their order."""
+    """The events of the merged ROOT files equal those of the generator, in the same order."""
 
     def merged(self) -> list[Path]:
         """Return the paths of the ROOT files, in order."""

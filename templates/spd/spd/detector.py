@@ -17,18 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROADS = 128
-"""Azimuthal sectors; the model's tracks never leave theirs."""
+"""The number of azimuthal sectors. The model's tracks never leave their sector."""
 
 TRACK_LAYERS = 7
-"""A road with a time-of-flight hit and hits in at least so many of the 11 tracking layers holds a
-track."""
+"""The number of the 11 tracking layers that must have hits for a road to hold a track.
+
+The road needs a time-of-flight hit too.
+"""
 
 MEV_PER_COUNT = 0.5
-"""Calibration of the calorimeter. A power of two, so that sums of counts stay exact."""
+"""The calibration of the calorimeter, a power of two so that sums of counts stay exact."""
 
 HIT = np.dtype([("channel", "<u4"), ("amplitude", "<u4"), ("time", "<u8")])
-"""One hit: channel code, amplitude in ADC counts, time in ns since the frame's start. 16 bytes,
-little-endian."""
+"""One hit of 16 bytes, little-endian: channel code, amplitude, time.
+
+The amplitude is in ADC counts, the time in ns since the frame's start.
+"""
 
 IntArray = NDArray[np.int64]
 HitArray = NDArray[np.void]

@@ -47,8 +47,7 @@ EVENTS: dict[str, Any] = {
     "hit": "var * {subdetector: uint8, channel: uint32, time_ns: int32, amplitude: uint32}",
 }
 FILES_AT_ONCE = 100
-"""So many frames are held in memory and written together; it bounds memory, not the number of
-parts."""
+"""The number of frames in memory, which are written together. Any number of parts is possible."""
 
 
 def merge(parts: Sequence[Path], out: Path) -> None:

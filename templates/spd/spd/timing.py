@@ -12,16 +12,16 @@ is always more than the guard.
 from __future__ import annotations
 
 EVENT_WINDOW_NS = 100
-"""All hits of an event come within so many ns of its collision."""
+"""The time in ns after a collision within which all hits of its event come."""
 
 GUARD_NS = 120
-"""More than so many ns without a hit lie around every event and around every group of noise."""
+"""There are more ns than this without a hit around each event and each group of noise."""
 
 MIN_EVENT_DISTANCE_NS = 300
-"""Two collisions are at least so far apart; more than the window and the guard together."""
+"""The least time between two collisions in ns, more than the window and the guard together."""
 
 NOISE_GROUP_NS = 20
-"""The hits of a group of noise come within so many ns."""
+"""The time in ns within which all hits of a group of noise come."""
 
 MAX_NOISE_GROUP = 4
-"""A group of noise never has more hits: too few for an event."""
+"""The largest number of hits in a group of noise, too few for an event."""
