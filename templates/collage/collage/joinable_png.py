@@ -1,14 +1,16 @@
 """PNG files that are joined side by side without decoding them.
 
-A picture is encoded once. A join copies the compressed rows of the pictures one after another, so
-memory does not grow with the pictures, and a join costs no more than copying files.
+A picture is encoded once. A join copies the compressed rows of the pictures one after another.
+Memory does not grow with the pictures, and a join costs no more than copying files.
 
-Three properties make that possible, and each file is still an ordinary PNG (ISO/IEC 15948). Each
-row has the filter *Up*, which reads only the row above. The pixels of each row are compressed
-separately and end on a byte (a full flush, RFC 1951), and the byte of the filter is in a stored
-block before them. A private chunk ``slRW`` has, for each row, the length of its compressed pixels
-and the Adler-32 of its filtered pixels (two unsigned 32-bit numbers, big-endian). The checksum of
-the joined data is computed from them (RFC 1950).
+Three properties make that possible, and each file is still an ordinary PNG (ISO/IEC 15948):
+
+- Each row has the filter *Up*, which reads only the row above.
+- The pixels of each row are compressed separately and end on a byte (a full flush, RFC 1951). The
+  byte of the filter is in a stored block before them.
+- A private chunk ``slRW`` has two unsigned 32-bit numbers, big-endian, for each row: the length of
+  its compressed pixels and the Adler-32 of its filtered pixels. They give the checksum of the
+  joined data (RFC 1950).
 """
 
 from __future__ import annotations

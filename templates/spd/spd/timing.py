@@ -4,9 +4,9 @@ The simulation obeys the rules, and the README explains them. Inside an event, n
 at most the window apart. Between an event and anything else, and between two groups of noise, there
 is always more than the guard.
 
-`spd-build-events` thus finds exactly the true events if its gap is from `EVENT_WINDOW_NS` to
-`GUARD_NS` and its smallest number of hits from `MAX_NOISE_GROUP` + 1 to
-`detector.TRACK_LAYERS` + 1.
+`spd-build-events` thus finds exactly the true events. Its gap must be from `EVENT_WINDOW_NS` to
+`GUARD_NS`, and its smallest number of hits from `MAX_NOISE_GROUP` + 1 to `detector.TRACK_LAYERS` +
+1.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ class Visits:
         return self._waiting[0] if self._waiting else None
 
     def ending(self) -> Ending | None:
-        """Return why the crawl ends, or None if it goes on."""
+        """Return why the crawl ends, or None if it continues."""
         tally, limits = self.tally, self._limits
         if not self._waiting:
             return self._how_it_was()

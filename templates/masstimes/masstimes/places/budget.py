@@ -14,7 +14,7 @@ UNITS = {RequestKind.SEARCH: 10, RequestKind.DETAIL: 1}
 
 
 class OverBudget(GaveUp):
-    """The run has sent as many requests of a kind as it may."""
+    """The run has sent all allowed requests of a kind."""
 
 
 @dataclass

@@ -70,7 +70,10 @@ def _key(path: Path | None) -> str:
 def _sites(
     finder: Finder, parishes: Sequence[dict[str, Any]], out: Path, without: list[dict[str, Any]]
 ) -> None:
-    """Write a file for each parish with a site at once; add the others to ``without``."""
+    """Write a file for each parish with a site, as soon as it is found.
+
+    Parishes without a site are added to ``without``.
+    """
     for parish in parishes:
         site = next(filter(None, map(finder.site, queries(parish))), None)
         if site is None:

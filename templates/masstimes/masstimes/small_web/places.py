@@ -16,8 +16,8 @@ from masstimes.small_web.parishes import Parish
 UNITS, DETAIL_UNITS = 10, 1
 #: The only key that is accepted.
 KEY = "demo"
-#: The shares of parishes with a wrong site, without a site, without a place, and with a place that
-#: is found only by name and town, not with its street.
+#: The shares of parishes with a wrong site, without a site, and without a place. The last share has
+#: places that are found only without their street.
 _WRONG, _NO_SITE, _UNKNOWN, _SHORT = 0.03, 0.02, 0.02, 0.2
 
 
