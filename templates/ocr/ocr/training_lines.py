@@ -18,7 +18,7 @@ from pero_ocr.document_ocr.page_parser import PageParser
 from ocr.scan_page import Line, Page, draw_page
 from ocr.stages import Stage
 
-#: Most pages have narrow columns, whose short lines are cheap. The others are as in volumes.
+#: Most pages have narrow columns, whose short lines are cheap. Volumes have the other kinds too.
 KINDS = ("columns", "columns", "columns", "clean", "columns", "noise", "skew", "stains")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from masstimes.crawl.robots import FirstRules
 
-#: The states of answers whose `Retry-After` counts.
+#: The statuses of answers whose `Retry-After` counts.
 _LATER = frozenset({429, 503})
 
 
