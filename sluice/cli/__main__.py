@@ -1,4 +1,4 @@
-"""The command ``sluice``."""
+"""The entry point of the command ``sluice``."""
 
 import sys
 
@@ -6,18 +6,18 @@ from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.termination import Terminated, raise_at_termination, tell
 from sluice.visible_text import quoted
 
-#: What is missing of these is missing by a mistake of ours.
+#: Packages of this project. A missing module of these is a bug.
 _OWN = {"sluice", "wms", "dms", "wfms", "pilot"}
 #: Commands that are services, and handle signals themselves.
 _SERVICES = {"up", "serve"}
 
 
 def main() -> None:
-    """Run the command of the command line.
+    """Run the command that the command line names.
 
-    `sluice cwl-runner` stands in for other runners, and must start as fast as they do: no other
-    command is imported then. A missing package is named with what has to be installed, and the
-    command ends with 1. A signal that ends the command is named, too.
+    `sluice cwl-runner` replaces other runners and must start as fast as they do. It therefore
+    imports no other command. If a package is missing, the command ends with status 1 and says what
+    to install. If a signal ends the command, standard error names the signal.
     """
     look_for_none()
     name = next(iter(sys.argv[1:]), None)

@@ -1,5 +1,7 @@
-"""All commands of ``sluice``, each imported when it is needed: a command must not wait for the
-others."""
+"""All commands of ``sluice``.
+
+A command imports no other commands, so it starts without waiting for them.
+"""
 
 import importlib
 import inspect
@@ -13,7 +15,7 @@ from typer.core import TyperGroup
 from sluice.contracts.wording import names_value, sentence_of
 from sluice.visible_text import quoted
 
-#: Name → where it is. Groups have an ``app`` of their own.
+#: The module and the function of each command. A group is the ``app`` of its module.
 COMMANDS = {
     "up": ("sluice.cli.commands.up", "up"),
     "down": ("sluice.cli.commands.up", "down"),
@@ -56,14 +58,14 @@ GROUPS = {
     "audit": "sluice.cli.commands.audit",
     "bench": "sluice.bench.commands",
 }
-#: The options of another program are passed on to it.
+#: The settings of commands that pass unknown options on to another program.
 _SETTINGS: dict[str, dict[str, Any]] = {
     "cwl-runner": {"allow_extra_args": True, "ignore_unknown_options": True}
 }
 
 
 class Commands(TyperGroup):
-    """The commands; a wrong value of an option is told without pydantic's own words."""
+    """The command group. It reports wrong option values without pydantic's wording."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the arguments name."""
@@ -83,7 +85,11 @@ def _wrong_value(error: ValidationError) -> str:
 
 
 def command_line(only: str | None = None) -> typer.Typer:
-    """The application; with ``only`` one of its commands, where there is one of that name."""
+    """Return the application with all commands, or with a single one.
+
+    Args:
+        only: The name of the single command. If no command has this name, all are included.
+    """
     app = typer.Typer(
         cls=Commands,
         no_args_is_help=True,
@@ -106,7 +112,10 @@ def command_line(only: str | None = None) -> typer.Typer:
 
 
 def _join_lines(app: typer.Typer) -> None:
-    """Let lists of commands wrap the first paragraphs of their help: rich keeps line breaks."""
+    """Join the lines of the first paragraph of each help text.
+
+    Lists of commands can then wrap it, because rich keeps line breaks.
+    """
     for command in app.registered_commands:
         text = inspect.cleandoc(command.help or inspect.getdoc(command.callback) or "")
         command.short_help = " ".join(text.partition("\n\n")[0].split())
@@ -130,5 +139,5 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    # With a callback, one command alone keeps its name, too.
-    """Workflow management for data that never stops arriving."""
+    # Without a callback, Typer would drop the name of a single command.
+    """Accept the options that belong to no command."""

@@ -1,4 +1,4 @@
-"""Finds the step that asks, the link and the browser that somebody means."""
+"""Lookup of human task steps, their links and their browsers."""
 
 import asyncio
 from shlex import quote
@@ -14,8 +14,18 @@ from sluice.visible_text import quoted
 async def find_asking(
     connection: Connection, template: str, step: str, *, group: str | None
 ) -> HumanStepKey:
-    """``group``: None: the only one whose step of this name asks. Raises ``NotFound``; ``Conflict``
-    where it is several groups'."""
+    """Return the key of a human task step that has asked people.
+
+    Args:
+        connection: The connection to the system.
+        template: The name of the template.
+        step: The name of the step in the template.
+        group: The group of the step. It may be None if a single group has such a step.
+
+    Raises:
+        NotFound: No such step has asked people.
+        Conflict: Several groups have such a step, and ``group`` is None.
+    """
     places = await _places(connection)
     found = [each for each in places if (each.template, each.step) == (template, step)]
     if group is not None:
@@ -36,7 +46,11 @@ async def find_asking(
 
 
 async def _refuse_unasked(connection: Connection, template: str, step: str) -> None:
-    """Raises ``NotFound`` where the template has such a step, by which nothing was asked."""
+    """Report a human task step of the template that has not asked anything lately.
+
+    Raises:
+        NotFound: The template has such a step.
+    """
     try:
         plan = (await template_called(connection, template)).plan
     except NotFound:
@@ -51,7 +65,14 @@ async def _refuse_unasked(connection: Connection, template: str, step: str) -> N
 
 
 async def find_link(connection: Connection, text: str) -> UUID:
-    """Its uid, or the beginning of that. Raises ``NotFound``, ``Conflict``."""
+    """Return the uid of a link, given the uid or its beginning.
+
+    A complete uid is returned without a check.
+
+    Raises:
+        NotFound: No link has such a uid.
+        Conflict: Several links have such a uid.
+    """
     if (uid := _uid(text)) is not None:
         return uid
     lists = await asyncio.gather(
@@ -61,7 +82,7 @@ async def find_link(connection: Connection, text: str) -> UUID:
 
 
 async def find_device(connection: Connection, text: str) -> UUID:
-    """As ``find_link``."""
+    """Return the uid of a browser, given the uid or its beginning, like ``find_link``."""
     if (uid := _uid(text)) is not None:
         return uid
     lists = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""How the command finds the system: an address given, or the embedded one of the home folder."""
+"""Connections to a system: at a given address, or the embedded one of the home folder."""
 
 import asyncio
 import os
@@ -23,22 +23,26 @@ from sluice.visible_text import quoted
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Clients of one system. The DMS is at ``<url>/services/dms`` unless ``SLUICE_DMS_URL`` says
-    otherwise; a system that was found through its home folder has its own."""
+    """The clients of one system.
+
+    The DMS is at ``<url>/services/dms`` unless ``SLUICE_DMS_URL`` says otherwise. A system that was
+    found through its home folder has its own DMS.
+    """
 
     url: str
     operator: OperatorClient
     dms: DmsClient
-    #: Has what is brought in for a command that waits; None: it stays, whatever becomes of us.
+    #: Owns the data sets that a waiting command uploads. If it is None, they outlive the command.
     lease: ClientLease | None = None
 
     async def own(self, dataset: UUID) -> None:
-        """Note a data set that has just been registered."""
+        """Make the lease, if there is one, own a data set that was just registered."""
         if self.lease is not None:
             await asyncio.to_thread(self.lease.own, datasets=[str(dataset)])
 
 
 def running_url(home: Path) -> str | None:
+    """Return the address of the system that runs in a home folder, or None."""
     running = Home(home).running()
     return running.url if running else None
 
@@ -47,8 +51,16 @@ def running_url(home: Path) -> str | None:
 async def connected(
     url: str, *, token: str | None = None, lease: ClientLease | None = None
 ) -> AsyncIterator[Connection]:
-    """``token``: in place of those that are known for the addresses. Raises ``Unprocessable`` for
-    what is no address; nothing is asked yet."""
+    """Provide a connection to a system. It sends no request yet.
+
+    Args:
+        url: The address of the system.
+        token: Replaces the tokens that are known for the addresses.
+        lease: Owns the data sets that the command uploads.
+
+    Raises:
+        Unprocessable: The address of the system or of its DMS is malformed.
+    """
     dms_url = known_dms(url) or f"{url}/services/dms"
     if not is_own_system(url):
         dms_url = os.environ.get("SLUICE_DMS_URL", dms_url)
@@ -62,13 +74,18 @@ async def connected(
 
 
 def _for_dms(url: str, dms_url: str, token: str | None) -> str | None:
-    """It is of the same system, wherever it is."""
+    """Return the token for the DMS, which belongs to the same system at any address."""
     return token if token is not None else token_for(dms_url) or token_for(url)
 
 
 def client(url: str, *, seconds: float, token: str | None = None) -> httpx.AsyncClient:
-    """That says who asks, by the ``token`` or by one that is known for the address. ``seconds``:
-    for an answer."""
+    """Return an HTTP client that authenticates its requests.
+
+    Args:
+        url: The base address.
+        seconds: The time limit for an answer.
+        token: Replaces the token that is known for the address.
+    """
     return http_client(url, timeout=seconds, headers=headers_for(url, token=token))
 
 

@@ -1,4 +1,4 @@
-"""Consent to what cannot be undone: asked for at a terminal, ``--yes`` in scripts."""
+"""Consent to actions that cannot be undone: a question at a terminal, ``--yes`` in scripts."""
 
 import inspect
 import sys
@@ -19,13 +19,13 @@ YesOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Only say what would be done, and do nothing.")
 ]
-#: Exit status of a command that needed consent and had nobody to ask, as for a missing option.
+#: The exit status if nobody can be asked for consent, as for a missing option.
 _NOBODY_TO_ASK = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What ``--yes`` and ``--dry-run`` say."""
+    """The system, and the values of ``--yes`` and ``--dry-run``."""
 
     system: System
     yes: bool
@@ -34,11 +34,11 @@ class Consent:
     def require(self, action: str) -> None:
         """Return if the action may be done.
 
-        Otherwise the command ends: with 0 after a dry run, with 1 if the person declines, with 2
-        if there is no terminal to ask at.
+        Otherwise the command ends: with status 0 after a dry run, with 1 if the user declines, and
+        with 2 if there is no terminal.
 
         Args:
-            action: What is about to be done, to what, and what is lost, as in "delete data set
+            action: What the command would do, to what, and what is lost, as in "delete data set
                 week.1: its 3 files are removed".
         """
         if self.dry_run:
@@ -63,8 +63,10 @@ _OPTIONS = [
 
 
 def with_consent(command: Callable[..., None]) -> Callable[..., None]:
-    """Give the command ``--yes`` and ``--dry-run`` in place of its second parameter, a ``Consent``.
-    To be used below ``with_system``."""
+    """Give a command ``--yes`` and ``--dry-run`` in place of its second parameter.
+
+    The parameter is a ``Consent``. The decorator stands below ``with_system``.
+    """
     [system, _, *own] = inspect.signature(command, eval_str=True).parameters.values()
 
     @wraps(command)

@@ -1,4 +1,4 @@
-"""Errors as a person should see them."""
+"""Expected errors as messages for people."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -17,8 +17,11 @@ Result = TypeVar("Result")
 
 
 def plain_errors(call: Callable[[], Result]) -> Result:
-    """Errors that mean something to a person end the command with status 1 and a sentence, not a
-    traceback."""
+    """Call a function, and turn expected errors into messages without a traceback.
+
+    Raises:
+        typer.Exit: An expected error occurred (status 1), or the user pressed Ctrl-C (status 130).
+    """
     try:
         return call()
     except ServiceError as error:

@@ -1,5 +1,4 @@
-"""A job order as other runners take it: a file, YAML or JSON, with the values of a workflow's
-inputs."""
+"""A job order: a YAML or JSON file with the values of a workflow's inputs."""
 
 import json
 from pathlib import Path
@@ -9,9 +8,9 @@ from sluice.contracts.problems import Unprocessable
 from sluice.os_errors import reason_of
 from sluice.visible_text import shown_path
 
-#: Keys that a job order may have for runners. A workflow may have inputs of these names, too.
+#: Keys that job orders may have for runners. A workflow may have inputs of these names, too.
 RUNNER_KEYS = frozenset({"cwl:tool", "cwlVersion", "id", "$namespaces", "$schemas"})
-#: A key for runners that changes what a run gives, and that is not applied here.
+#: A key for runners that changes the result of a run. This command does not support it.
 REQUIREMENTS_KEY = "cwl:requirements"
 
 
@@ -19,10 +18,10 @@ def read_job_order(path: Path) -> dict[str, Any]:
     """Return the values in a job order by key.
 
     Null means that no value is given (CWL), so a key with null is left out. Paths of files and
-    directories become absolute; relative ones start at the folder of the job order.
+    directories become absolute. Relative paths start at the folder of the job order.
 
     Raises:
-        Unprocessable: The file cannot be read, or is no mapping.
+        Unprocessable: The file cannot be read, or is not a mapping.
     """
     try:
         order = _read(path.read_text(encoding="utf-8"))
@@ -49,11 +48,11 @@ def read_job_order(path: Path) -> dict[str, Any]:
 
 
 class _UnreadableError(ValueError):
-    """Says where a job order cannot be read, and why: what follows the path of the file."""
+    """The place and the reason of a fault in a job order, without the file's path."""
 
 
 def _read(text: str) -> Any:
-    """Read a job order as cwltool does, without times and with YAML 1.2's plain values.
+    """Read a job order like cwltool: without timestamps, and with plain values as in YAML 1.2.
 
     Raises:
         _UnreadableError: It is neither JSON nor YAML.

@@ -1,5 +1,4 @@
-"""What people call things on the command line: data sets, chains, tasks and pilots by name, or by
-the beginning of their uid."""
+"""Lookup of data sets, chains, tasks and pilots by name, uid or the beginning of a uid."""
 
 import re
 from collections.abc import AsyncIterator, Iterable
@@ -18,19 +17,19 @@ from sluice.contracts.templates import Template, template_label
 from sluice.contracts.wording import did_you_mean
 from sluice.visible_text import quoted
 
-#: Characters of a uid that are taken for its beginning.
+#: The minimum length of the beginning of a uid.
 SHORTEST = 6
-#: Of one page, where all are looked through for the beginning of a uid.
+#: The page sizes for a search of all data sets and chains.
 _DATASETS, _CHAINS = 10_000, 1_000
 _BEGINNING = re.compile(f"[0-9a-f-]{{{SHORTEST},36}}")
 
 
 async def dataset_called(connection: Connection, called: str) -> Dataset:
-    """Return the data set of this name, uid, or beginning of a uid.
+    """Return the data set with this name, uid or beginning of a uid.
 
     Raises:
-        NotFound: There is none; a name that is alike is suggested.
-        Ambiguous: There are several.
+        NotFound: No data set matches. The message may suggest a similar name.
+        Ambiguous: Several data sets match.
     """
     uid = _uid(called)
     if uid is not None:
@@ -51,7 +50,12 @@ async def dataset_called(connection: Connection, called: str) -> Dataset:
 
 
 async def chain_called(connection: Connection, called: str) -> Chain:
-    """As ``dataset_called``; a chain is called after its input data set."""
+    """Return the chain with this uid, beginning of a uid or name of its input data set.
+
+    Raises:
+        NotFound: No chain matches. The message may suggest a similar name.
+        Ambiguous: Several chains match.
+    """
     uid = _uid(called)
     if uid is not None:
         return await connection.operator.chain(uid)
@@ -75,8 +79,14 @@ async def chain_called(connection: Connection, called: str) -> Chain:
 
 
 async def task_called(connection: Connection, called: str) -> UUID:
-    """As ``dataset_called``; a task is called ``CHAIN.STEP``. Names of data sets may have dots, and
-    so may steps."""
+    """Return the uid of the task with this uid, beginning of a uid or ``CHAIN.STEP``.
+
+    Names of data sets and of steps may contain dots. A complete uid is returned without a check.
+
+    Raises:
+        NotFound: No task matches. The message may suggest a similar name.
+        Ambiguous: Several tasks or chains match.
+    """
     uid = _uid(called)
     if uid is not None:
         return uid
@@ -106,7 +116,7 @@ def _task_of(chain: Chain, step: ChainStep) -> UUID:
     """Return the uid of a step's task.
 
     Raises:
-        NotFound: The step has no task; with its state.
+        NotFound: The step has no task. The message says why.
     """
     if step.task_uid is not None:
         return step.task_uid
@@ -121,7 +131,7 @@ def _task_of(chain: Chain, step: ChainStep) -> UUID:
 
 
 async def _tasks_that_begin(connection: Connection, called: str) -> dict[UUID, str]:
-    """Return ``CHAIN.STEP`` of all tasks whose uid begins so."""
+    """Return ``CHAIN.STEP`` of all tasks whose uid begins with a text, by uid."""
     if not _may_begin(called):
         return {}
     return {
@@ -134,7 +144,7 @@ async def _tasks_that_begin(connection: Connection, called: str) -> dict[UUID, s
 
 
 async def _dataset_pages(connection: Connection, *, every: bool) -> AsyncIterator[list[Dataset]]:
-    """Yield data sets page by page, the newest first; the first page alone unless ``every``."""
+    """Yield pages of data sets, the newest first: all pages, or only the first."""
     after: str | None = None
     while True:
         page = await connection.operator.datasets(newest=True, after=after, limit=_DATASETS)
@@ -145,7 +155,7 @@ async def _dataset_pages(connection: Connection, *, every: bool) -> AsyncIterato
 
 
 async def _chain_pages(connection: Connection, *, every: bool) -> AsyncIterator[list[Chain]]:
-    """As ``_dataset_pages``."""
+    """Yield pages of chains: all pages, or only the first."""
     after: str | None = None
     while True:
         page = await connection.operator.chains(after=after, limit=_CHAINS)
@@ -156,7 +166,14 @@ async def _chain_pages(connection: Connection, *, every: bool) -> AsyncIterator[
 
 
 async def pilot_called(connection: Connection, called: str) -> Pilot:
-    """Of several of a name the one that is active. Raises ``NotFound``, ``Ambiguous``."""
+    """Return the pilot with this name, uid or beginning of a uid.
+
+    Active pilots take precedence over all others.
+
+    Raises:
+        NotFound: No pilot matches. The message may suggest a similar name.
+        Ambiguous: Several pilots match.
+    """
     pilots = (await connection.operator.pilots()).pilots
     found = [
         pilot
@@ -182,7 +199,11 @@ async def pilot_called(connection: Connection, called: str) -> Pilot:
 async def template_called(
     connection: Connection, name: str, *, version: int | None = None
 ) -> Template:
-    """As ``dataset_called``; of a template the name alone counts."""
+    """Return the template with this name.
+
+    Raises:
+        NotFound: There is no such template or version. The message may suggest a similar name.
+    """
     try:
         return await connection.operator.template(name, version=version)
     except NotFound:
@@ -193,15 +214,15 @@ async def template_called(
 
 
 def require_known(kind: str, name: str, known: Iterable[str]) -> None:
-    """Check that there is a thing of this kind and name.
+    """Check that a thing of this kind and name exists.
 
     Args:
-        kind: What the command line calls it, as in `sluice KIND list`.
-        name: What the person wrote.
-        known: All names that there are.
+        kind: The word of the command line, as in `sluice KIND list`.
+        name: The name that the user typed.
+        known: All names that exist.
 
     Raises:
-        NotFound: There is none; a name that is alike is suggested.
+        NotFound: The name does not exist. The message may suggest a similar one.
     """
     names = list(known)
     if name not in names:
@@ -212,7 +233,7 @@ def require_known(kind: str, name: str, known: Iterable[str]) -> None:
 
 
 def chain_in_short(chain: Chain) -> str:
-    """Return what tells the chain from others of its name."""
+    """Return one line that distinguishes a chain from others of its name."""
     through = template_label(chain.template, chain.template_version)
     return (
         f"{chain.uid}: {chain.dataset_name} through {through}, {chain.outcome},"
@@ -232,7 +253,7 @@ def _may_begin(text: str) -> bool:
 
 
 def _too_short(text: str) -> str:
-    """Say so where a name may be meant as the beginning of a uid, and is too short for one."""
+    """Return a hint if the text may be the beginning of a uid but is too short for one."""
     if re.fullmatch(f"[0-9a-f]{{1,{SHORTEST - 1}}}", text.lower()):
         return f"; the beginning of a uid needs {SHORTEST} characters or more"
     return ""
@@ -243,20 +264,23 @@ def _begins(uid: UUID, text: str) -> bool:
 
 
 def the_dataset(system: System, called: str) -> UUID:
-    """Ends the command where there is none such, or several."""
+    """Return the uid of a data set, or end the command if not exactly one matches.
+
+    A complete uid is returned without a check.
+    """
     return _uid(called) or system.ask(lambda c: dataset_called(c, called)).uid
 
 
 def the_chain(system: System, called: str) -> UUID:
-    """As ``the_dataset``."""
+    """Return the uid of a chain, like ``the_dataset``."""
     return _uid(called) or system.ask(lambda c: chain_called(c, called)).uid
 
 
 def the_task(system: System, called: str) -> UUID:
-    """As ``the_dataset``."""
+    """Return the uid of a task, like ``the_dataset``."""
     return _uid(called) or system.ask(lambda c: task_called(c, called))
 
 
 def the_pilot(system: System, called: str) -> UUID:
-    """As ``the_dataset``."""
+    """Return the uid of a pilot, like ``the_dataset``."""
     return _uid(called) or system.ask(lambda c: pilot_called(c, called)).uid

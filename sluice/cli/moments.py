@@ -1,4 +1,4 @@
-"""Points in time on the command line: ISO 8601, in local time where no zone is given."""
+"""Points in time on the command line: ISO 8601, in local time unless a zone is given."""
 
 import re
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from sluice.visible_text import quoted
 
 
 def parse_moment(text: str) -> datetime:
-    """Return the point in time that ``text`` names, as a Typer parser.
+    """Return the point in time that a user typed. Typer uses this function as a parser.
 
     Raises:
         typer.BadParameter: ``text`` is neither ``now`` nor a date or time in ISO 8601.
@@ -28,18 +28,18 @@ def parse_moment(text: str) -> datetime:
 
 
 def local_time(moment: datetime | None) -> str:
-    """Return ``2026-05-04 10:11:12 CEST``; nothing for None."""
+    """Return ``2026-05-04 10:11:12 CEST``, or an empty text for None."""
     return "" if moment is None else f"{moment.astimezone():%F %T %Z}"
 
 
-#: The line of a job's log that says when the attempt started.
+#: The line of a job's log with the start of the attempt.
 _STARTED = re.compile(r"^started (\d{4}-\d\d-\d\dT\S+)$", re.MULTILINE)
 
 
 def with_local_start(log: str) -> str:
     """Return a job's log with the start of the attempt in local time instead of UTC.
 
-    What the tool wrote stays as it is.
+    The output of the tool does not change.
     """
     head, blank, streams = log.partition("\n\n")
     return f"{_STARTED.sub(_local_start, head)}{blank}{streams}"

@@ -1,4 +1,4 @@
-"""The options and arguments that more than one command takes."""
+"""Options and arguments that several commands share."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -93,10 +93,10 @@ RecursiveOption = Annotated[
 class EntryOrder(StrEnum):
     """The order of a data set's entries."""
 
-    GIVEN = "given"  #: as they are named; files of a folder by name
+    GIVEN = "given"  #: As on the command line, with files of a folder by name.
     NAME = "name"
-    NATURAL = "natural"  #: by name, numbers in it by their value: page-9 before page-10
-    MTIME = "mtime"  #: as they were modified; those of one time by name
+    NATURAL = "natural"  #: By name, with numbers by value: page-9 before page-10.
+    MTIME = "mtime"  #: By time of modification, then by name.
 
 
 OrderOption = Annotated[

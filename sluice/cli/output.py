@@ -1,4 +1,4 @@
-"""What the command prints: tables for people, JSON for programs (``--json``)."""
+"""Output of the commands: tables for people, JSON for programs (``--json``)."""
 
 import json
 import sys
@@ -13,19 +13,19 @@ from rich.text import Text
 from sluice.cli.terminal import console
 from sluice.contracts.problems import ServiceError
 
-#: Characters of a uid.
+#: The number of characters of a uid.
 _LONGEST_UID = 36
-#: Off a terminal lines are as long as they need to be.
+#: The width of lines: that of the terminal, or enough for any line elsewhere.
 _WIDTH = None if sys.stdout.isatty() else 500
 
-# Results go to standard output, everything said to the person beside it to standard error. What is
-# printed is names, messages and texts of others, so brackets in it are no markup.
+# Results go to standard output, and messages to the user go to standard error. Printed names and
+# texts may contain brackets, which are not markup.
 out = console(width=_WIDTH)
 err = console(stderr=True)
 
 
 def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, Any]) -> None:
-    """Pydantic models as their contracts say, one JSON document."""
+    """Print pydantic models or a dictionary as one JSON document."""
     if isinstance(value, BaseModel):
         data: Any = value.model_dump(mode="json")
     elif isinstance(value, dict):
@@ -36,7 +36,7 @@ def print_json(value: BaseModel | Sequence[BaseModel] | dict[str, Any]) -> None:
 
 
 def print_answer(value: BaseModel | dict[str, Any], sentence: str, *, as_json: bool) -> None:
-    """What a command did: ``sentence`` for people, ``value`` for programs."""
+    """Print what a command did: a sentence for people, or a value for programs."""
     if as_json:
         print_json(value)
     else:
@@ -44,7 +44,13 @@ def print_answer(value: BaseModel | dict[str, Any], sentence: str, *, as_json: b
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, empty: str) -> None:
-    """``empty`` is said when there are no rows. Numbers are set to the right."""
+    """Print a table. Columns of numbers are right-aligned.
+
+    Args:
+        headings: The headings of the columns.
+        rows: The cells by row.
+        empty: The sentence to print if there are no rows.
+    """
     if not rows:
         out.print(empty)
         return
@@ -56,7 +62,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
             heading,
             justify="right" if numeric else "left",
             overflow="fold",
-            # What is cut in two cannot be copied into the next command.
+            # A uid that is broken in two cannot be copied into the next command.
             min_width=_LONGEST_UID if any(isinstance(cell, UUID) for cell in cells) else None,
         )
     for row in rows:
@@ -65,14 +71,19 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
 
 
 def tell_more(after: object | None) -> None:
-    """A list that ends before all is shown says so, and how to go on. ``after``: where the next
-    page begins; None on the last. On standard error, so that what is piped on is the list alone."""
+    """Say how to continue a list if it has another page.
+
+    The hint goes to standard error, so that only the list itself is piped.
+
+    Args:
+        after: The start of the next page. None on the last page.
+    """
     if after is not None:
         err.print(f"there are more: --after {after}")
 
 
 def print_problem(error: ServiceError) -> None:
-    """The sentence of an error, and every finding that says more than it."""
+    """Print the message of an error, and each finding that adds to it."""
     sentence = error.detail
     if {"why", "forced"} <= error.fields.keys():  # a ``NeedsForce``
         sentence = f"{error.fields['why']}; --force {error.fields['forced']}"
@@ -83,7 +94,7 @@ def print_problem(error: ServiceError) -> None:
 
 
 def human_bytes(size: float) -> str:
-    """``950 B``, ``1.5 kB``, ``20.0 MB``: bytes in decimal units."""
+    """Return a size in decimal units: ``950 B``, ``1.5 kB``, ``20.0 MB``."""
     if size < 1000:
         return f"{size:.0f} B"
     for unit in ("kB", "MB", "GB"):

@@ -1,4 +1,4 @@
-"""Whose something is, in words."""
+"""Ownership and visibility in words."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,10 @@ from sluice.contracts.owners import EVERYONE
 
 
 def whose(owner: str | None, group: str, shared_with: Sequence[str] = ()) -> str:
-    """``of anna, group ocr, shared with spd``; empty: it is everybody's, and nobody's in
-    particular."""
+    """Return the ownership in words: ``of anna, group ocr, shared with spd``.
+
+    The text is empty if nobody in particular owns the object and everyone sees it.
+    """
     parts = [] if owner is None else [f"of {owner}"]
     if group != EVERYONE:
         parts.append(f"group {group}")

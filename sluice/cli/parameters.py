@@ -1,5 +1,4 @@
-"""``--param`` and ``--meta``: ``key=value`` on the command line, the value read as JSON where it is
-JSON, else as text."""
+"""Values of ``--param`` and ``--meta``: ``key=value``, as JSON if possible and else as text."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -21,13 +20,16 @@ from sluice.visible_text import quoted
 
 @dataclass(frozen=True, slots=True)
 class ParameterInput:
-    """Parameters as they were typed, or stand in a job order. ``texts``: those typed, each before
-    it was read."""
+    """Parameters from the command line and from a job order.
+
+    ``texts`` has the values of the command line as the user typed them.
+    """
 
     values: dict[str, Any]
     texts: dict[str, str]
 
     def without(self, name: str) -> "ParameterInput":
+        """Return the parameters without the one of this name."""
         return ParameterInput(
             {key: value for key, value in self.values.items() if key != name}, self.texts
         )
@@ -37,17 +39,18 @@ class ParameterInput:
     ) -> dict[str, Any]:
         """Return the values of the workflow's parameters.
 
-        A value that was typed is text where only text fits (``label=2024``). Null means that no
-        value is given, also where text would fit. Keys of a job order that are meant for runners
-        are left out, unless the workflow has an input of that name.
+        A typed value stays text if only text fits (``label=2024``). Null means that no value is
+        given, even if text would fit. Keys of a job order that are meant for runners are left out,
+        unless the workflow has an input of that name.
 
         Args:
-            plan: The workflow.
+            plan: The plan of the workflow.
             subject: The data set, to which parameters may be bound.
-            files: Parameters whose values are files that have yet to be brought in.
+            files: Parameters whose values are files that are not uploaded yet.
 
         Raises:
-            Unprocessable: All that is wrong, or what the workflow requires and is not so.
+            Unprocessable: Parameters do not fit, or the data set does not meet a requirement of the
+                workflow. The findings name all faults.
         """
         self._refuse_requirements(plan)
         values = {name: self._value(plan, name) for name in self._inputs(plan)}
@@ -73,7 +76,11 @@ class ParameterInput:
         ]
 
     def _refuse_requirements(self, plan: Plan) -> None:
-        """Raises ``Unprocessable`` where the job order has requirements, which are not applied."""
+        """Refuse a job order with requirements, which this command does not apply.
+
+        Raises:
+            Unprocessable: The job order has requirements.
+        """
         if REQUIREMENTS_KEY in self.values.keys() - self.texts.keys() - plan.parameters.keys():
             raise Unprocessable(
                 f"the job order's {quoted(REQUIREMENTS_KEY)} is not applied here, and the result"
@@ -90,30 +97,34 @@ class ParameterInput:
 
 
 def _some_dataset(kind: Any) -> dict[str, str]:
-    """Stands for one that does not exist yet."""
+    """Return a placeholder for a data set that does not exist yet."""
     uid = "00000000-0000-0000-0000-000000000000"
     return {"class": "Directory" if kind == "Directory" else "File", "dataset": uid}
 
 
 def read_parameters(texts: Sequence[str], *, job: Path | None = None) -> ParameterInput:
-    """Those of ``--param``, and beside them those of the job order; errors as in ``key_values`` and
-    ``read_job_order``."""
+    """Return the parameters of ``--param`` and of a job order. ``--param`` takes precedence.
+
+    Raises:
+        typer.BadParameter: A text has no ``=``, or a key occurs twice.
+        Unprocessable: The job order cannot be read.
+    """
     texts_of = key_texts(texts, option="--param")
     typed = {name: json_or_text(text) for name, text in texts_of.items()}
     return ParameterInput({**({} if job is None else read_job_order(job)), **typed}, texts_of)
 
 
 def require_dataset(plan: Plan, template: str, *, given: bool, how: str) -> None:
-    """Check that a data set is given where the template takes one, and none where it does not.
+    """Check that a data set is given if the template takes one, and only then.
 
     Args:
-        plan: Of the template.
-        template: Its name.
-        given: Whether there is a data set.
-        how: How the command is given one, as in "give its files with --input".
+        plan: The plan of the template.
+        template: The name of the template.
+        given: Whether a data set is given.
+        how: How the user gives one to the command, as in "give its files with --input".
 
     Raises:
-        Unprocessable: A data set lacks, or is too much.
+        Unprocessable: The data set is missing, or the template takes none.
     """
     if plan.takes_dataset and not given:
         raise Unprocessable(
@@ -128,9 +139,18 @@ def require_dataset(plan: Plan, template: str, *, given: bool, how: str) -> None
 
 
 def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:
-    """``["n=3", "name=run one"]`` → ``{"n": 3, "name": "run one"}``; ends the command when one has
-    no ``=``, comes twice, or has a number that JSON does not know (``1e999``), for which null would
-    be stored."""
+    """Return the values of ``key=value`` texts.
+
+    ``["n=3", "name=run one"]`` becomes ``{"n": 3, "name": "run one"}``.
+
+    Args:
+        texts: The texts that the user typed.
+        option: The option that they belong to.
+
+    Raises:
+        typer.BadParameter: A text has no ``=``, a key occurs twice, or a value has a number that
+            JSON does not know (``1e999``) and would store as null.
+    """
     values = {key: json_or_text(text) for key, text in key_texts(texts, option=option).items()}
     for key, value in values.items():
         if not_finite(value) is not None:
@@ -139,7 +159,11 @@ def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:
 
 
 def key_texts(texts: Sequence[str], *, option: str) -> dict[str, str]:
-    """As ``key_values``, with what was typed as it is."""
+    """Return the values of ``key=value`` texts as the user typed them.
+
+    Raises:
+        typer.BadParameter: A text has no ``=``, or a key occurs twice.
+    """
     pairs: dict[str, str] = {}
     for text in texts:
         key, separator, value = text.partition("=")

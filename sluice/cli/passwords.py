@@ -1,5 +1,7 @@
-"""Passwords that the command asks for, at a terminal or from standard input; never as arguments,
-which others see."""
+"""Input of passwords, at a terminal or from standard input.
+
+Passwords are never arguments, because other users can see those.
+"""
 
 import getpass
 import sys
@@ -8,13 +10,20 @@ from pydantic import SecretStr
 
 from sluice.contracts.problems import Unprocessable
 
-#: Characters that are read of one.
+#: The maximum length of a password from standard input.
 _MOST = 4096
 
 
 def asked_password(what: str = "password", *, twice: bool = False) -> SecretStr:
-    """``twice``: as a new one. From standard input it is the next line. Raises ``Unprocessable``
-    for two that differ, and for none."""
+    """Read a password at the terminal, or as the next line of standard input.
+
+    Args:
+        what: What the prompt calls it.
+        twice: Ask twice at a terminal, as for a new password.
+
+    Raises:
+        Unprocessable: The two passwords differ, or the user gave none.
+    """
     if not sys.stdin.isatty():
         given = sys.stdin.readline(_MOST).rstrip("\n")
     else:

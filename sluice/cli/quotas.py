@@ -1,4 +1,4 @@
-"""Amounts on the command line, and what somebody has and may have in words."""
+"""Quotas on the command line, and quotas and their use in words."""
 
 from typing import Annotated
 
@@ -23,7 +23,11 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
 def said_quotas(
     *, chains: str | None, data: str | None, files: str | None, waiting: str | None
 ) -> dict[str, int | str]:
-    """Fields of ``SetQuotas``: what was said. Ends the command for what is no amount."""
+    """Return the fields of ``SetQuotas`` for the options that the user gave.
+
+    Raises:
+        typer.BadParameter: An amount is malformed.
+    """
     named = {
         Quantity.CHAINS: chains,
         Quantity.BYTES: data,
@@ -34,7 +38,11 @@ def said_quotas(
 
 
 def amount(text: str) -> int | str:
-    """``20GB``, ``2M``, ``none``: powers of ten. Ends the command for what is none."""
+    """Return the number that ``20GB``, ``2M`` or ``1000`` means, in powers of ten, or ``none``.
+
+    Raises:
+        typer.BadParameter: The amount is malformed.
+    """
     if text.strip().lower() == UNBOUNDED:
         return UNBOUNDED
     written = text.strip().lower().removesuffix("b")
@@ -48,7 +56,7 @@ def amount(text: str) -> int | str:
 
 
 def quotas_text(quotas: Quotas) -> str:
-    """``3 of 10 chains, 1.5 GB, 20 files, 0 jobs waiting``."""
+    """Return quotas in words: ``3 of 10 chains, 1.5 GB, 20 files, 0 jobs waiting``."""
     return (
         f"{of(quotas.chains)} chains, {of(quotas.bytes, size=True)}, {of(quotas.files)} files,"
         f" {of(quotas.waiting)} jobs waiting"
@@ -56,7 +64,12 @@ def quotas_text(quotas: Quotas) -> str:
 
 
 def of(quota: Quota, *, size: bool = False) -> str:
-    """``3 of 10``; ``size``: bytes."""
+    """Return how much of a quota is used, as ``3 of 10``.
+
+    Args:
+        quota: The quota.
+        size: Whether its numbers are bytes.
+    """
     used, most = (
         ("" if number is None else human_bytes(number) if size else str(number))
         for number in (quota.used, quota.most)

@@ -1,4 +1,4 @@
-"""Chains that ran, read for the simulator: a page of jobs at a time."""
+"""Reading of recorded chains for the simulator, one page of jobs at a time."""
 
 from collections.abc import AsyncIterator, Sequence
 from uuid import UUID
@@ -13,11 +13,13 @@ from sluice.contracts.recorded_run import RecordedJob, RecordedRun, RecordedStep
 from sluice.contracts.tasks import TaskStatus
 from sluice.contracts.templates import RUN_VERSION
 
-#: Pilots of one request.
+#: The number of pilots in one request.
 PAGE = 2_000
 
 
 class RunGoesOn(Conflict):
+    """A chain to simulate has not ended."""
+
     def __init__(self, chain: Chain) -> None:
         super().__init__(
             f"chain {chain.uid} ({chain.dataset_name}) has not ended, it is {chain.state.value}:"
@@ -27,6 +29,8 @@ class RunGoesOn(Conflict):
 
 
 class NoTimes(Conflict):
+    """A chain to simulate has no job with a time."""
+
     def __init__(self, chain: Chain) -> None:
         super().__init__(
             f"chain {chain.uid} ({chain.dataset_name}) has no job with a time: none ran in it, or"
@@ -36,7 +40,13 @@ class NoTimes(Conflict):
 
 
 async def read_runs(connection: Connection, chains: Sequence[UUID]) -> list[RecordedRun]:
-    """Raises ``NotFound``; ``RunGoesOn``, ``NoTimes``."""
+    """Return the recorded runs of chains.
+
+    Raises:
+        NotFound: A chain does not exist.
+        RunGoesOn: A chain has not ended.
+        NoTimes: A chain has no job with a time.
+    """
     pilots = [pilot async for pilot in _pilots(connection.operator)]
     return [await _read_run(connection.operator, chain, pilots) for chain in chains]
 
@@ -68,7 +78,7 @@ async def _read_run(operator: OperatorClient, uid: UUID, pilots: Sequence[Pilot]
 
 
 async def _task_of(operator: OperatorClient, step: ChainStep) -> TaskStatus | None:
-    """None: it did not run, or not in this chain."""
+    """Return the task of a step, or None if the step did not run in this chain."""
     if step.task_uid is None or step.taken_from is not None:
         return None
     return (await operator.task(step.task_uid)).jobs
@@ -94,7 +104,7 @@ async def _read_step(operator: OperatorClient, task: TaskStatus) -> RecordedStep
 
 
 async def _pilots(operator: OperatorClient) -> AsyncIterator[Pilot]:
-    """Those that have gone as well."""
+    """Yield all pilots, including those that have ended."""
     after: str | None = None
     while True:
         page = await operator.pilots(after=after, limit=PAGE)

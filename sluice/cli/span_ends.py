@@ -1,4 +1,4 @@
-"""When periods and runs of data taking end, on the command line."""
+"""Ends of periods and runs of data taking."""
 
 from collections.abc import Awaitable, Callable
 
@@ -11,12 +11,12 @@ from sluice.contracts.runs import Period, Run
 def set_end(
     system: System, label: str, ask: Callable[[Connection], Awaitable[Period | Run]]
 ) -> None:
-    """Set when a period or run ended, and say it.
+    """Set when a period or run ended, and print it.
 
     Args:
-        system: The system that is asked.
-        label: What the period or run is called.
-        ask: Sets the end.
+        system: The system.
+        label: What the message calls the period or run.
+        ask: The request that sets the end.
     """
     changed = system.ask(ask)
     at = changed.ended_at

@@ -1,4 +1,4 @@
-"""The system that a command is for: what most commands take, and how they ask and answer."""
+"""The system that a command works with, and the options that most commands share."""
 
 import inspect
 from collections.abc import Awaitable, Callable
@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """What ``--url``, ``--home`` and ``--json`` say."""
+    """The values of ``--url``, ``--home`` and ``--json``."""
 
     url: str | None
     home: Path
@@ -32,8 +32,14 @@ class System:
     def ask(
         self, question: Callable[[Connection], Awaitable[Result]], *, token: str | None = None
     ) -> Result:
-        """Runs ``question`` against the system; ends the command with 1 and the reason when that
-        cannot be. ``token``: in place of the one that is known for its address."""
+        """Send requests to the system, and return their result.
+
+        If they fail, the command ends with status 1 and the reason.
+
+        Args:
+            question: The function that sends the requests.
+            token: Replaces the token that is known for the address.
+        """
 
         async def run() -> Result:
             async with connected(self._address(), token=token) as connection:
@@ -42,11 +48,15 @@ class System:
         return plain_errors(lambda: run_until_terminated(run()))
 
     def address(self) -> str:
-        """Where it is; ends the command with 1 where that is not known."""
+        """Return the address of the system, or end the command with status 1."""
         return plain_errors(self._address)
 
     def _address(self) -> str:
-        """Raises ``NotAvailable``."""
+        """Return the address of the system.
+
+        Raises:
+            NotAvailable: No address is given, and no system runs in the home folder.
+        """
         address = self.url or running_url(self.home)
         if address is None:
             raise NotAvailable(
@@ -55,11 +65,11 @@ class System:
         return address.rstrip("/")
 
     def answer(self, value: BaseModel | dict[str, Any], sentence: str) -> None:
-        """What a command did: ``sentence`` for people, ``value`` for programs."""
+        """Print what a command did: a sentence for people, or a value for programs."""
         print_answer(value, sentence, as_json=self.as_json)
 
 
-#: Behind the command's own options.
+#: The options that follow the command's own.
 _OPTIONS = [
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
     for name, default, annotation in (
@@ -72,14 +82,17 @@ _OPTIONS = [
 
 
 def _only_home_was_given(context: typer.Context) -> bool:
-    """Return whether the command line says ``--home``, and only a variable says an address."""
+    """Return whether the command line has ``--home`` and no ``--url``.
+
+    Then an address in ``SLUICE_URL`` does not count.
+    """
     sources = [context.get_parameter_source(name) for name in ("home", "url")]
     given = [source is not None and source.name == "COMMANDLINE" for source in sources]
     return given == [True, False]
 
 
 def with_system(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with ``--url``, ``--home`` and ``--json`` in place of its first parameter."""
+    """Give a command ``--url``, ``--home`` and ``--json`` in place of its first parameter."""
     [_, *own] = inspect.signature(command, eval_str=True).parameters.values()
     asks_for_context = any(parameter.name == "ctx" for parameter in own)
     own = [parameter for parameter in own if parameter.name != "ctx"]

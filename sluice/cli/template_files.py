@@ -1,5 +1,4 @@
-"""A template's files, from what somebody names on the command line: the workflow's file, several
-files, a folder, a zip."""
+"""Files of a template: the workflow's file, several files, a folder or a zip."""
 
 import os
 import re
@@ -16,32 +15,49 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TemplateFiles:
-    """``name``: what the template is called where nobody says otherwise. ``root``: where the files
-    lie, empty for a zip."""
+    """The files of a template.
+
+    ``name`` is the default name of the template. ``root`` is the folder of the files, and empty for
+    a zip.
+    """
 
     name: str
     upload: "Upload"
     root: str
 
     def new(self, name: str | None) -> NewTemplate:
+        """Return the request that stores the template, by default under its own name."""
         return NewTemplate(name=name or self.name, files=self.upload.texts, main=self.upload.main)
 
     def shown(self, path: str | None) -> str:
-        """A file's path as the person would write it."""
+        """Return the path of a file as the user would write it."""
         return os.path.join(self.root, path) if path else self.root
 
 
 def template_name(path: Path) -> str:
-    """``spd/workflow.cwl`` → ``spd``, ``clean.cwl`` → ``clean``: a file called workflow is named
-    after its folder."""
+    """Return the default name of a template: ``spd/workflow.cwl`` → ``spd``, ``clean.cwl`` → ``clean``.
+
+    A file called workflow or main is named after its folder.
+    """
     stem = path.stem if path.stem not in {"workflow", "main"} else path.resolve().parent.name
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem) or "workflow"
 
 
 def read_template_files(paths: Sequence[Path], *, main: str | None = None) -> TemplateFiles:
-    """One file brings those that it refers to; several, a folder and a zip are taken as they are.
-    ``main``: path of the workflow among these. Raises ``PackError``, ``UploadRefused`` and
-    ``OSError``."""
+    """Read the files of a template.
+
+    A single file brings the files that it refers to. Several files, a folder and a zip are taken as
+    they are.
+
+    Args:
+        paths: The files, or one folder or zip.
+        main: The path of the workflow among the files.
+
+    Raises:
+        PackError: A file cannot be read, or a reference works on this disk only.
+        UploadRefused: The files cannot be used as a template.
+        OSError: A file cannot be read.
+    """
     from sluice.cwl import gather_files, is_zip, take_files, unpack_zip  # noqa: PLC0415 - reading CWL takes long to import
 
     first = paths[0]
@@ -76,7 +92,10 @@ def _below(root: str | Path, path: Path) -> str:
 
 
 def _plain_files(folder: Path) -> list[Path]:
-    """Hidden files and folders, and links that lead out of the folder, are left out."""
+    """Return the files in a folder.
+
+    Hidden files and folders, and links that lead out of the folder, are left out.
+    """
     found = []
     for parent, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -1,5 +1,4 @@
-"""What tools, and whoever registers data, write reaches a terminal as something to look at, never
-as something that it obeys."""
+"""Display of foreign text, without effects on the terminal."""
 
 import codecs
 from collections.abc import Callable
@@ -12,8 +11,11 @@ from sluice.visible_text import visible
 
 
 def console(**options: Any) -> Console:
-    """Prints strings as they are, without markup. On a terminal control characters in them are
-    shown; into files and pipes they go as they came."""
+    """Return a console that prints strings without markup.
+
+    At a terminal, it shows control characters as symbols. It does not change them in files and
+    pipes.
+    """
     made = Console(highlight=False, soft_wrap=True, markup=False, **options)
     if made.is_terminal or made.file.isatty():
         made.push_render_hook(_EscapeControlCharacters())
@@ -21,7 +23,7 @@ def console(**options: Any) -> Console:
 
 
 def teller(output: TextIO) -> Callable[[bytes], None]:
-    """Writes bytes of others piece by piece as they come, by the same rule."""
+    """Return a function that writes bytes to an output by the same rule, piece by piece."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def tell(piece: bytes) -> None:
