@@ -26,7 +26,7 @@ class TemplateFiles:
     root: str
 
     def new(self, name: str | None) -> NewTemplate:
-        """Return the request that stores the template, by default under its own name."""
+        """Return the request that stores the template, by default by its own name."""
         return NewTemplate(name=name or self.name, files=self.upload.texts, main=self.upload.main)
 
     def shown(self, path: str | None) -> str:

@@ -1,2 +1,1 @@
-"""Files into the system and out of it: what a command names becomes a data set, results become
-files in a folder."""
+"""Transfer of files: local files become a data set, and results become local files."""

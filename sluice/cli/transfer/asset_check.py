@@ -1,5 +1,7 @@
-"""A tool's own word on an asset, before it is stored: it runs as any tool does, on the system, and
-what it refuses is not put."""
+"""The check of an asset by a tool, before it is stored.
+
+The tool runs on the system like any other tool. If it fails, the asset is not stored.
+"""
 
 import json
 import os
@@ -22,16 +24,20 @@ from sluice.contracts.wording import sentence_of
 from sluice.os_errors import reason_of
 from sluice.visible_text import shown_path
 
-#: What cwltool puts into, and before, the lines that it writes; and its last one.
+#: The colours and prefixes of cwltool's messages, and the start of its last message.
 _COLOURS, _PREFIX = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^(?:ERROR|WARNING|INFO) ")
 _END = "Final process status is "
-#: Lines of what a tool has said.
+#: The number of lines that an error shows of a tool's messages.
 _MOST_SAID = 20
 _FOLDER, _LIST = "Directory", {"type": "array", "items": "File"}
 
 
 def read_check(tool: Path) -> AssetCheck:
-    """Raises ``Unprocessable``."""
+    """Read the tool that checks an asset.
+
+    Raises:
+        Unprocessable: The file cannot be read, or cannot be stored with the asset.
+    """
     try:
         return AssetCheck(name=tool.name, text=tool.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -44,8 +50,12 @@ def read_check(tool: Path) -> AssetCheck:
 
 
 def require_accepted(system: System, check: AssetCheck, files: Mapping[str, Path]) -> None:
-    """Runs the tool with the asset as its input. Raises ``Unprocessable`` with what it has said
-    where it fails, or cannot be given the asset."""
+    """Run the tool with the asset as its input, and require its success.
+
+    Raises:
+        Unprocessable: The tool fails, and the findings are its messages; or no input of the tool
+            takes the asset.
+    """
     inputs = _inputs_of(check)
     with tempfile.TemporaryDirectory(prefix="sluice-asset-") as folder:
         tool = Path(folder) / "tool" / check.name
@@ -75,13 +85,17 @@ def require_accepted(system: System, check: AssetCheck, files: Mapping[str, Path
 
 
 def _said(text: str) -> list[str]:
-    """Its last lines, as text alone, without what is said of every failure."""
+    """Return the last lines of messages, without colours, prefixes and the final status."""
     lines = [_PREFIX.sub("", _COLOURS.sub("", line)).strip() for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith(_END)][-_MOST_SAID:]
 
 
 def _inputs_of(check: AssetCheck) -> dict[str, Any]:
-    """Types by name. Raises ``Unprocessable``."""
+    """Return the types of the tool's inputs by name.
+
+    Raises:
+        Unprocessable: The file is not a tool.
+    """
     from sluice.cwl.composing import read_tool  # noqa: PLC0415 - a client alone reads no CWL
     from sluice.cwl.documents.types import without_null  # noqa: PLC0415 - as above
 
@@ -94,7 +108,11 @@ def _inputs_of(check: AssetCheck) -> dict[str, Any]:
 def _argument(
     check: AssetCheck, inputs: Mapping[str, Any], place: Path, names: list[str]
 ) -> tuple[str, dict[str, Any] | list[dict[str, Any]]]:
-    """The input that takes the asset, and its value."""
+    """Return the input that takes the asset, and its value.
+
+    Raises:
+        Unprocessable: No input takes the asset.
+    """
     listed = [{"class": "File", "path": str(place / name)} for name in names]
     values: list[tuple[Any, Any]] = [
         (_FOLDER, {"class": "Directory", "path": str(place)}),

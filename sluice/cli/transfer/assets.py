@@ -1,4 +1,7 @@
-"""Local files become a version of an asset: sent piece by piece, and only what is not there yet."""
+"""Upload of local files as a version of an asset.
+
+Files are sent in pieces, and only if the system does not have them yet.
+"""
 
 import asyncio
 import os
@@ -23,16 +26,22 @@ from sluice.contracts.problems import Conflict, Finding, Unprocessable
 from sluice.storage import checksum_of
 from sluice.visible_text import quoted, shown_path
 
-#: Path within the asset → where it is here.
+#: The local path of each file by its path in the asset.
 LocalFiles = Mapping[str, Path]
 
-#: How often it is begun anew where somebody else puts, or takes back, the same.
+#: How often an upload is tried if others store or remove the same asset meanwhile.
 TRIES = 3
 
 
 def files_of(paths: Sequence[Path]) -> dict[str, Path]:
-    """Files under their names; of a folder all files under their paths in it, but those, and what
-    lies in folders, whose names begin with a dot. Raises ``Unprocessable``."""
+    """Return the files of an asset by their paths in the asset.
+
+    A file is called by its name. A folder stands for all files in it, by their paths in the folder,
+    without hidden files and folders.
+
+    Raises:
+        Unprocessable: A file cannot be read, a folder is empty, or two files have the same path.
+    """
     found: dict[str, Path] = {}
     wrong: list[Finding] = []
     for path in paths:
@@ -69,8 +78,14 @@ async def put_asset(
     check: AssetCheck | None = None,
     group: str | None = None,
 ) -> StoredAsset:
-    """Raises ``Unprocessable``, ``Conflict``, ``NotAvailable``, ``OSError``; repeating it goes on
-    with what was sent before."""
+    """Upload files as a version of an asset. Repeating an interrupted upload continues it.
+
+    Raises:
+        Unprocessable: The system does not accept such an asset.
+        Conflict: Others store or remove the same asset again and again.
+        NotAvailable: The system does not answer.
+        OSError: A file cannot be read.
+    """
     described = await asyncio.to_thread(_described, files, note, check)
     new = described.model_copy(update={"group": group})
     for number in range(TRIES):

@@ -1,5 +1,7 @@
-"""Files of the catalogue to a folder of this machine: from their storage where it is mounted here,
-else by REST."""
+"""Download of catalogued files to this machine.
+
+A file is copied if its storage is mounted here, and otherwise fetched over HTTP.
+"""
 
 import asyncio
 import hashlib
@@ -18,9 +20,9 @@ from sluice.contracts.problems import NotAvailable
 from sluice.storage.entries import temporary_name
 from sluice.visible_text import quoted
 
-#: Files at a time.
+#: The number of files that are fetched at the same time.
 _AT_ONCE = 4
-#: Tries in a row that bring nothing, and the pause before each further one, seconds.
+#: The number of successive tries without progress, and the pause between them in seconds.
 _TRIES, _PAUSE = 5, 0.5
 
 
@@ -28,9 +30,16 @@ async def fetch_files(
     connection: Connection,
     wanted: Sequence[tuple[File, Path]],
 ) -> None:
-    """Each under its name only when it is whole and verified, replacing what stood there; folders
-    are made. Repeating it after an error is fine. Raises
-    ``StorageError``, ``ServiceError``, ``OSError``."""
+    """Fetch files to local paths, and create missing folders.
+
+    A file replaces an existing one, and only when it is complete and verified. Repeating the call
+    after an error is safe.
+
+    Raises:
+        StorageError: The storage cannot be read, or the content does not match its checksum.
+        ServiceError: The system refuses a request or does not answer.
+        OSError: A file cannot be written.
+    """
     queue = iter(wanted)
     workers = [
         asyncio.create_task(_fetch_all(connection, queue))
@@ -55,7 +64,11 @@ async def _fetch_all(
 
 
 def _copied(file: File, path: Path) -> bool:
-    """False where the file's storage is not this machine's, or is another one of the same place."""
+    """Copy a file from its storage on this machine, and return whether that worked.
+
+    The result is False if the storage is not mounted here, or if another one is mounted at the same
+    place.
+    """
     source = storage.local_path(file.url)
     if source is None or not os.path.isfile(source) or not os.access(source, os.R_OK):
         return False
@@ -67,8 +80,13 @@ def _copied(file: File, path: Path) -> bool:
 
 
 async def _download(operator: OperatorClient, file: File, path: Path) -> None:
-    """Goes on where a connection broke. Raises ``ChecksumMismatch``, ``ServiceError``,
-    ``OSError``."""
+    """Download a file over HTTP, and resume after broken connections.
+
+    Raises:
+        ChecksumMismatch: The content does not match the catalogue.
+        ServiceError: The system refuses a request or does not answer.
+        OSError: The file cannot be written.
+    """
     temporary = path.with_name(temporary_name())
     try:
         with storage.sparse_writer(temporary) as target:
@@ -93,7 +111,7 @@ async def _receive(operator: OperatorClient, file: File, target: BinaryIO) -> No
                     target.write(piece)
                     digest.update(piece)
                     have += len(piece)
-                    if have > file.size:  # it may never end
+                    if have > file.size:  # the response might never end
                         raise storage.ChecksumMismatch(
                             file.url, expected=f"{file.size} bytes", found="more"
                         )

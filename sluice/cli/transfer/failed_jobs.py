@@ -1,4 +1,4 @@
-"""What there is of jobs that failed: the log of each, and what earlier steps had made for it."""
+"""The logs of failed jobs, and the files that earlier steps made for them."""
 
 import asyncio
 from collections import Counter, defaultdict
@@ -14,9 +14,9 @@ from sluice.contracts.naming import own_name
 from sluice.contracts.problems import ServiceError
 from sluice.contracts.tasks import Job
 
-#: Folder beside the outputs, with a folder for each step, and in it one for each failed job.
+#: The folder beside the outputs, with a folder for each step and, in it, each failed job.
 FOLDER = "failed"
-#: Failed jobs of one chain that are fetched; the manifest names them all.
+#: The most failed jobs of a chain that are fetched. The manifest names all.
 MAX_JOBS = 1000
 
 
@@ -26,13 +26,14 @@ async def fetch_failed_jobs(
     """Write the log of each failed job, and the files of earlier steps that it was given.
 
     Args:
-        connection: To the system.
-        chain: The chain, which is over.
-        failed: The step and the job, for each failed job.
-        folder: The folder of the outputs; ``failed/STEP/NUMBER-INPUT`` is made in it.
+        connection: The connection to the system.
+        chain: The chain, which has ended.
+        failed: Each failed job with its step.
+        folder: The folder of the outputs. It gets folders ``failed/STEP/NUMBER-INPUT``.
 
     Raises:
-        ServiceError, StorageError: A file cannot be fetched. A log that is gone is left out.
+        ServiceError: A file cannot be fetched. Logs that are gone are left out.
+        StorageError: A file cannot be fetched.
     """
     folders = {job.id: _folder_of(folder, step, job) for step, job in failed[:MAX_JOBS]}
     for _, job in failed[:MAX_JOBS]:
@@ -51,8 +52,7 @@ async def _files_of(
     failed: Sequence[tuple[str, Job]],
     folders: Mapping[int, Path],
 ) -> list[tuple[File, Path]]:
-    """Return the files that the jobs were given by earlier steps, as far as they are still there,
-    with the paths that they go to."""
+    """Return the existing files of earlier steps that the jobs were given, with local paths."""
     wanted: list[tuple[File, Path]] = []
     readers = defaultdict[str, list[Job]](list)
     for _, job in failed:
@@ -67,7 +67,7 @@ async def _files_of(
         alike = Counter(own_name(file.name) for file in files)
         for file in files:
             name = own_name(file.name)
-            # Files of one name are told apart by their number, which is that of a map's job.
+            # The number distinguishes files of one name. In a map, it is also the job's number.
             wanted += [
                 (file, folders[job.id] / name)
                 for job in readers[name]
@@ -77,7 +77,7 @@ async def _files_of(
 
 
 async def _readable_outputs(connection: Connection, chain: Chain) -> list[UUID]:
-    """Return the data sets that steps of the chain wrote and that have not been deleted."""
+    """Return the data sets that steps of the chain wrote and that still exist."""
     found = await connection.operator.partial(chain.uid)
     return [
         part.dataset.uid
@@ -87,6 +87,6 @@ async def _readable_outputs(connection: Connection, chain: Chain) -> list[UUID]:
 
 
 def _folder_of(folder: Path, step: str, job: Job) -> Path:
-    """Return the job's folder: its number in its step, and the start of its first input's name."""
+    """Return the folder of a job: its number in the step, and the start of its first input."""
     first = f"-{own_name(job.inputs[0])[:50]}" if job.inputs else ""
     return folder / FOLDER / step / f"{job.seq:06d}{first}"

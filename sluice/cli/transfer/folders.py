@@ -1,4 +1,4 @@
-"""What is taken of a folder that is named: its files, but no hidden ones, and none outside."""
+"""Contents of a folder that a user names, without hidden files and links to the outside."""
 
 import os
 from collections.abc import Sequence
@@ -9,20 +9,19 @@ from sluice.cli.output import err
 from sluice.contracts.numbers import counted
 from sluice.visible_text import shown_path
 
-#: Paths that a line names before it says "…".
+#: The number of paths that a message names before "…".
 _NAMED = 3
 
 
 @dataclass(slots=True)
 class FolderContents:
-    """What lies in a folder, in order of name.
+    """The contents of a folder, in order of name.
 
     Attributes:
-        files: All that is no folder, also links to nothing.
+        files: Everything that is not a folder, including links to nothing.
         left: Subfolders that were not entered.
-        hidden: Files and folders whose names begin with a dot; they were not entered.
-        ways_out: Links that lead out of the folder, among ``files`` or where a folder was to be
-            entered.
+        hidden: Files and folders whose names begin with a dot. The folders were not entered.
+        ways_out: Links to files outside and, if subfolders are entered, to folders outside.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -32,18 +31,18 @@ class FolderContents:
 
 
 def is_hidden(name: str) -> bool:
-    """Say whether a file of this name is left out of its folder (``.DS_Store``, ``._x``)."""
+    """Return whether a file of this name is hidden (``.DS_Store``, ``._x``)."""
     return name.startswith(".")
 
 
 def contents_of(folder: Path, *, recursive: bool) -> FolderContents:
-    """Return what lies in a folder.
+    """Return the contents of a folder.
 
-    Links to folders are not entered: they may lead back to where they stand.
+    Links to folders are not followed, because they may lead in a circle.
 
     Args:
-        folder: The folder that was named; no link may lead out of it.
-        recursive: Enter its subfolders.
+        folder: The folder, which no link may lead out of.
+        recursive: Whether to enter subfolders.
     """
     found = FolderContents()
     _add(found, folder, os.path.realpath(folder), recursive=recursive)
@@ -71,12 +70,12 @@ def _is_inside(path: Path, root: str) -> bool:
 
 
 def named_in_short(paths: Sequence[Path]) -> str:
-    """Return the first few paths, for a sentence."""
+    """Return the first few paths, for a message."""
     return ", ".join(map(shown_path, paths[:_NAMED])) + (" …" if len(paths) > _NAMED else "")
 
 
 def tell_hidden(hidden: Sequence[Path]) -> None:
-    """Say in one line how many hidden files (and folders) are left out."""
+    """Print how many hidden files and folders are left out."""
     if hidden:
         count = f"{counted(len(hidden), 'hidden file')} {'is' if len(hidden) == 1 else 'are'}"
         err.print(f"{count} left out: {named_in_short(hidden)} (name a file itself to take it)")

@@ -1,4 +1,4 @@
-"""The input storage that files are copied to."""
+"""The choice of the input storage for an upload."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,15 @@ from sluice.contracts.states import StorageType
 
 
 async def input_storage(connection: Connection, *, needed: int | None) -> Storage:
-    """The one with the most free space whose capacity leaves room for ``needed`` bytes (None: not
-    known yet, and any that is not full will do). Raises ``NotAvailable`` with what is in the way.
+    """Return the input storage with the most free space whose capacity suffices.
+
+    Args:
+        connection: The connection to the system.
+        needed: The size of the upload in bytes. None if it is not known yet, so that any storage
+            that is not full will do.
+
+    Raises:
+        NotAvailable: There is no such storage. The message says why.
     """
     stores = [
         storage
@@ -23,7 +30,7 @@ async def input_storage(connection: Connection, *, needed: int | None) -> Storag
 
 
 def with_room(stores: Sequence[Storage], *, needed: int | None) -> Storage:
-    """The first that has it; as ``input_storage``."""
+    """Return the first storage with enough room, like ``input_storage``."""
     for storage in stores:
         if storage.room is None or (storage.room > 0 and storage.room >= (needed or 0)):
             return storage

@@ -1,5 +1,7 @@
-"""From paths on the command line to the entries of a data set: plain files, or directories and
-files with others beside them."""
+"""Entries of a data set, from paths on the command line.
+
+An entry is a plain file, or a bundle of a directory or of a file with its secondary files.
+"""
 
 import os
 import stat
@@ -30,13 +32,14 @@ _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 
 @dataclass(frozen=True, slots=True)
 class BundledEntry:
-    """A CWL value to be brought in as one file, called after the file or folder ``source``."""
+    """A CWL value that is uploaded as one file. ``source`` is the file or folder that names it."""
 
     source: Path
     value: dict[str, Any]
 
     @property
     def name(self) -> str:
+        """Return the file name of the bundle."""
         return f"{self.source.name}.tar"
 
 
@@ -47,7 +50,7 @@ _natural_key = natsort_keygen()
 
 
 def original(entry: InputEntry) -> Path:
-    """The file, or folder, that an entry is."""
+    """Return the file or folder that an entry stands for."""
     return entry.source if isinstance(entry, BundledEntry) else entry
 
 
@@ -69,10 +72,13 @@ def _in_order(entries: list[InputEntry], order: EntryOrder) -> list[InputEntry]:
 def require_paths(paths: Sequence[Path], *, ways_out: Sequence[Path] = ()) -> None:
     """Check that paths are files or folders that can be read.
 
-    ``ways_out`` are the links that lead out of the folders of the paths.
+    Args:
+        paths: The paths.
+        ways_out: The links that lead out of the folders of the paths.
 
     Raises:
-        Unprocessable: Some are not, or a link leads out of its folder; with all of them.
+        Unprocessable: A path is something else, or a link leads out of its folder. The findings
+            name all of them.
     """
     leads_out = "a link that leads out of its folder; name the file that it leads to"
     _refuse(
@@ -84,7 +90,7 @@ def require_paths(paths: Sequence[Path], *, ways_out: Sequence[Path] = ()) -> No
 
 
 def trouble_with(path: Path) -> str:
-    """Why it cannot be taken; empty where it is a file, or a folder, that can be read."""
+    """Return why a path cannot be taken. The text is empty for readable files and folders."""
     try:
         mode = path.stat().st_mode
     except OSError as error:
@@ -111,7 +117,7 @@ def _why_not_found(path: Path, error: OSError) -> str:
 
 
 def trouble_with_name(name: str) -> str:
-    """Return why a data set cannot have a file of this name; empty where it can."""
+    """Return why a data set cannot have a file of this name. The text is empty if it can."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -128,8 +134,11 @@ def trouble_with_name(name: str) -> str:
 
 
 def _refuse(wrong: Sequence[tuple[Path, str]]) -> None:
-    """Raises ``Unprocessable`` where there is anything wrong; names are shown so that what is odd
-    in them is seen."""
+    """Refuse paths, each with the reason. Unusual characters in the paths are made visible.
+
+    Raises:
+        Unprocessable: There are such paths.
+    """
     if not wrong:
         return
     if len(wrong) == 1:
@@ -139,9 +148,17 @@ def _refuse(wrong: Sequence[tuple[Path, str]]) -> None:
 
 
 def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Path]:
-    """The files named, folders replaced by their files in order of name, with ``recursive`` by
-    those of their subfolders too; else it is said what is left out. Raises ``Unprocessable`` naming
-    what cannot be taken."""
+    """Return the named files, with each folder replaced by its files in order of name.
+
+    It prints which subfolders and hidden files are left out.
+
+    Args:
+        paths: The files and folders.
+        recursive: Whether to take the files of subfolders, too.
+
+    Raises:
+        Unprocessable: A path cannot be taken, or there is no file.
+    """
     require_paths(paths)
     files: list[Path] = []
     hidden: list[Path] = []
@@ -165,7 +182,7 @@ def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Pa
 
 
 def _tell_left(left: Sequence[Path], *, recursive: bool) -> None:
-    """Say which subfolders are left out, and why."""
+    """Print which subfolders are left out, and why."""
     if left:
         count = f"{len(left)} subfolders are" if len(left) != 1 else "1 subfolder is"
         why = "links are not followed" if recursive else "--recursive takes their files, too"
@@ -173,7 +190,7 @@ def _tell_left(left: Sequence[Path], *, recursive: bool) -> None:
 
 
 def _check_folders(folders: Sequence[Path]) -> None:
-    """Check folders that are packed whole, and say how many hidden files they lose.
+    """Check folders that are packed completely, and print which hidden files are left out.
 
     Raises:
         Unprocessable: A link leads out of its folder.
@@ -193,8 +210,17 @@ def entries_of_paths(
     recursive: bool = False,
     order: EntryOrder = EntryOrder.GIVEN,
 ) -> list[InputEntry]:
-    """In that order, as the template wants its data set. Raises ``Unprocessable`` where they cannot
-    be that."""
+    """Return the entries of the data set that a template takes.
+
+    Args:
+        paths: The files and folders.
+        wanted: The kind of entries that the template takes.
+        recursive: Whether to take the files of subfolders, too.
+        order: The order of the entries.
+
+    Raises:
+        Unprocessable: The paths cannot become such entries.
+    """
     require_paths(paths)
     return _in_order(_entries(paths, wanted, recursive=recursive), order)
 
@@ -213,13 +239,17 @@ def _entries(paths: Sequence[Path], wanted: DataEntries, *, recursive: bool) -> 
 
 
 def known_bytes(entries: Sequence[InputEntry]) -> int | None:
-    """Of all of them; None where there is one that has yet to be packed."""
+    """Return the size of all entries, or None if one of them has yet to be packed."""
     files = [entry for entry in entries if isinstance(entry, Path)]
     return sum(file.stat().st_size for file in files) if len(files) == len(entries) else None
 
 
 def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) -> list[InputEntry]:
-    """Files that lie beside others as their secondary files are no entries of their own."""
+    """Return the files as entries with their secondary files, which are no entries of their own.
+
+    Raises:
+        Unprocessable: A required secondary file is missing, or no file is left to be an entry.
+    """
     beside = {file: _beside(file, patterns) for file in files}
     secondary = Counter(other.resolve() for others in beside.values() for other, _ in others)
     first = [file for file in files if file.resolve() not in secondary]
@@ -254,8 +284,11 @@ def _with_secondary(files: Sequence[Path], patterns: Sequence[SecondaryFile]) ->
 def with_named_beside(
     entries: Sequence[InputEntry], named: Mapping[Path, Sequence[Path]]
 ) -> list[InputEntry]:
-    """Entries with what is named beside each, where the patterns have not found it. Raises
-    ``Unprocessable``."""
+    """Return the entries with the named secondary files that the patterns did not find.
+
+    Raises:
+        Unprocessable: A named file cannot be taken.
+    """
     require_paths([path for paths in named.values() for path in paths])
     _check_folders([path for paths in named.values() for path in paths if path.is_dir()])
     found = {path.absolute(): paths for path, paths in named.items()}
@@ -272,7 +305,7 @@ def _with(entry: InputEntry, named: Sequence[Path]) -> InputEntry:
 
 
 def _beside(file: Path, patterns: Sequence[SecondaryFile]) -> list[tuple[Path, bool]]:
-    """Where its secondary files would be, and whether each must be there."""
+    """Return where the secondary files of a file would be, and whether each is required."""
     names = {secondary_name(file.name, pattern.pattern): pattern.required for pattern in patterns}
     return [
         (file.with_name(name), required) for name, required in names.items() if name != file.name
@@ -280,7 +313,10 @@ def _beside(file: Path, patterns: Sequence[SecondaryFile]) -> list[tuple[Path, b
 
 
 def secondary_name(name: str, pattern: str) -> str:
-    """CWL's rule: ``^.bai`` makes ``x.bam`` to ``x.bai``, ``.bai`` to ``x.bam.bai``."""
+    """Return the name of a secondary file by the rule of CWL.
+
+    ``^.bai`` turns ``x.bam`` into ``x.bai``, and ``.bai`` turns it into ``x.bam.bai``.
+    """
     while pattern.startswith("^"):
         name, pattern = name.rpartition(".")[0] or name, pattern[1:]
     return name + pattern

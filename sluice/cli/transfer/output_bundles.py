@@ -1,5 +1,7 @@
-"""Workflow outputs that are no plain files, from their bundles to files in a folder, and to JSON
-where they hold other values."""
+"""Unpacking of workflow outputs that are not plain files.
+
+Files and directories go to a folder, and other values to a JSON file.
+"""
 
 import json
 import os
@@ -19,7 +21,7 @@ from sluice.visible_text import quoted
 
 @dataclass(frozen=True, slots=True)
 class Unpacked:
-    """A file written to the output folder; ``file``: of the catalogue, that it comes from."""
+    """A file in the output folder. ``file`` is the catalogue's file that contained it."""
 
     path: Path
     file: File
@@ -38,12 +40,20 @@ class _Entry:
 def unpack_output(
     bundles: Sequence[tuple[File, Path]], output: ChainOutput, folder: Path
 ) -> list[Unpacked]:
-    """Into ``<folder>/<output>/``, and ``<folder>/<output>.json`` where it has values that are
-    neither file nor directory.
+    """Unpack an output into ``<folder>/<output>/``.
 
-    ``bundles``: each with its local copy. Where names would stand twice, each entry has a folder of
-    its own, called by its number. What an earlier run left under the same name is replaced. Raises
-    ``BundleError``, ``OSError``.
+    If a value is neither a file nor a directory, the values are also written to
+    ``<folder>/<output>.json``. If two files would have the same name, each entry has a folder of
+    its own, called by its number. Files of an earlier run with the same names are replaced.
+
+    Args:
+        bundles: The bundles with their local copies.
+        output: The workflow output.
+        folder: The folder for all results.
+
+    Raises:
+        BundleError: A file is not a valid bundle.
+        OSError: A file cannot be written.
     """
     aside = Path(tempfile.mkdtemp(dir=folder))
     try:
@@ -81,7 +91,11 @@ def _unpacked(file: File, bundle: Path, place: Path) -> _Entry:
 
 
 def _safe_name(name: str) -> str:
-    """Raises ``BundleError`` where it would lead out of its folder."""
+    """Return a name that cannot lead out of its folder.
+
+    Raises:
+        BundleError: The name is not that of a file.
+    """
     if name in {"", ".", ".."} or "/" in name or "\0" in name:
         raise storage.BundleError(f"{quoted(name)} is no name of a file")
     return name
@@ -92,7 +106,7 @@ def _is_object(value: Any) -> bool:
 
 
 def _groups(value: Any) -> Iterator[list[dict[str, Any]]]:
-    """The files and directories in a value, each with those that belong beside it."""
+    """Yield each file or directory in a value, together with those that belong beside it."""
     if _is_object(value):
         yield [
             value,
@@ -109,7 +123,7 @@ def _groups(value: Any) -> Iterator[list[dict[str, Any]]]:
 
 
 class _Placer:
-    """Moves what belongs to one entry into its folder."""
+    """The move of one entry's files into its folder."""
 
     def __init__(self, base: Path) -> None:
         self.written: list[Path] = []
@@ -118,7 +132,7 @@ class _Placer:
         self._number = 0
 
     def place(self, group: Sequence[dict[str, Any]], folder: Path) -> None:
-        """Their locations are relative to ``folder`` afterwards."""
+        """Move a group of files, and make their paths relative to ``folder``."""
         self._number += 1
         _tell_apart(group)
         names = {entry["basename"] for entry in group}
@@ -163,14 +177,17 @@ def _put(value: dict[str, Any], path: Path) -> None:
 
 
 def _tell_apart(group: Sequence[dict[str, Any]]) -> None:
-    """What lies in one folder has names of its own there."""
+    """Give the entries of one folder different names."""
     taken: set[str] = set()
     for entry in group:
         entry["basename"] = storage.free_name(entry["basename"], taken)
 
 
 def _write_json(values: list[Any], output: ChainOutput, folder: Path) -> Path:
-    """One value where CWL says so, else a list; places of files are relative to ``folder``."""
+    """Write the values of an output as a list, or as a single value if CWL says so.
+
+    The paths of files are relative to ``folder``.
+    """
     path = folder / f"{output.name}.json"
     value = values[0] if output.single and len(values) == 1 else values
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n")

@@ -1,5 +1,4 @@
-"""The folder for results, judged before anything starts; and files that stand in the way, before
-anything is written."""
+"""Checks of the folder for results, before anything starts or is written."""
 
 import os
 import tempfile
@@ -8,12 +7,12 @@ from pathlib import Path
 
 from sluice.contracts.problems import Conflict, Unprocessable
 
-#: Files that are named one by one.
+#: The number of files that a message names.
 _MOST_NAMED = 5
 
 
 class FilesExist(Conflict):
-    """Files that would be overwritten, or might be."""
+    """Files exist that would or might be overwritten."""
 
     def __init__(self, folder: Path, paths: Iterable[Path]) -> None:
         found = sorted(path.relative_to(folder).as_posix() for path in paths)
@@ -26,8 +25,16 @@ class FilesExist(Conflict):
 
 
 def require_folder(folder: Path, *, empty: bool = False) -> None:
-    """Can files be written there? ``empty``: and is nothing in it? Makes nothing. Raises
-    ``Unprocessable``, ``FilesExist``."""
+    """Check that files can be written to a folder, without creating it.
+
+    Args:
+        folder: The folder, which may not exist yet.
+        empty: Whether the folder must be empty.
+
+    Raises:
+        Unprocessable: Files cannot be written there.
+        FilesExist: The folder is not empty.
+    """
     if empty and folder.is_dir() and (inside := list(folder.iterdir())):
         raise FilesExist(folder, inside)
     nearest = folder.absolute()
@@ -37,7 +44,7 @@ def require_folder(folder: Path, *, empty: bool = False) -> None:
         obstacle = "is a file" if nearest.exists() else "is a link to nothing"
         raise Unprocessable(f"--out {folder}: {nearest} {obstacle}; name a folder")
     try:
-        # Tried, because neither rights nor the user tell whether a file system is read-only.
+        # Only a try shows whether a file system is read-only. Access rights do not.
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:

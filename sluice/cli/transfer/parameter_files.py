@@ -1,5 +1,7 @@
-"""Parameters that are files, directories or data sets: local ones are brought in as data sets of
-their own, which go with the chain."""
+"""Upload of parameters that are files, directories or data sets.
+
+Local files become data sets of their own, which are deleted with the chain.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -27,9 +29,14 @@ _CLASSES = ("File", "Directory")
 
 
 def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEntry]]:
-    """Of the parameters that are files or directories, those given as a path or as a CWL object
-    with one; of those that are data sets, as a folder or a list of these. Raises ``Unprocessable``
-    naming what is not there."""
+    """Return the local files of the parameters, by parameter.
+
+    A parameter that is a file or directory is a path, or a CWL object with a path. A parameter that
+    is a data set is a folder, or a list of these.
+
+    Raises:
+        Unprocessable: Files cannot be taken. The findings name them.
+    """
     whole = plan.dataset_parameters
     named = {
         name: _given_of(params.get(name), whole=name in whole)
@@ -52,8 +59,11 @@ def local_files(plan: Plan, params: Mapping[str, Any]) -> dict[str, list[InputEn
 
 
 def dataset_entries(plan: Plan, value: Any) -> list[InputEntry]:
-    """Of the data set, where a job order names it: ``value`` as that of a list of files. Raises
-    ``Unprocessable``."""
+    """Return the entries of a data set that a job order names as a list of files.
+
+    Raises:
+        Unprocessable: The value is something else, or a file cannot be taken.
+    """
     given = _given_of(value, whole=True)
     if not given:
         raise Unprocessable(
@@ -64,7 +74,11 @@ def dataset_entries(plan: Plan, value: Any) -> list[InputEntry]:
 
 
 def _entries(name: str, given: Sequence["_Given"], wanted: DataEntries) -> list[InputEntry]:
-    """Raises ``Unprocessable`` naming the input."""
+    """Return the entries of an input.
+
+    Raises:
+        Unprocessable: A file cannot be taken. The message names the input.
+    """
     try:
         entries = entries_of_paths([path for path, _ in given], wanted)
         if any(beside for _, beside in given):
@@ -99,9 +113,16 @@ async def upload_parameter_files(
     group: str | None = None,
     undo: AsyncExitStack | None = None,
 ) -> dict[str, Any]:
-    """``params`` with the data sets of the files in their places; they are named after the data set
-    that goes ``beside`` them. ``group``: whose they are. ``undo``: gets the calls that take them
-    back."""
+    """Upload the files of parameters, and return the parameters with data sets in their places.
+
+    Args:
+        connection: The connection to the system.
+        params: The parameters.
+        files: The local files by parameter.
+        beside: The name of the chain's data set. The names of the new data sets begin with it.
+        group: The group that owns the new data sets.
+        undo: Receives the calls that delete the new data sets.
+    """
     values = dict(params)
     for name, entries in files.items():
         new = NewDataset(
@@ -117,18 +138,23 @@ async def upload_parameter_files(
 
 
 def value_of(dataset: str, entries: Sequence[InputEntry]) -> dict[str, Any]:
-    """What stands for a data set of these among the parameters."""
+    """Return the value of a parameter that stands for a data set of these entries."""
     first = entries[0]
     kind = first.value["class"] if isinstance(first, BundledEntry) else "File"
     return {"class": kind, "dataset": dataset, "retention": "delete"}
 
 
-#: A path, and what the CWL object with it names beside it.
+#: A path, and the secondary files that its CWL object names.
 _Given = tuple[Path, list[Path]]
 
 
 def _given_of(value: Any, *, whole: bool) -> list[_Given]:
-    """None where one of them is no path. ``whole``: there may be several, in a list."""
+    """Return the paths in a value, or none if a part of it is not a path.
+
+    Args:
+        value: The value of a parameter.
+        whole: Whether the value may be a list.
+    """
     given = value if whole and isinstance(value, list) else [value]
     found = [_one(each) for each in given]
     return [] if None in found else [each for each in found if each is not None]

@@ -1,4 +1,4 @@
-"""Results into a folder: a chain's outputs or the files of a data set, and a manifest of them."""
+"""Download of results: the outputs of a chain or the files of a data set, and a manifest."""
 
 import asyncio
 import json
@@ -26,8 +26,10 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A file written to the output folder: ``name`` is its path there. ``file``: of the catalogue,
-    or of what it was in. ``output``: of the workflow; empty where a data set alone was asked for.
+    """A file in the output folder.
+
+    ``name`` is its path there. ``file`` is the file of the catalogue that it is or was packed in.
+    ``output`` is the workflow output, and empty for files of a data set.
     """
 
     path: Path
@@ -40,7 +42,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Where everything goes. ``there``: files that are in the folder already, and right."""
+    """The files to write. ``there`` has the paths of existing files with the right content."""
 
     files: list[Output]
     bundles: list[tuple[ChainOutput, list[File]]]
@@ -54,12 +56,21 @@ async def fetch_results(
     *,
     force: bool = True,
 ) -> list[Output]:
-    """Writes the workflow's outputs into ``folder`` (verified), under the names their tools gave
-    them where those are unique; for what is no plain file see ``unpack_output``. What is there
-    already, and the same, is left as it is.
+    """Write the outputs of a workflow into a folder, and verify them.
 
-    Raises ``FilesExist`` where something else is, unless ``force``: before anything is written;
-    ``ServiceError``, ``StorageError``.
+    Files have the names that their tools gave them if these are unique. Outputs that are not plain
+    files are unpacked by ``unpack_output``. Existing files with the same content do not change.
+
+    Args:
+        connection: The connection to the system.
+        chain: The chain.
+        folder: The folder.
+        force: Whether to overwrite existing files with other content.
+
+    Raises:
+        FilesExist: Files with other content exist. Nothing was written.
+        ServiceError: The system refuses a request or does not answer.
+        StorageError: A file cannot be fetched or unpacked.
     """
     outputs = await _outputs(connection, chain)
     found = [
@@ -96,7 +107,7 @@ async def _outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
     try:
         return (await connection.operator.outputs(chain.uid)).outputs
     except NotFound:
-        # The release before does not tell; its templates do.
+        # The previous release does not list outputs, but its templates do.
         template = await connection.operator.template(
             chain.template, version=chain.template_version
         )
@@ -120,9 +131,11 @@ async def fetch_dataset(
     *,
     force: bool,
 ) -> list[Output]:
-    """Writes all files of a data set, under their own names where those are all different, else
-    under those of the catalogue. The rest as ``fetch_results``; what is no plain file stays the
-    bundle that it is."""
+    """Write all files of a data set into a folder, and verify them.
+
+    Files have their own names if these are all different, and otherwise those of the catalogue.
+    Bundles are not unpacked. Everything else is as in ``fetch_results``.
+    """
     found = [file async for file in connection.operator.all_files(dataset.uid)]
     counts = Counter([MANIFEST, *(own_name(file.name) for file in found)])
     clash = any(count > 1 for count in counts.values())
@@ -138,8 +151,10 @@ async def fetch_dataset(
 async def fetch_partial(
     connection: Connection, found: PartialOutputs, folder: Path, *, force: bool
 ) -> list[Output]:
-    """Writes what is there of a chain, in a folder for each step and port. The rest as
-    ``fetch_dataset``."""
+    """Write what the steps of a chain made and still exists, with a folder for each step and port.
+
+    Everything else is as in ``fetch_dataset``.
+    """
     files: list[Output] = []
     for part in found.outputs:
         if part.dataset is None or not part.readable:
@@ -154,8 +169,10 @@ async def fetch_partial(
 
 
 def _apart(wanted: Sequence[str], seqs: Sequence[int], reserved: Sequence[str]) -> list[str]:
-    """A name for each file that nothing else has; those that are wanted twice, or reserved, get
-    their number in front."""
+    """Return a different name for each file.
+
+    Files with the same or a reserved name get their number as a prefix.
+    """
     counts = Counter([*reserved, *wanted])
     taken, names = set(counts), list[str]()
     for name, seq in zip(wanted, seqs, strict=True):
@@ -239,9 +256,11 @@ def write_manifest(
     chain: Chain,
     failed: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
-    """``manifest.json``: name, size, sha256 and origin of every output, in order, and what of the
-    data set is not among them as its jobs failed; the template has no version where the run brought
-    it."""
+    """Write ``manifest.json``: name, size, SHA-256 and origin of each output, in order.
+
+    It also lists the failed jobs, whose results are missing. The template has no version if it came
+    with the run.
+    """
     return _write_manifest(folder, _about(chain, failed), outputs)
 
 
@@ -262,8 +281,10 @@ def write_partial_manifest(
     found: PartialOutputs,
     failed: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
-    """The same of what there is of a chain; with how the chain and its steps ended, and what is
-    missing, and why."""
+    """Write the manifest of an incomplete chain.
+
+    It also says how the chain and its steps ended, and what is missing and why.
+    """
     chain = found.chain
     about = _about(chain, failed) | {
         "partial": True,
@@ -282,7 +303,7 @@ def write_partial_manifest(
 
 
 def write_dataset_manifest(folder: Path, outputs: Sequence[Output], *, dataset: Dataset) -> Path:
-    """The same of a data set, with its metadata."""
+    """Write the manifest of a data set, with its metadata."""
     about = {
         "dataset": {
             "uid": str(dataset.uid),
@@ -295,8 +316,17 @@ def write_dataset_manifest(folder: Path, outputs: Sequence[Output], *, dataset: 
 
 
 def require_own_manifest(folder: Path, key: str, uid: str, *, force: bool) -> None:
-    """Raises ``FilesExist`` where a manifest is there that is of something else than the chain
-    (``key`` chain) or data set."""
+    """Check that an existing manifest belongs to this chain or data set.
+
+    Args:
+        folder: The folder of the manifest.
+        key: ``chain`` or ``dataset``.
+        uid: The uid of the chain or data set.
+        force: Whether to overwrite any manifest.
+
+    Raises:
+        FilesExist: The manifest belongs to something else.
+    """
     path = folder / MANIFEST
     if force or not path.exists():
         return

@@ -1,4 +1,4 @@
-"""Local files become a data set of the system, and are taken back where it is not needed."""
+"""Upload of local files as a data set, and deletion of a data set that is not needed."""
 
 import asyncio
 import contextlib
@@ -28,8 +28,8 @@ from sluice.contracts.quotas import HolderKind, Quantity, Quota, QuotaHolder, Qu
 from sluice.contracts.states import DatasetState
 from sluice.visible_text import quoted, shown_path
 
-#: Bytes of a file that is registered as soon as it is copied, and files that are together: what is
-#: registered goes with its data set, should we be killed.
+#: A file of so many bytes is registered at once, and others in batches of so many files. Registered
+#: files are deleted with their data set if this process is killed.
 _LARGE, _TOGETHER = 1 << 20, 500
 
 
@@ -39,12 +39,15 @@ async def upload_files(
     *,
     dataset: NewDataset,
 ) -> Dataset:
-    """Copies the files (and bundles of what is no plain file) to an input storage, registers them
-    in their order, closes the data set. Where that fails, or is interrupted, what was begun is
-    removed.
+    """Copy files and bundles to an input storage, register them in order, and close the data set.
 
-    Raises ``Conflict`` where there is a closed data set of this name, ``Unprocessable`` for names
-    that files cannot have, ``NotAvailable`` where no input storage has room for them."""
+    If this fails or is interrupted, everything that it created is removed.
+
+    Raises:
+        Conflict: A closed data set has this name, or a quota does not suffice.
+        Unprocessable: A file has an unsuitable name, or cannot be copied.
+        NotAvailable: No input storage has enough room.
+    """
     names = _unique_names(files)
     if wrong := [
         Finding(message=f"{quoted(name)}: {why}")
@@ -86,7 +89,7 @@ async def upload_files(
 async def _make_dataset(
     connection: Connection, dataset: NewDataset, folder: str
 ) -> tuple[Dataset, bool]:
-    """Register the data set as a copy, or plainly where the DMS of the release before answers."""
+    """Register a data set as a copy, or without this mark at a DMS of the previous release."""
     new = dataset.model_copy(update={"url": folder})
     try:
         return await connection.dms.make_dataset(new.model_copy(update={"copied": True}))
@@ -99,12 +102,16 @@ async def _make_dataset(
 async def _require_room(
     connection: Connection, files: Sequence[InputEntry], dataset: NewDataset
 ) -> None:
-    """Before anything is begun: a name is given once. Raises ``Conflict``."""
+    """Check the quotas before anything is created, because a name can be used only once.
+
+    Raises:
+        Conflict: A quota does not suffice.
+    """
     try:
         me = await connection.operator.me()
         own = await connection.operator.person_quotas(me.name)
         listed = (await connection.operator.groups()).groups
-    except ServiceError:  # whoever counts does not answer, and looks at it later
+    except ServiceError:  # the services check the quotas again
         return
     group, groups = dataset.group or next(iter(me.groups), EVERYONE), {e.name: e for e in listed}
     holders: list[tuple[QuotaHolder, Quotas]] = [(QuotaHolder(HolderKind.PERSON, me.name), own)]
@@ -122,15 +129,14 @@ async def _require_room(
 
 
 async def empty_dataset(connection: Connection, dataset: NewDataset) -> Dataset:
-    """What stands for the data set where a workflow takes none: closed, and on no storage."""
+    """Create the placeholder for a workflow without data set: closed, and on no storage."""
     registered = await connection.dms.register_dataset(dataset)
     await connection.own(registered.uid)
     return await connection.dms.close_dataset(registered.uid, files=0)
 
 
 async def take_dataset_back(connection: Connection, dataset: Dataset) -> None:
-    """Deletes a data set that was brought in for a chain that is not to be. Says so where that
-    cannot be."""
+    """Delete the data set of a chain that was not created, or print why that fails."""
     try:
         await connection.operator.delete_dataset(dataset.uid)
     except ServiceError as error:
@@ -138,12 +144,17 @@ async def take_dataset_back(connection: Connection, dataset: Dataset) -> None:
 
 
 class _Canceled(Exception):
-    """Nobody waits for the copy any more."""
+    """The upload was canceled."""
 
 
 async def _put_unless_canceled(entry: InputEntry, url: str) -> storage.Stored:
-    """When this is canceled the copying ends too, before anything else happens: nothing of it
-    stays."""
+    """Copy an entry to a storage.
+
+    If the caller is canceled, the copy ends before anything else happens, and nothing of it stays.
+
+    Raises:
+        Unprocessable: The entry cannot be copied.
+    """
     canceled = threading.Event()
 
     def check() -> None:
@@ -164,7 +175,10 @@ async def _put_unless_canceled(entry: InputEntry, url: str) -> storage.Stored:
 
 
 def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.Stored) -> NewFile:
-    """Of files of one name it is kept where each of them lay; of all, when they were modified."""
+    """Return the request that registers a file, with its time of modification.
+
+    Of files with the same name, it has the complete paths.
+    """
     name, found = url.rsplit("/", 1)[1], original(entry)
     source = found.name if name == entry.name else str(found)
     modified = datetime.fromtimestamp(found.stat().st_mtime, UTC)
@@ -180,13 +194,21 @@ def _new_file(seq: int, entry: InputEntry, url: str, stored: storage.Stored) -> 
 
 def _remove_files(urls: Sequence[str]) -> None:
     for url in urls:
-        with contextlib.suppress(
-            storage.StorageError
-        ):  # the error that led here is the one to tell
+        with contextlib.suppress(storage.StorageError):  # the first error is the one to report
             storage.remove(url)
 
 
 def stored_entry(entry: InputEntry, url: str, check: Callable[[], None]) -> storage.Stored:
+    """Copy a file, or the bundle of an entry, to a storage.
+
+    Args:
+        entry: The entry.
+        url: The target.
+        check: A function that is called during the copy, and may end it by an exception.
+
+    Raises:
+        Unprocessable: The entry cannot be packed.
+    """
     if isinstance(entry, Path):
         return storage.put(entry, url, check=check)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,1 +1,1 @@
-"""Following what the system does: chains, the reasons why they wait, the logs of jobs."""
+"""Observation of chains: their progress, the reasons why they wait, and the logs of jobs."""

@@ -1,4 +1,4 @@
-"""A chain, followed from its data set to its end."""
+"""Observation of a chain until its end."""
 
 import asyncio
 import time
@@ -14,13 +14,16 @@ from sluice.contracts.problems import NotAvailable
 from sluice.contracts.states import JobState
 from sluice.contracts.tasks import Job
 
-#: Seconds between two looks at a chain: few at first, each time by a factor more, up to the
-#: longest.
+#: Seconds between two checks of a chain: at first, at most, and the factor of their growth.
 FIRST_LOOK, LONGEST_LOOK, LOOKS_GROW = 0.05, 0.5, 1.3
 
 
 async def chain_of(connection: Connection, dataset_uid: UUID) -> Chain:
-    """The chain that the intake makes for a data set; ``TimeoutError`` when none does."""
+    """Return the chain that the intake creates for a data set.
+
+    Raises:
+        TimeoutError: No template took the data set within 30 seconds.
+    """
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         for chain in (await connection.operator.chains(limit=5)).chains:
@@ -38,15 +41,15 @@ async def follow_chain(
     on_wait: OnWait | None = None,
     for_nodes: bool = False,
 ) -> Chain:
-    """Look at the chain until it has ended.
+    """Observe a chain until it has ended.
 
     Args:
-        connection: To the system.
-        chain: As it was last seen.
-        on_look: Gets the chain and its tasks with their counts at each look.
-        on_wait: Gets a step of which no job has been at work for a while, or the upload that does
-            not go on, with the reason, whenever that changes.
-        for_nodes: Wait also where no node has what a step needs, until one comes.
+        connection: The connection to the system.
+        chain: The chain in its last known state.
+        on_look: Receives the chain and its tasks with their counts at each check.
+        on_wait: Receives the name of a step that had no running job for a while, or of a stalled
+            upload, and the reason, whenever the reason changes.
+        for_nodes: Whether to wait for a suitable node if there is none.
 
     Raises:
         StepNeverFits: No node has what a step needs, and none can be launched that has.
@@ -63,7 +66,7 @@ async def follow_chain(
             waits.look_at_starts(chain)
             waits.look_at_upload(chain)
         except NotAvailable:
-            pass  # an outage of the system; what it does is not lost, look again
+            pass  # an outage of the system does not lose its work
         if chain.state.final:
             return chain
         looks += 1
@@ -73,7 +76,7 @@ async def follow_chain(
 
 
 async def failed_jobs(connection: Connection, tasks: Sequence[ChainTask]) -> list[tuple[str, Job]]:
-    """(step, job) of every failed job."""
+    """Return all failed jobs with their steps."""
     found: list[tuple[str, Job]] = []
     for task in tasks:
         if task.jobs is not None and task.jobs.failed:
@@ -83,7 +86,7 @@ async def failed_jobs(connection: Connection, tasks: Sequence[ChainTask]) -> lis
 
 
 def failures_json(failed: Sequence[tuple[str, Job]]) -> list[dict[str, Any]]:
-    """What ``failed_jobs`` found, for scripts."""
+    """Return failed jobs as JSON, for scripts."""
     return [
         {
             "step": step,

@@ -1,4 +1,4 @@
-"""`sluice job logs -f`: what a job writes, while it writes it."""
+"""The output of a job while it runs (`sluice job logs -f`)."""
 
 import asyncio
 import re
@@ -10,7 +10,7 @@ from sluice.contracts.logs import FollowedLog
 from sluice.contracts.problems import NotFound
 from sluice.contracts.states import JobState
 
-#: Seconds between two looks.
+#: Seconds between two requests.
 _PAUSE = 1.0
 
 _STREAMS = ("stdout", "stderr")
@@ -19,15 +19,18 @@ _LEFT_OUT = re.compile("\n… [0-9]+ bytes left out …\n".encode())
 
 @dataclass(slots=True)
 class Follower:
-    """What of an attempt's streams has been told. ``tell`` gets what is new, in order."""
+    """The parts of an attempt's streams that ``tell`` has received, in order."""
 
     tell: Callable[[bytes], None]
     attempt: int = 0
     seen: dict[str, int] = field(default_factory=dict)
 
     def take(self, found: FollowedLog) -> None:
-        """Another attempt begins anew; so does a stream that has become shorter, as in a job that
-        runs its tool several times."""
+        """Pass on what is new.
+
+        A new attempt begins at its start. So does a stream that has become shorter, as in a job that
+        runs its tool several times.
+        """
         if found.attempt != self.attempt:
             self.attempt, self.seen = found.attempt, {}
         for name, stream in found.streams.items():
@@ -42,8 +45,10 @@ class Follower:
 
 
 def rest_of(log: bytes, seen: Mapping[str, int]) -> list[bytes]:
-    """Of a log what comes behind what was seen of each stream; of a stream that it has not whole,
-    what comes behind the gap."""
+    """Return what follows in a log after the seen part of each stream.
+
+    If the log has a gap before the end of a seen part, the result begins at the gap.
+    """
     rest, place = [], 0
     marks = {name: f"\n--- {name} ---\n".encode() for name in _STREAMS}
     for number, name in enumerate(_STREAMS):
@@ -60,8 +65,12 @@ def rest_of(log: bytes, seen: Mapping[str, int]) -> list[bytes]:
 
 
 async def follow(connection: Connection, number: int, tell: Callable[[bytes], None]) -> JobState:
-    """Until the job has ended or waits for a person; gives how. Raises ``NotFound``,
-    ``NotAvailable``."""
+    """Pass on the output of a job until it has ended or waits for a person, and return its state.
+
+    Raises:
+        NotFound: There is no such job.
+        NotAvailable: The system does not answer.
+    """
     follower = Follower(tell)
     while True:
         found = await connection.operator.live_log(number)

@@ -1,4 +1,4 @@
-"""A progress bar per step, fed by looks at the chain."""
+"""A progress bar for each step of a chain."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -28,8 +28,10 @@ _NOTES = {
 
 
 class StepBars:
-    """Context manager; ``label`` stands before the steps' names (to tell runs apart). Off a
-    terminal it draws once."""
+    """A context manager that shows the bars. Off a terminal, it draws them once.
+
+    ``label`` precedes the names of the steps to distinguish runs.
+    """
 
     def __init__(self, progress: Progress | None = None, *, label: str = "") -> None:
         self._own = progress is None
@@ -52,6 +54,7 @@ class StepBars:
             self._progress.stop()
 
     def show(self, chain: Chain, tasks: Sequence[ChainTask]) -> None:
+        """Update the bars for the current state of the chain."""
         jobs = {task.step: task.jobs for task in tasks}
         for step in chain.steps:
             counts = jobs.get(step.name)
@@ -70,6 +73,7 @@ class StepBars:
 
 
 def new_progress() -> Progress:
+    """Return a progress display on standard error."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=30),

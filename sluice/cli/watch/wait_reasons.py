@@ -1,4 +1,4 @@
-"""Why the jobs of a step that are ready are not at work."""
+"""The reasons why ready jobs of a step do not run."""
 
 import asyncio
 import time
@@ -11,25 +11,26 @@ from sluice.contracts.states import ChainState, StepState
 from sluice.embedded.readiness import read_pilots_down, read_refusal
 from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
-#: Step, or the upload; reason.
+#: Receives the name of a step, or the upload, and the reason.
 OnWait = Callable[[str, str], None]
 
-#: No step's name: it has a blank.
+#: A step cannot have this name, because of the spaces.
 _UPLOAD = "the upload"
 
 
 class StepNeverFits(OSError):
-    """No node that is there or can be launched will ever have what a step's jobs need, or no pilot
-    of the system starts."""
+    """No node exists or can be launched for a step, or no pilot of the system starts."""
 
     def __init__(self, step: str, reason: str) -> None:
         super().__init__(f"step {step} cannot run, for {reason}")
 
 
 class ChainWaits:
-    """Asks the system for the reason, and tells it when it is another one, whatever the numbers in
-    it. ``for_nodes``: also for nodes that are not there, and cannot be launched; otherwise raises
-    ``StepNeverFits``."""
+    """Reports why a chain waits, again only if the reason changes in more than its numbers.
+
+    With ``for_nodes``, it also waits for nodes that do not exist and cannot be launched. Otherwise,
+    ``StepNeverFits`` is raised.
+    """
 
     def __init__(self, connection: Connection, on_wait: OnWait | None, *, for_nodes: bool) -> None:
         self._connection = connection
@@ -39,6 +40,11 @@ class ChainWaits:
         self._told: dict[str, str] = {}
 
     async def look(self, tasks: Sequence[ChainTask]) -> None:
+        """Report the steps whose ready jobs have not run for a while.
+
+        Raises:
+            StepNeverFits: No node can ever run the jobs of a step.
+        """
         now = time.monotonic()
         for task in tasks if self._on_wait or not self._for_nodes else ():
             jobs = task.jobs
@@ -52,7 +58,7 @@ class ChainWaits:
                 await self._tell(task)
 
     def look_at_starts(self, chain: Chain) -> None:
-        """Tell of steps whose task cannot be made yet, for want of a storage for instance."""
+        """Report steps whose task cannot be created yet, for example without a storage."""
         for step in chain.steps:
             if step.state is not StepState.STARTING or not step.reason:
                 continue
@@ -61,6 +67,7 @@ class ChainWaits:
                 self._tell_anew(step.name, step.reason)
 
     def look_at_upload(self, chain: Chain) -> None:
+        """Report an upload of outputs that does not proceed."""
         if chain.state is not ChainState.UPLOADING or not chain.reason:
             self._since.pop(_UPLOAD, None)
             return
@@ -76,7 +83,7 @@ class ChainWaits:
             raise StepNeverFits(task.step, refusal)
         try:
             outlook = await self._connection.operator.outlook(task.task_uid)
-        except NotFound:  # the system is of the release before
+        except NotFound:  # the previous release cannot tell
             return
         if outlook.never:
             raise StepNeverFits(task.step, outlook.reason)
