@@ -1,2 +1,5 @@
-"""The commands: one module for each word that follows ``sluice``, and for each command too large to
-stand beside the others of its word."""
+"""The commands.
+
+There is a module for each word that follows ``sluice``, and for each command that is too large
+for the module of its word.
+"""

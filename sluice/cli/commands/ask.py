@@ -1,4 +1,4 @@
-"""`sluice ask …`"""
+"""The commands `sluice ask …`."""
 
 import sys
 from datetime import UTC, datetime
@@ -37,8 +37,11 @@ ReasonOption = Annotated[str, typer.Option(help="Why, for the others.")]
 @app.command("list")
 @with_system
 def list_steps(system: System) -> None:
-    """Steps that ask people now, or did within 30 days: items that wait, are decided, were given to
-    their chains; answers, and how long half of them took at most; browsers."""
+    """List the steps that ask people now, or asked people within the last 30 days.
+
+    For each step, it shows the items that wait, are decided or were given to their chains, the
+    answers, the median time of an answer in seconds, and the browsers.
+    """
     found = system.ask(lambda c: c.operator.asking_steps())
     if system.as_json:
         print_json(found)
@@ -69,8 +72,10 @@ def make_link(
     ] = False,
     group: GroupOption = None,
 ) -> None:
-    """Make a link to the page on which the step is answered. Its address is told this once: whoever
-    has it may answer."""
+    """Create a link to the page on which people answer a step.
+
+    The address is shown only once. Everyone who has it may answer.
+    """
 
     async def make(connection: Connection) -> AskLink:
         of = await find_asking(connection, template, step, group=group)
@@ -82,7 +87,7 @@ def make_link(
     if system.as_json:
         print_json(made)
     else:
-        typer.echo(made.url)  # never broken into lines
+        typer.echo(made.url)  # a long address stays on one line
 
 
 @app.command("links")
@@ -90,8 +95,11 @@ def make_link(
 def list_links(
     system: System, template: TemplateArgument, step: StepArgument, *, group: GroupOption = None
 ) -> None:
-    """List the links to the page of a step, the newest first, without their keys: how many browsers
-    came by each, how many votes they have on an item, and how many answers they gave."""
+    """List the links to the page of a step, the newest first, without their keys.
+
+    For each link, it shows how many browsers came by it, how many votes they have on an item, and
+    how many answers they gave.
+    """
 
     async def read(connection: Connection) -> list[AskLink]:
         of = await find_asking(connection, template, step, group=group)
@@ -122,7 +130,10 @@ def end_link(
     consent: Consent,
     link: Annotated[str, typer.Argument(metavar="LINK", help="Its uid, or the uid's beginning.")],
 ) -> None:
-    """End a link: browsers that came by it are not let in any more; what they answered counts."""
+    """End a link, so that browsers that came by it are not let in any more.
+
+    The answers that they gave still count.
+    """
     uid = system.ask(lambda c: find_link(c, link))
     consent.require(f"end link {uid}: nobody is let in by it any more")
     system.ask(lambda c: c.operator.end_ask_link(uid))
@@ -134,10 +145,13 @@ def end_link(
 def list_devices(
     system: System, template: TemplateArgument, step: StepArgument, *, group: GroupOption = None
 ) -> None:
-    """Browsers that answered a step, those first that seem to answer without looking: how many
-    answers were right where these are known (gold), how many agree with the others', how long half
-    of them took at most, and the score, above whose limit they are excluded by themselves. "link":
-    by which a browser came; "same vote": other browsers that share its vote on an item."""
+    """List the browsers that answered a step, and first those that seem to answer without looking.
+
+    For each browser, it shows how many answers to gold items were right, how many answers agree
+    with those of others, the median time of an answer in seconds, and the score. A browser whose
+    score exceeds its limit is excluded automatically. "link" is the link that the browser came by.
+    "same vote" is the number of other browsers that share its vote on an item.
+    """
 
     async def read(connection: Connection) -> list[AskDevice]:
         of = await find_asking(connection, template, step, group=group)
@@ -169,8 +183,10 @@ def list_devices(
 def exclude(
     system: System, consent: Consent, browser: BrowserArgument, *, reason: ReasonOption = ""
 ) -> None:
-    """Take back all that a browser answered: it counts no more, and what too few others agree on is
-    asked again. What its chain has been given stays."""
+    """Exclude a browser and revoke all its answers, which no longer count.
+
+    Items on which too few others agree are asked again. What a chain has been given stays.
+    """
     uid = system.ask(lambda c: find_device(c, browser))
     consent.require(f"take back all that browser {uid} answered")
     _set(system, str(uid), DeviceState.EXCLUDED, reason)
@@ -179,7 +195,7 @@ def exclude(
 @app.command("admit")
 @with_system
 def admit(system: System, browser: BrowserArgument, *, reason: ReasonOption = "") -> None:
-    """Have a browser's answers count again, and keep it from being excluded by itself."""
+    """Let the answers of a browser count again, and never exclude it automatically."""
     _set(system, browser, DeviceState.COUNTED, reason)
 
 
@@ -200,8 +216,11 @@ def _set(system: System, browser: str, standing: DeviceState, reason: str) -> No
 def export(
     system: System, template: TemplateArgument, step: StepArgument, *, group: GroupOption = None
 ) -> None:
-    """Every answer to a step as JSON lines, those that do not count among them: item, answer,
-    browser, when, how long it took, what was decided."""
+    """Print all answers to a step as JSON lines, including those that do not count.
+
+    Each line has the item, the answer, the browser, the time, how long the answer took, and what
+    was decided.
+    """
 
     async def write(connection: Connection) -> None:
         of = await find_asking(connection, template, step, group=group)

@@ -1,4 +1,4 @@
-"""`sluice asset …`"""
+"""The commands `sluice asset …`."""
 
 from functools import partial
 from pathlib import Path
@@ -59,8 +59,11 @@ def put(
     ] = False,
     group: GroupOption = None,
 ) -> None:
-    """Store files as the next version of an asset, which new chains get; the same files are the
-    same version. After an interruption the same command goes on."""
+    """Store files as the next version of an asset, which new chains get.
+
+    If a version has the same files, no new one is stored. After an interruption, the same command
+    continues.
+    """
     files = plain_errors(lambda: files_of(paths))
     new = None if check is None else plain_errors(partial(read_check, check))
     asked = new or (None if no_check else system.ask(partial(_check_of, name=name)))
@@ -82,7 +85,7 @@ def put(
 
 
 async def _check_of(connection: Connection, *, name: str) -> AssetCheck | None:
-    """That was kept with the newest version."""
+    """Return the check that was stored with the newest version."""
     try:
         newest = (await connection.operator.asset(name)).newest
     except NotFound:
@@ -93,7 +96,7 @@ async def _check_of(connection: Connection, *, name: str) -> AssetCheck | None:
 @app.command("list")
 @with_system
 def list_assets(system: System) -> None:
-    """Assets with the version that new chains get."""
+    """List assets, with the version that new chains get."""
     assets = system.ask(lambda c: c.operator.assets()).assets
     if system.as_json:
         print_json(assets)
@@ -108,7 +111,10 @@ def list_assets(system: System) -> None:
 @app.command("show")
 @with_system
 def show(system: System, asset: VersionArgument) -> None:
-    """The history of an asset, and who was given which version; with a version, its files."""
+    """Show the history of an asset, and the chains that got each version.
+
+    With a version, show only this version, and its files.
+    """
     ref = _ref(asset)
 
     async def read(connection: Connection) -> AssetUses:
@@ -156,8 +162,10 @@ def get(
         "out"
     ),
 ) -> None:
-    """Copy the files of a version, by default the newest, into a folder, each checked against its
-    checksum; what is there is replaced."""
+    """Copy the files of a version into a folder, and verify their checksums.
+
+    The default is the newest version. Existing files are replaced.
+    """
     ref = _ref(asset)
 
     async def fetch(connection: Connection) -> list[Path]:
@@ -181,7 +189,10 @@ def get(
 @with_system
 @with_consent
 def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
-    """Take a version back, or all: no new chain gets it. Its files go when no chain needs them."""
+    """Withdraw a version of an asset, or all of them, so that no new chain gets it.
+
+    Its files are deleted when no chain needs them.
+    """
     ref = _ref(asset)
     versions = "all versions" if ref.version is None else f"version {ref.version}"
     known = system.ask(lambda c: c.operator.asset(ref.name))
@@ -203,7 +214,11 @@ def remove(system: System, consent: Consent, asset: VersionArgument) -> None:
 
 
 def _require_there(known: Asset, ref: AssetRef) -> None:
-    """Check that an asset has something left to take back; raises ``NotFound``."""
+    """Check that an asset has something left to withdraw.
+
+    Raises:
+        NotFound: It has no version left, or not this one.
+    """
     left = {each.version for each in known.versions if each.removed_at is None}
     if not left or ref.version not in {None, *left}:
         which = "version" if ref.version is None else f"version {ref.version}"
@@ -214,7 +229,7 @@ def _require_there(known: Asset, ref: AssetRef) -> None:
 
 
 def _ref(text: str) -> AssetRef:
-    """Ends the command where it names none."""
+    """Return the asset and the version that a text names, or end the command."""
 
     def read() -> AssetRef:
         try:
@@ -229,7 +244,11 @@ def _ref(text: str) -> AssetRef:
 
 
 def _version(asset: Asset, ref: AssetRef) -> AssetVersion:
-    """Raises ``NotFound``."""
+    """Return the version that a reference means.
+
+    Raises:
+        NotFound: There is no such version, or its files were deleted.
+    """
     found = asset.newest if ref.version is None else asset.version(ref.version)
     if found is None:
         raise NotFound(
@@ -269,7 +288,7 @@ def _use_row(use: AssetUse) -> tuple[object, ...]:
 
 
 def chain_text(chain: Chain) -> str:
-    """Return which chain was given an asset, with its state and the reason."""
+    """Return a line on a chain that got an asset, with its state and the reason."""
     reason = f": {chain.reason}" if chain.reason else ""
     return (
         f"chain {chain.uid}, {chain.dataset_name} through {chain.template}, {chain.outcome}{reason}"
@@ -277,6 +296,7 @@ def chain_text(chain: Chain) -> str:
 
 
 def state_of(version: AssetVersion) -> str:
+    """Return the state of a version in words."""
     if version.deleted_at is not None:
         return "deleted"
     return "given" if version.removed_at is None else "taken back"

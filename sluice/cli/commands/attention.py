@@ -1,4 +1,4 @@
-"""`sluice attention …`"""
+"""The commands `sluice attention …`."""
 
 import getpass
 from typing import Annotated
@@ -20,7 +20,7 @@ app = typer.Typer(no_args_is_help=True, help="What needs a person, and who has s
 IdsArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[ID]…", help="As `attention list` names them.")
 ]
-#: Notices in one answer.
+#: The maximum number of notices in an answer.
 _MOST = 1000
 
 
@@ -31,8 +31,10 @@ def list_notices(
     *,
     limit: Annotated[int, typer.Option(min=1, max=_MOST)] = 100,
 ) -> None:
-    """What needs a person, errors first. What has an id stays until it is acknowledged, the rest
-    until its cause has gone."""
+    """List what needs a person, errors first.
+
+    A notice with an id stays until it is acknowledged, and any other until its cause is gone.
+    """
     found = system.ask(lambda c: c.operator.attention(limit=limit))
     if system.as_json:
         print_json(found)
@@ -60,8 +62,11 @@ def acknowledge(
         str | None, typer.Option(help="Who has seen it. Default: your user name.")
     ] = None,
 ) -> None:
-    """Say that you have seen something: it needs attention no more, and shows your name and the
-    time. What failed jobs of a finished chain have read is given up with its notice."""
+    """Acknowledge notices: they need no attention any more, and show your name and the time.
+
+    After the failed jobs of a finished chain are acknowledged, the files that only they kept are
+    deleted.
+    """
     if bool(ids) is everything:
         raise typer.BadParameter("name notices by their ids, or give --all")
     who = _who(by)
@@ -84,8 +89,13 @@ def _who(by: str | None) -> Acknowledge:
 
 
 async def _acknowledge(connection: Connection, ids: list[str], who: Acknowledge) -> list[str]:
-    """Raises ``Unprocessable`` for what is no id before anything is acknowledged; ``NotFound``,
-    ``Conflict`` after."""
+    """Acknowledge notices by their ids.
+
+    Raises:
+        Unprocessable: A text is not an id. Nothing was acknowledged.
+        NotFound: The subject of a notice does not exist. The others were acknowledged.
+        Conflict: A notice cannot be acknowledged. The others were acknowledged.
+    """
     subjects = [Notice.subject_of(notice) for notice in ids]
     if wrong := [notice for notice, subject in zip(ids, subjects, strict=True) if subject is None]:
         findings = [
@@ -111,9 +121,11 @@ async def _each(
 
 
 async def _acknowledge_all(connection: Connection, who: Acknowledge) -> list[str]:
-    """Acknowledge page after page, until no new notice comes.
+    """Acknowledge page after page, until there is no new notice.
 
-    What needs nobody any more is passed over, and so are notices whose end deletes data."""
+    Notices that need nobody any more are skipped, and so are those whose acknowledgement deletes
+    data.
+    """
     tried: set[str] = set()
     done: list[str] = []
     while True:

@@ -1,4 +1,4 @@
-"""`sluice audit …`"""
+"""The commands `sluice audit …`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -15,7 +15,7 @@ from sluice.contracts.audit import AuditEntry, AuditPage
 
 app = typer.Typer(no_args_is_help=True, help="Who did what: requests that change something.")
 
-#: Entries of one request of an export.
+#: The number of entries in one request of an export.
 _PAGE = 500
 
 WhoOption = Annotated[str | None, typer.Option(help="Of this person alone.")]
@@ -47,7 +47,7 @@ def list_entries(  # noqa: PLR0913 - a command's options, each by its name
         str | None, typer.Option(help="Go on where the list before ended, as it says.")
     ] = None,
 ) -> None:
-    """What people did, the newest first, and what came of it."""
+    """List audit events, the newest first, with their outcomes."""
     page = system.ask(
         lambda c: c.operator.audit(
             who=who, what=what, object=object, since=_since(since, days), after=after, limit=limit
@@ -75,7 +75,7 @@ def export(
     since: SinceOption = None,
     days: DaysOption = None,
 ) -> None:
-    """The same as JSON lines, all of it, for keeping elsewhere."""
+    """Print all audit events as JSON lines, to keep them elsewhere."""
 
     async def write(connection: Connection) -> None:
         filters = {"who": who, "what": what, "object": object, "since": _since(since, days)}
@@ -101,11 +101,13 @@ async def _pages(
 @app.command("verify")
 @with_system
 def verify(system: System) -> None:
-    """Look whether what was noted is what is there: every row is chained to the one before. Exits 1
-    where it is not.
+    """Check that the audit log was not changed: every row is chained to the one before.
 
-    Whoever can write to a database can write all of it anew: compare the heads with those of the
-    services' logs (`audit.chained`)."""
+    Exits with status 1 if it was changed.
+
+    Anyone who can write to a database can rewrite all of it. Compare the heads with those in the
+    logs of the services (`audit.chained`).
+    """
     found = system.ask(lambda c: c.operator.audit_verdicts())
     if system.as_json:
         print_json(found)

@@ -1,4 +1,4 @@
-"""`sluice chain …`"""
+"""The commands `sluice chain …`."""
 
 import secrets
 from contextlib import AsyncExitStack
@@ -45,9 +45,9 @@ app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a t
 app.command("watch")(watch)
 app.command("get")(get_chain)
 
-#: A data set and a template.
+#: The number of names if there are a data set and a template.
 _BOTH = 2
-#: Exit code of a command that asks for what there is already.
+#: The exit status if the requested chain exists already.
 REPEATED = 3
 
 
@@ -76,12 +76,12 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     after: AfterOption = None,
 ) -> None:
-    """List chains, the newest first; a chain has to pass all filters that are given.
+    """List chains, the newest first. A chain must pass all given filters.
 
-    A chain that finished although jobs of it failed is shown as incomplete; `--state incomplete`
-    lists these alone, `--state finished` lists them too.
+    A chain that finished although some of its jobs failed is shown as incomplete. `--state
+    incomplete` lists only these chains, and `--state finished` includes them.
     """
-    key_values(meta or [], option="--meta")  # refused before a system is asked
+    key_values(meta or [], option="--meta")  # wrong filters are refused before any request
     filters = ChainFilters(state=state, template=template, owner=owner, meta=meta)
     page = system.ask(lambda c: c.operator.chains(name=name, after=after, limit=limit, **filters))
     if system.as_json:
@@ -103,7 +103,7 @@ def show(
     system: System,
     chain: ChainArgument,
 ) -> None:
-    """A chain with its steps and data sets."""
+    """Show a chain with its steps and data sets."""
     uid = the_chain(system, chain)
     found = system.ask(lambda c: c.operator.chain(uid))
     if system.as_json:
@@ -166,12 +166,13 @@ def start(
     job: JobOption = None,
     rank: RankOption = 0.0,
 ) -> None:
-    """Ask for a data set to be carried through a template, whatever the template's rules match; or,
-    where the template takes none, for a chain of parameters alone.
+    """Start a chain for a data set and a template, whether or not the template's rules match.
 
-    There is one chain for each data set, version of the template and parameters given (none: the
-    chain that starts by itself, or would). Asking for it again starts nothing: the command says so,
-    shows that chain, and ends with exit code 3.
+    If the template takes no data set, the chain has parameters only.
+
+    There is one chain for each data set, version of the template and parameters. Without
+    parameters, it is the chain that starts automatically, or would. If the chain exists, nothing is
+    started: the command says so, shows the chain, and exits with status 3.
     """
     if len(named) > _BOTH:
         raise typer.BadParameter(f"a data set and a template, not {len(named)} names")
@@ -230,15 +231,17 @@ def rerun(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
 ) -> None:
-    """Run a chain that is over again, as a new one, with the same version of its template.
+    """Run a chain that has ended again, as a new chain with the same version of its template.
 
-    Without options: the steps that did not finish and what depends on them; of a chain that
-    finished, everything, or with --param what that changes. What is still there of the other steps
-    is taken over, and what was deleted meanwhile is made again, as far back as needed. A step whose
-    result is the workflow's, and not on the output storage yet, runs again as well: a map takes
-    over its jobs that finished, a merge, a batch or a single job is done anew. It is said
-    beforehand which steps run; where something cannot be had any more nothing is started (exit code
-    1).
+    Without options, the steps run that did not finish, and those that depend on them. Of a finished
+    chain, all steps run, or with --param those that it changes. Existing results of the other steps
+    are reused. Deleted results are made again, as far back as needed.
+
+    A step whose result is an output of the workflow, and not on the output storage yet, runs again
+    as well: a map reuses its finished jobs, and a merge, a batch or a single job starts again.
+
+    The command first shows which steps run. If something is not available any more, it starts
+    nothing and exits with status 1.
     """
     uid = the_chain(system, chain)
     values = key_values(params or [], option="--param")
@@ -279,8 +282,11 @@ def _print_plan(plan: RerunPlan) -> None:
 @app.command("rank")
 @with_system
 def rank(system: System, chain: ChainArgument, rank: float) -> None:
-    """Change the rank of a whole chain: it is added to the ranks of its steps, of those that run at
-    once, of the others when they start. A higher one runs earlier."""
+    """Change the rank of a whole chain, which is added to the ranks of its steps.
+
+    This takes effect at once for running steps, and for the others when they start. A higher rank
+    runs earlier.
+    """
     uid = the_chain(system, chain)
     found = system.ask(lambda c: c.operator.rank_chain(uid, rank))
     system.answer(
@@ -296,10 +302,12 @@ def cancel(
     consent: Consent,
     chain: ChainArgument,
 ) -> None:
-    """Cancel a chain and its running tasks. Its input stays; while it uploads, what of its output
-    is not safe yet is deleted."""
+    """Cancel a chain and its running tasks. Its input stays.
+
+    If the chain is uploading, the outputs that are not safe yet are deleted.
+    """
     meant = system.ask(lambda c: chain_called(c, chain))
-    if not meant.state.final:  # else the system refuses, and says why
+    if not meant.state.final:  # otherwise, the system refuses and says why
         work = "the work of its running jobs is lost"
         consent.require(f"cancel chain {chain_in_short(meant)}: {work}")
     found = system.ask(lambda c: c.operator.cancel_chain(meant.uid))
@@ -315,9 +323,11 @@ def discard(
     consent: Consent,
     chain: ChainArgument,
 ) -> None:
-    """Delete the data of a chain once it is over: its outputs, its logs except those of steps with
-    failed jobs, and its input as its template says. `chain delete` and `chain discard` are the
-    same command."""
+    """Delete the data of a chain once it has ended.
+
+    This deletes its outputs, its logs except those of steps with failed jobs, and its input as its
+    template says. `chain delete` and `chain discard` are the same command.
+    """
     meant = system.ask(lambda c: chain_called(c, chain))
     consent.require(
         f"delete the data of chain {chain_in_short(meant)}: its outputs, its logs except"
@@ -329,7 +339,7 @@ def discard(
 
 
 def _task(chain: Chain, step: ChainStep) -> str:
-    """What commands about tasks take."""
+    """Return the name of the task for commands about tasks."""
     return "" if step.task_uid is None else f"{chain.dataset_name}.{step.name}"
 
 

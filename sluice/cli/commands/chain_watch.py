@@ -1,5 +1,4 @@
-"""`sluice chain watch`, and what `sluice run` shares with it: following a chain, and saying how to
-go on without the command."""
+"""`sluice chain watch`, and the functions that `sluice run` shares with it."""
 
 import shlex
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from sluice.contracts.wording import in_parentheses
 from sluice.embedded.home import DEFAULT_HOME
 from sluice.termination import Terminated
 
-#: Failed jobs whose logs are named.
+#: The number of failed jobs whose logs are named.
 _LOGS_NAMED = 3
 
 
@@ -31,8 +30,10 @@ def watch(
     system: System,
     chain: ChainArgument,
 ) -> None:
-    """Follow a chain to its end. Ends with 1 where the chain failed or was canceled; Ctrl-C leaves
-    the chain alone."""
+    """Follow a chain to its end.
+
+    Exits with status 1 if the chain failed or was canceled. Ctrl-C does not affect the chain.
+    """
     uid = the_chain(system, chain)
     where = system_options(system)
     try:
@@ -70,7 +71,10 @@ async def _watch(
 async def follow_with_bars(
     connection: Connection, chain: Chain, *, quiet: bool, for_nodes: bool = True
 ) -> tuple[Chain, list[ChainTask]]:
-    """To its end, with a bar for each step unless ``quiet``; ``for_nodes`` as ``follow_chain``."""
+    """Follow a chain to its end, with a progress bar for each step unless ``quiet``.
+
+    ``for_nodes`` is passed to ``follow_chain``.
+    """
     latest: list[ChainTask] = []
     with StepBars() as progress:
 
@@ -96,7 +100,7 @@ def system_options(system: System) -> list[str]:
 
 
 def tell_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> None:
-    """Name each failed job with its step, and the commands that show the logs of the first few."""
+    """Print each failed job with its step, and the commands that show the first few logs."""
     for number, (step, job) in enumerate(failed):
         why = job.message or job.error_class or "no reason is known"
         err.print(f"  step {step}, job {job.id}{in_parentheses(job.inputs)}: {why}")
@@ -107,8 +111,14 @@ def tell_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> No
 def say_how_to_go_on(
     chain: UUID, system: System, *, folder: Path | None = None, ends_with_us: bool = False
 ) -> None:
-    """``folder``: for the results. ``ends_with_us``: the system was started for this command alone,
-    and stops with it."""
+    """Print the commands that follow a chain and fetch its results.
+
+    Args:
+        chain: The chain.
+        system: The system.
+        folder: The folder for the results.
+        ends_with_us: Whether the system was started for this command and stops with it.
+    """
     where = system_options(system)
     commands = [
         ["chain", "watch", str(chain)],

@@ -1,5 +1,7 @@
-"""`sluice cwl-runner` among the other commands; called by its name it starts without them (see
-``__main__``)."""
+"""`sluice cwl-runner` among the other commands.
+
+Usually, ``__main__`` runs it without them.
+"""
 
 from typing import Annotated
 
@@ -15,10 +17,12 @@ def cwl_runner(
         str | None, typer.Argument(help="File with its inputs, YAML or JSON.", metavar="[JOB]")
     ] = None,
 ) -> None:
-    """Run any CWL process on the system and print the output object, as other `cwl-runner`s do.
-    Options stand in front of the process: `--outdir DIR`, `--quiet`, `--url`, `--home`, and those
-    of cwltool. Exit status 0, 1 where it failed, 2 where the command is wrong, 33 where something
-    in the process is not supported."""
+    """Run any CWL process on the system, and print its output object like other `cwl-runner`s.
+
+    Options precede the process: `--outdir DIR`, `--quiet`, `--url`, `--home`, and those of cwltool.
+    The exit status is 0 on success, 1 if the process failed, 2 if the command is wrong, and 33 if
+    something in the process is not supported.
+    """
     from sluice.cwl_runner.command import main  # noqa: PLC0415 - a client alone reads no processes
 
     raise typer.Exit(main([process, *([order] if order is not None else []), *context.args]))

@@ -1,4 +1,4 @@
-"""`sluice dataset …`"""
+"""The commands `sluice dataset …`."""
 
 from functools import partial
 from pathlib import Path
@@ -59,8 +59,10 @@ def list_datasets(
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
     after: AfterOption = None,
 ) -> None:
-    """Data sets, the one registered last first; deleted ones, and those being deleted, only with
-    --state."""
+    """List data sets, the most recently registered first.
+
+    Data sets that are deleted or being deleted are listed only with --state.
+    """
     states = [known for known in DatasetState if known not in _GOING] if state is None else [state]
 
     async def question(connection: Connection) -> tuple[list[Dataset], str | None]:
@@ -89,7 +91,7 @@ def show(
     system: System,
     dataset: DatasetArgument,
 ) -> None:
-    """A data set with its metadata, and what it waits for."""
+    """Show a data set with its metadata, and what it waits for."""
     uid = the_dataset(system, dataset)
 
     async def read(
@@ -134,7 +136,7 @@ def files(
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 1000,
     after: AfterOption = None,
 ) -> None:
-    """The files of a data set, in order."""
+    """List the files of a data set, in order."""
     uid = the_dataset(system, dataset)
     page = system.ask(lambda c: c.operator.files(uid, after=after, limit=limit))
     if system.as_json:
@@ -178,8 +180,10 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
     order: OrderOption = EntryOrder.GIVEN,
     group: GroupOption = None,
 ) -> None:
-    """Copy files to an input storage as a new data set; the template that matches it takes it from
-    there."""
+    """Copy files to an input storage as a new data set.
+
+    The template that matches the data set takes it from there.
+    """
     values = key_values(meta or [], option="--meta")
     new = plain_errors(lambda: NewDataset(name=name, meta=values, run=run, group=group))
 
@@ -206,7 +210,7 @@ def share(
     *,
     group: GivenOption = None,
 ) -> None:
-    """Say which groups see a data set beside its own: these, and no others any more."""
+    """Set which groups see a data set besides its own. No other group sees it any more."""
     uid = the_dataset(system, dataset)
     wanted = plain_errors(lambda: Share(shared_with=groups or [], group=group))
     shared = system.ask(lambda c: c.operator.share_dataset(uid, wanted))
@@ -228,7 +232,7 @@ def close(
         ),
     ] = None,
 ) -> None:
-    """Say that a data set is complete, or correct how many files make it so."""
+    """Declare a data set complete, or correct the number of files that complete it."""
     uid = the_dataset(system, dataset)
 
     async def say(connection: Connection) -> tuple[Dataset, DatasetStatus]:
@@ -259,8 +263,11 @@ def delete(
         ),
     ] = False,
 ) -> None:
-    """Delete a data set and its files. Refused while a chain that has not ended needs it; the
-    chains are named."""
+    """Delete a data set and its files.
+
+    This is refused while a chain that has not ended needs the data set. The message names the
+    chains.
+    """
     meant = system.ask(lambda c: dataset_called(c, dataset))
     consent.require(
         f"delete data set {label(meant)} ({meant.uid}, {meant.state}):"
@@ -282,7 +289,7 @@ def resume(
     system: System,
     dataset: DatasetArgument,
 ) -> None:
-    """Try an upload or a deletion again that stopped and waits for a person."""
+    """Retry an upload or a deletion that stopped and waits for a person."""
     uid = the_dataset(system, dataset)
     found = system.ask(lambda c: c.dms.resume_dataset(uid))
     system.answer(found, f"{found.name}: {found.state.value}")

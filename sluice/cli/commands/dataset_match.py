@@ -1,4 +1,4 @@
-"""`sluice dataset unmatched`, `match`, `dismiss`: data sets that fitted no template."""
+"""`sluice dataset unmatched`, `match` and `dismiss`: data sets that match no template."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -23,7 +23,7 @@ def unmatched(
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
 ) -> None:
-    """Data sets that fitted no template, newest first, with the reason of each template."""
+    """List data sets that match no template, the newest first, with the reason of each template."""
 
     async def question(connection: Connection) -> tuple[UnmatchedList, list[Tie]]:
         listed = await connection.operator.unmatched(template=template, limit=limit)
@@ -58,8 +58,10 @@ def match(
     *,
     every: Annotated[bool, typer.Option("--all", help="All that are unmatched.")] = False,
 ) -> None:
-    """Match unmatched data sets again, after a template was added or changed. Exits 1 where one
-    still fits none."""
+    """Match unmatched data sets again, after a template was added or changed.
+
+    Exits with status 1 if one of the named data sets still matches no template.
+    """
     if every == bool(datasets):
         raise typer.BadParameter("give data sets, or --all")
     if every:
@@ -92,8 +94,10 @@ def dismiss(
     *,
     every: Annotated[bool, typer.Option("--all", help="All that are unmatched now.")] = False,
 ) -> None:
-    """Take a data set, or all, off the list of unmatched ones: somebody has seen to it. It stays
-    where it is, and nothing is deleted."""
+    """Remove a data set, or all, from the list of unmatched ones after somebody has seen to it.
+
+    The data set stays where it is. Nothing is deleted.
+    """
     if every == (dataset is not None):
         raise typer.BadParameter("give a data set, or --all")
     if dataset is None:
@@ -110,11 +114,13 @@ def dismiss(
 
 
 def rematched_text(found: RematchedAll) -> str:
+    """Return the result of matching all data sets again, as a sentence."""
     gone = f", {found.gone} were deleted meanwhile" if found.gone else ""
     return f"{found.matched} taken by a template, {found.left} still unmatched{gone}"
 
 
 def tie_text(tie: Tie) -> str:
+    """Return a warning about two templates of the same priority that match the same data sets."""
     sets = f"{counted(tie.datasets, 'data set')}, {tie.dataset_name} last"
     return (
         f"warning: templates {tie.template} and {tie.rival} have the same priority, {tie.priority},"
@@ -130,7 +136,7 @@ def _reasons(dataset: Unmatched) -> list[str]:
         f"{judged.template}: {judged.reason or 'would take it now'}"
         for judged in dataset.objections
     ]
-    # What the chain service refused is no template's objection.
+    # A refusal by the chain service is not an objection of a template.
     refused = (
         [dataset.reason, *(finding.message for finding in dataset.findings)]
         if dataset.findings

@@ -1,4 +1,4 @@
-"""`sluice detector-run …`: runs of a period of data taking, and their frames."""
+"""The commands `sluice detector-run …`, for runs of a period of data taking and their frames."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -75,14 +75,14 @@ def add_run(
 @app.command("end")
 @with_system
 def end_run(system: System, number: NumberArgument, at: AtOption = None) -> None:
-    """Say when a run ended."""
+    """Set when a run ended."""
     set_end(system, f"run {number}", lambda c: c.dms.end_run(number, at or datetime.now(UTC)))
 
 
 @app.command("reopen")
 @with_system
 def reopen_run(system: System, number: NumberArgument) -> None:
-    """Say that a run has not ended."""
+    """Declare that a run has not ended."""
     set_end(system, f"run {number}", lambda c: c.dms.end_run(number, None))
 
 

@@ -1,4 +1,4 @@
-"""`sluice doctor`: what this machine has, what it lacks, and what follows from it."""
+"""`sluice doctor`: what this machine has, what it lacks, and what follows from that."""
 
 import json
 import locale
@@ -25,9 +25,9 @@ from sluice.embedded.port import LOOPBACK, find_loopback
 from sluice.proxies import without_password
 from sluice.visible_text import quoted
 
-#: Bytes that a new system takes in its home folder, and below which a disk is told of.
+#: The bytes that a new system needs in its home folder, and those below which a note appears.
 _LEAST_DISK, _SMALL_DISK = 150 * 2**20, 2 * 2**30
-#: Open files of a process with which a system runs without being short of them.
+#: The number of open files of a process that suffices for a system.
 _OPEN_FILES = 1024
 _MIB = 2**20
 _PORT = 8080
@@ -35,16 +35,16 @@ _PROXIES = ("http_proxy", "https_proxy", "all_proxy")
 
 
 class Severity(StrEnum):
-    """What a finding means for Sluice."""
+    """The consequence of a finding for Sluice."""
 
     OK = "ok"
-    NOTE = "note"  #: works, with less
-    ERROR = "error"  #: does not work
+    NOTE = "note"  #: Works with restrictions.
+    ERROR = "error"  #: Does not work.
 
 
 @dataclass(frozen=True, slots=True)
 class MachineFinding:
-    """One line of the report. ``follows``: what it means, and what to do."""
+    """A line of the report. ``follows`` is what the finding means, and what to do."""
 
     subject: str
     severity: Severity
@@ -55,7 +55,8 @@ class MachineFinding:
 def doctor(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Show what this machine has for Sluice, what it lacks, and what follows from that.
 
-    Exits 1 only where Sluice cannot work."""
+    Exits with status 1 only if Sluice cannot work.
+    """
     findings = list(examine(home.expanduser()))
     works = all(finding.severity is not Severity.ERROR for finding in findings)
     if as_json:
@@ -69,7 +70,11 @@ def doctor(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
 
 
 def examine(home: Path) -> Iterator[MachineFinding]:
-    """Examine this machine. ``home``: the folder that the embedded system would have."""
+    """Examine this machine, and yield the findings.
+
+    Args:
+        home: The folder of the embedded system, which may not exist yet.
+    """
     yield _python()
     yield from _packages()
     yield _loopback()

@@ -1,4 +1,4 @@
-"""`sluice chain get` and `sluice dataset get`: results into a folder."""
+"""`sluice chain get` and `sluice dataset get`: download of results into a folder."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -43,11 +43,11 @@ def get_chain(
         ),
     ] = False,
 ) -> None:
-    """Copy the outputs of a chain that has finished into a folder, as `sluice run` does, each
-    checked against its checksum.
+    """Copy the outputs of a finished chain into a folder, like `sluice run`.
 
-    From their storage where it is mounted on this machine, else over HTTP. What is there already is
-    left as it is: after an interruption the same command goes on.
+    Every file is checked against its checksum. Files come from their storage if it is mounted on
+    this machine, and otherwise over HTTP. Existing files stay as they are, so the same command
+    continues after an interruption.
     """
     uid = the_chain(system, chain)
 
@@ -77,11 +77,10 @@ def get_dataset(
     folder: OutOption = Path("out"),
     force: ForceOption = False,
 ) -> None:
-    """Copy all files of a data set into a folder, each checked against its checksum; the rest as
-    `sluice chain get`.
+    """Copy all files of a data set into a folder, like `sluice chain get`.
 
-    Directories and other values that are no plain files stay bundles (tar); `sluice chain get`
-    unpacks them.
+    Every file is checked against its checksum. Directories and other values that are not plain
+    files stay bundles (tar), which `sluice chain get` unpacks.
     """
     uid = the_dataset(system, dataset)
 
@@ -104,7 +103,7 @@ def get_dataset(
 
 
 def _ask(system: System, question: Callable[[Connection], Awaitable[list[Output]]]) -> list[Output]:
-    """Copy files; a signal that ends the command says how to go on."""
+    """Copy files. If a signal ends the command, it says how to continue."""
     try:
         return system.ask(question)
     except Terminated as ended:
@@ -136,7 +135,11 @@ async def _failed(connection: Connection, chain: UUID) -> list[tuple[str, Job]]:
 
 
 def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
-    """Raises ``Conflict`` with what can be done instead."""
+    """Check that a chain has outputs to copy.
+
+    Raises:
+        Conflict: It has none. The message says what to do instead.
+    """
     if not chain.state.final:
         raise Conflict(
             f"the chain is {chain.state}: there are results when it has finished (sluice chain"

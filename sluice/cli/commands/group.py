@@ -1,4 +1,4 @@
-"""`sluice group …`"""
+"""The commands `sluice group …`."""
 
 from typing import Annotated
 
@@ -18,7 +18,7 @@ app = typer.Typer(
 @app.command("list")
 @with_system
 def list_groups(system: System) -> None:
-    """Groups that you are in: what they have, and what they may have."""
+    """List the groups that you are in, with their usage and their quotas."""
     found = system.ask(lambda c: c.operator.groups()).groups
     if system.as_json:
         print_json(found)
@@ -45,7 +45,7 @@ def set_group(
     files: Files = None,
     waiting: Waiting = None,
 ) -> None:
-    """Set the share of a group, and what it may have; what is not said stays."""
+    """Set the fair share of a group, and its quotas. Values that are not given stay."""
     quotas = said_quotas(chains=chains, data=data, files=files, waiting=waiting)
     new = plain_errors(lambda: SetGroup.model_validate({"weight": weight, **quotas}))
     group = system.ask(lambda c: c.operator.set_group(name, new))
