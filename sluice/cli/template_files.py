@@ -37,8 +37,8 @@ class TemplateFiles:
 def template_name(path: Path) -> str:
     """Return the default name of a template.
 
-    ``spd/workflow.cwl`` becomes ``spd``, and ``clean.cwl`` becomes ``clean``: a file called workflow
-    or main is named after its folder.
+    ``spd/workflow.cwl`` becomes ``spd``, and ``clean.cwl`` becomes ``clean``: a file called
+    workflow or main is named after its folder.
     """
     stem = path.stem if path.stem not in {"workflow", "main"} else path.resolve().parent.name
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", stem) or "workflow"

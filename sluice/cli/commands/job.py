@@ -1,4 +1,4 @@
-"""`sluice job …`"""
+"""The commands `sluice job …`."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ def list_jobs(
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
     after: AfterOption = None,
 ) -> None:
-    """The jobs of a task: state, pilot, time, memory and exit code of each."""
+    """List the jobs of a task: state, pilot, time, memory and exit code of each."""
     uid = the_task(system, task)
     page = system.ask(
         lambda c: c.operator.jobs(uid, state=state, sort=sort, after=after, limit=limit, full=True),
@@ -79,7 +79,7 @@ def show_job(
     system: System,
     number: int,
 ) -> None:
-    """A job with all its attempts, and one sentence why it does not run or how it ended."""
+    """Show a job with all its attempts, and why it does not run or how it ended."""
     found = system.ask(lambda c: c.operator.job(number, full=True))
     if system.as_json:
         print_json(found)
@@ -121,8 +121,10 @@ def logs(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
-    """The log of a job: of a long one its beginning and its end, with a line between that says how
-    much is left out."""
+    """Print the log of a job.
+
+    Of a long log, it prints the beginning and the end, with a line that says how much is left out.
+    """
     if live and (file is not None or attempt is not None or system.as_json):
         raise typer.BadParameter("--follow goes with none of --attempt, --out and --json")
     if live:
@@ -149,8 +151,16 @@ def logs(
 async def _download(
     connection: Connection, number: int, path: Path, *, attempt: int | None, force: bool
 ) -> int:
-    """Under its name only when it is whole; gives its bytes. Raises ``Conflict`` where the file is
-    there, ``NotFound``, ``NotAvailable``, ``OSError``."""
+    """Write a log to a file, and return its size in bytes.
+
+    The file gets its name only when it is complete.
+
+    Raises:
+        Conflict: The file exists.
+        NotFound: There is no such job or log.
+        NotAvailable: The system does not answer, or the connection breaks.
+        OSError: The file cannot be written.
+    """
     if str(path) == "-":
         return await _receive(connection, number, sys.stdout.buffer, attempt=attempt)
     if not force and await asyncio.to_thread(path.exists):

@@ -1,4 +1,4 @@
-"""`sluice limit …`"""
+"""The commands `sluice limit …`."""
 
 from typing import Annotated
 
@@ -27,8 +27,11 @@ NameArgument = Annotated[
 @app.command("list")
 @with_system
 def list_limits(system: System) -> None:
-    """Limits: how much of each is held by jobs, or spent of a quota, and how many jobs wait that
-    need some."""
+    """List limits on resources.
+
+    For each limit, it shows how much of it jobs hold, or have spent of a quota, and how many jobs
+    wait for some.
+    """
     found = system.ask(lambda c: c.operator.limits())
     if system.as_json:
         print_json(found)
@@ -52,8 +55,11 @@ def set_limit(
         ),
     ],
 ) -> None:
-    """Set how much of a resource there is over all nodes. What is held beyond a lower limit is not
-    taken away: nothing more is given until enough has ended."""
+    """Set how much of a resource there is over all nodes.
+
+    What jobs hold beyond a lower limit is not taken away. Jobs get nothing more until enough has
+    ended.
+    """
     new = limit_in(name, amount)
     found = system.ask(lambda c: c.operator.set_limit(new))
     told = next(limit for limit in found.limits if limit.name == name)
@@ -64,7 +70,7 @@ def set_limit(
 @with_system
 @with_consent
 def remove(system: System, consent: Consent, name: NameArgument) -> None:
-    """Take a limit away: then the resource has to be offered by a node."""
+    """Remove a limit. Then a node has to offer the resource."""
 
     async def look(connection: Connection) -> None:
         limits = (await connection.operator.limits()).limits
@@ -77,7 +83,11 @@ def remove(system: System, consent: Consent, name: NameArgument) -> None:
 
 
 def limit_in(name: str, text: str) -> SetLimit:
-    """Raises ``BadParameter``."""
+    """Return the limit that a text such as ``100`` or ``1000/day`` means.
+
+    Raises:
+        typer.BadParameter: The text is malformed.
+    """
     written, separator, period = text.partition("/")
     try:
         amount, span = float(written), LimitPeriod(period) if separator else None

@@ -1,4 +1,4 @@
-"""`sluice login`, `sluice logout`, `sluice whoami`."""
+"""`sluice login`, `sluice logout` and `sluice whoami`."""
 
 import asyncio
 import socket
@@ -40,11 +40,13 @@ def login(
         typer.Option("--with-token", help="Keep a token that you have, from standard input."),
     ] = False,
 ) -> None:
-    """Let the command ask a system as you, from this machine: it gets a token of yours, which it
-    keeps in a file that you alone can read.
+    """Sign in at a system, so that commands on this machine send requests in your name.
 
-    Without a name it shows an address and a code: open the address in a browser, on any machine,
-    and allow it there."""
+    The command gets a token of yours, and keeps it in a file that only you can read.
+
+    Without a name, it shows an address and a code: open the address in a browser, on any machine,
+    and allow the sign-in there.
+    """
     url = system.address()
     if with_token:
         secret = plain_errors(lambda: asked_password("token"))
@@ -65,16 +67,16 @@ def login(
 
 
 def _by_password(system: System, name: str) -> SecretStr:
-    """A token, for a name and a password."""
+    """Return a token for a name and a password."""
     who = plain_errors(
         lambda: SignInWithPassword(name=name, password=asked_password(), label=_label())
     )
-    # Not as whom it was before: that token may have ended.
+    # An earlier token is not sent, because it may have ended.
     return system.ask(lambda c: c.operator.sign_in(who), token="").secret
 
 
 def _by_browser(system: System, url: str) -> SecretStr:
-    """A token that somebody allows in a browser (RFC 8628)."""
+    """Return a token that somebody grants in a browser (RFC 8628)."""
     new = NewDeviceLogin(label=_label())
 
     async def wait(connection: Connection) -> SecretStr:
@@ -85,7 +87,7 @@ def _by_browser(system: System, url: str) -> SecretStr:
             soft_wrap=True,
         )
         question = DeviceQuestion(device_code=begun.device_code)
-        while True:  # until somebody has said something, or it has ended
+        while True:  # until somebody has decided, or the request has ended
             answer = await connection.operator.device_login(question)
             if answer.given is not None:
                 return answer.given.secret
@@ -107,9 +109,10 @@ def logout(
         typer.Option("--everywhere", help="End your sessions in every browser, too; tokens stay."),
     ] = False,
 ) -> None:
-    """Take back the token that `sluice login` keeps for a system, and forget it.
+    """Revoke the token that `sluice login` keeps for a system, and delete it.
 
-    The token of a system that runs in the home folder stays."""
+    The token of a system that runs in the home folder stays.
+    """
     url = system.address()
     if everywhere:
         system.ask(lambda c: c.operator.end_sessions())
@@ -125,7 +128,7 @@ def logout(
 
 @with_system
 def whoami(system: System) -> None:
-    """Who you are for a system, and what you may."""
+    """Show your name, role and groups at a system."""
     me = system.ask(lambda c: c.operator.me())
     groups = f", in {', '.join(me.groups)}" if me.groups else ""
     system.answer(me, f"{me.name}, role {me.role}{groups}")

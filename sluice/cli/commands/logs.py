@@ -1,4 +1,4 @@
-"""`sluice logs`: what the jobs of a chain, of a task, or a single job wrote."""
+"""`sluice logs`: the logs of the jobs of a chain or a task, or of a single job."""
 
 from typing import Annotated
 from uuid import UUID
@@ -33,8 +33,11 @@ def logs(
     ] = False,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Logs at most.")] = 20,
 ) -> None:
-    """Print the logs of a chain's jobs, of a task's, or of one job. Of a long log its beginning and
-    its end are shown; `sluice job logs` has all of it, and follows a job that runs."""
+    """Print the logs of a chain's jobs, of a task's jobs, or of one job.
+
+    Of a long log, it prints the beginning and the end. `sluice job logs` prints all of it, and
+    follows a running job.
+    """
     if what.isdecimal():
         text = system.ask(lambda c: c.operator.job_log(int(what)))
         if system.as_json:
@@ -58,7 +61,7 @@ def logs(
 async def _read(
     connection: Connection, what: str, *, every: bool, limit: int
 ) -> tuple[list[tuple[str, Job, str]], bool]:
-    """Return step, job and log of each, and whether there are more jobs."""
+    """Return step, job and log of each job, and whether there are more jobs."""
     tasks = [task for task in await _tasks(connection, what) if task.jobs is not None]
     failed = not every and any(task.jobs is not None and task.jobs.failed for task in tasks)
     found: list[tuple[str, Job, str]] = []
@@ -70,12 +73,16 @@ async def _read(
             try:
                 found.append((task.step, job, await connection.operator.job_log(job.id)))
             except NotFound:
-                continue  # it has not begun
+                continue  # it has no log yet
     return found, False
 
 
 async def _tasks(connection: Connection, what: str) -> list[ChainTask]:
-    """Return the tasks of a chain, or the one task, that is called so."""
+    """Return the tasks of a chain, or a single task.
+
+    Raises:
+        NotFound: Neither a chain nor a task has this name.
+    """
     try:
         chain = await chain_called(connection, what)
     except NotFound as no_chain:
@@ -91,7 +98,7 @@ async def _tasks(connection: Connection, what: str) -> list[ChainTask]:
 
 
 def _is_task(what: str) -> bool:
-    """Does it look like CHAIN.STEP? A uid has no dot."""
+    """Return whether a text looks like ``CHAIN.STEP``. A uid has no dot."""
     try:
         UUID(what)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`sluice period …`: periods of data taking."""
+"""The commands `sluice period …`, for periods of data taking."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -59,12 +59,12 @@ def add_period(
 @app.command("end")
 @with_system
 def end_period(system: System, name: NameArgument, at: AtOption = None) -> None:
-    """Say when a period ended."""
+    """Set when a period ended."""
     set_end(system, f"period {name}", lambda c: c.dms.end_period(name, at or datetime.now(UTC)))
 
 
 @app.command("reopen")
 @with_system
 def reopen_period(system: System, name: NameArgument) -> None:
-    """Say that a period has not ended."""
+    """Declare that a period has not ended."""
     set_end(system, f"period {name}", lambda c: c.dms.end_period(name, None))

@@ -1,4 +1,4 @@
-"""`sluice pilot …`"""
+"""The commands `sluice pilot …`."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated
@@ -31,8 +31,11 @@ def list_pilots(
         str | None, typer.Option(help="Go on where the list before ended, as it says.")
     ] = None,
 ) -> None:
-    """Pilots, what they have and what they have done: those that are there, lost ones that nobody
-    has acknowledged, and others that ended within a day."""
+    """List pilots, with what they have and what they have done.
+
+    The list has the pilots that are there, lost pilots that nobody has acknowledged, and others
+    that ended within a day.
+    """
     page = system.ask(lambda c: c.operator.pilots(after=after, limit=limit))
     pilots = page.pilots
     if page.after is not None:
@@ -52,7 +55,7 @@ def list_pilots(
 @app.command("show")
 @with_system
 def show(system: System, pilot: PilotArgument) -> None:
-    """A pilot: what its node has, what it runs, what it did last and what failed there."""
+    """Show a pilot: what its node has, what it runs, what it did last, and what failed there."""
     uid = the_pilot(system, pilot)
     found = system.ask(lambda c: c.operator.pilot(uid))
     if system.as_json:
@@ -101,9 +104,11 @@ def show(system: System, pilot: PilotArgument) -> None:
 @with_system
 @with_consent
 def stop(system: System, consent: Consent, pilot: PilotArgument) -> None:
-    """Let a pilot stop what it does, hand it back, and end: other pilots get it, and nothing counts
-    against it. What had been done of these jobs is lost; `drain` lets them end. One of `sluice up`
-    is started again."""
+    """Stop a pilot: it stops its jobs, hands them back, and ends.
+
+    Other pilots get the jobs, and no failure is counted. The work done so far is lost. `drain` lets
+    the jobs end. A pilot of `sluice up` is started again.
+    """
     meant = system.ask(lambda c: pilot_called(c, pilot))
     consent.require(
         f"stop pilot {meant.name} ({meant.uid}) on {meant.host}: what its"
@@ -126,9 +131,12 @@ def load(
         typer.Argument(metavar="[STEP]", help="As templates call it; none: by rank again."),
     ] = None,
 ) -> None:
-    """Switch a pilot to the tool of a step: it finishes what it has, and then gets jobs of this
-    step before all others, whatever their rank; a tool that stays loaded is loaded there with the
-    first. Where none of them is ready it works on others."""
+    """Switch a pilot to the tool of a step.
+
+    The pilot finishes what it has, and then gets jobs of this step before all others, whatever
+    their rank. The first job loads the warm worker, if the tool is one. While no job of the step is
+    ready, the pilot works on others.
+    """
     uid = the_pilot(system, pilot)
     asked = plain_errors(lambda: LoadTool(step=step))
     system.ask(lambda c: c.operator.load_tool(uid, asked))
@@ -144,7 +152,7 @@ def load(
 @with_system
 @with_consent
 def remove(system: System, consent: Consent, pilot: PilotArgument) -> None:
-    """Take a pilot off the lists that has ended or was lost. What it did stays known."""
+    """Remove a pilot that has ended or was lost from the lists. Its history stays."""
     meant = system.ask(lambda c: pilot_called(c, pilot))
     consent.require(f"take pilot {meant.name} ({meant.uid}, {meant.state}) off the lists")
     system.ask(lambda c: c.operator.remove_pilot(meant.uid))
@@ -157,7 +165,7 @@ def drain(
     system: System,
     pilot: PilotArgument,
 ) -> None:
-    """Let a pilot finish what it has and end. One of `sluice up` is started again."""
+    """Let a pilot finish what it has and end. A pilot of `sluice up` is started again."""
     uid = the_pilot(system, pilot)
     system.ask(lambda c: c.operator.drain_pilot(uid))
     system.answer(
@@ -192,7 +200,7 @@ def _named(pilot: Pilot) -> str:
     return ", ".join(f"{used[name]} {name}" for name in pilot.resources.named)
 
 
-#: Columns that stand there where any pilot has something for them.
+#: The columns that appear if any pilot has a value for them.
 _MORE: dict[str, Callable[[Pilot], str]] = {
     "part": lambda pilot: pilot.resources.part or "",
     "gpus": lambda pilot: pilot.resources.gpus_in_words,
@@ -203,8 +211,11 @@ _MORE: dict[str, Callable[[Pilot], str]] = {
 
 
 def _row(pilot: Pilot, more: Sequence[str]) -> tuple[object, ...]:
-    """``ahead``: jobs that it has, and that wait for what runs there. ``cores``, ``memory``: what
-    its jobs take, of what there is. ``more``: columns."""
+    """Return the row of a pilot, with the additional columns ``more``.
+
+    The column ``ahead`` counts jobs that wait for those that the pilot runs. ``cores`` and
+    ``memory`` are what its jobs use of what it has.
+    """
     ahead = max(0, pilot.running + pilot.leased - pilot.busy_slots)
     used = pilot.in_use("/")
     jobs = (pilot.busy_slots, ahead, pilot.finished, pilot.failed)

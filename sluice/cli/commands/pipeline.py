@@ -1,4 +1,4 @@
-"""`sluice pipeline …`"""
+"""The commands `sluice pipeline …`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -39,8 +39,11 @@ def compose(
         bool, typer.Option("--dry-run", help="Print the text, publish nothing.")
     ] = False,
 ) -> None:
-    """Make a workflow of tools, outputs joined to inputs by type, format and name, and publish it
-    as a template, which can be read and edited as any other."""
+    """Compose a workflow of tools, and publish it as a template.
+
+    Outputs are joined to inputs by type, format and name. The template can be read and edited like
+    any other.
+    """
     if file is not None and file.exists():
         path = file
         plain_errors(lambda: _refuse(path))

@@ -1,4 +1,4 @@
-"""`sluice queue …`"""
+"""The commands `sluice queue …`."""
 
 import sys
 from typing import Annotated
@@ -28,7 +28,7 @@ AllOption = Annotated[bool, typer.Option("--all", help="All dead messages of the
 def list_queues(
     system: System,
 ) -> None:
-    """Queues with what waits in them and what is dead."""
+    """List queues, with the numbers of waiting messages and of dead letters."""
     queues = system.ask(lambda c: c.operator.queues()).queues
     if system.as_json:
         print_json(queues)
@@ -51,7 +51,7 @@ def show(
         bool, typer.Option("--bodies", help="The messages themselves as well.")
     ] = False,
 ) -> None:
-    """The oldest dead messages of a queue, and why each died."""
+    """Show the oldest dead letters of a queue, and why each of them failed."""
     found = system.ask(lambda c: c.operator.dead_messages(queue, limit=limit))
     if system.as_json:
         print_json(found)
@@ -88,7 +88,7 @@ def body(
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,
 ) -> None:
-    """All that a dead message says, as it was sent, to standard output."""
+    """Print the whole body of a dead letter, as it was sent, to standard output."""
     system = System(url, home)
     sys.stdout.buffer.write(system.ask(lambda c: c.operator.dead_body(queue, message)))
 
@@ -102,7 +102,7 @@ def requeue(
     *,
     every: AllOption = False,
 ) -> None:
-    """Put dead messages back into their queue: they are tried as if sent anew."""
+    """Return dead letters to their queue, where they are tried like new messages."""
     choice = _choice(ids, every)
     moved = system.ask(lambda c: c.operator.requeue(queue, choice))
     system.answer(moved, f"{moved.moved} put back into {queue}, {moved.dead} dead now")
@@ -119,7 +119,7 @@ def drop(
     *,
     every: AllOption = False,
 ) -> None:
-    """Remove dead messages for good: what they asked for is never done."""
+    """Delete dead letters for good. What they asked for is never done."""
     choice = _choice(ids, every)
     dead = system.ask(lambda c: c.operator.dead_messages(queue, limit=1)).dead
     what = f"all {dead}" if every else f"{len(ids or [])} of {dead}"

@@ -1,4 +1,4 @@
-"""`sluice run`: files through a template, outputs and a manifest into a folder."""
+"""`sluice run`: a workflow on local files, with outputs and a manifest in a folder."""
 
 import asyncio
 import secrets
@@ -107,7 +107,7 @@ class _Arguments:
     rank: float
     group: str | None
     as_json: bool
-    #: Options by which other commands find the system.
+    #: The options by which other commands find the system.
     where: list[str]
 
 
@@ -143,10 +143,11 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     rank: RankOption = 0.0,
     group: GroupOption = None,
 ) -> None:
-    """Carry files through a workflow. Uses the running system, or starts one for the time it takes.
+    """Run a workflow on files, on the running system or on one that is started for the run.
 
-    The workflow is the run's own: a published template of its name stays as it is, and no data set
-    is matched with it."""
+    The workflow belongs to the run: a published template of its name does not change, and no data
+    set is matched with it.
+    """
     called = name or template_name(template)
     arguments = _Arguments(
         template=template,
@@ -188,7 +189,7 @@ def _carry_through(system: System, arguments: _Arguments) -> bool:
 
 
 def _what_becomes_of(begun: Sequence["_Begun"], where: Sequence[str], *, is_ours: bool) -> str:
-    """Say what the system does with a chain whose command was ended, and how to look at it."""
+    """Return what the system does with the chain of an ended command, and how to see it."""
     if not begun:
         return "no chain had begun"
     [run] = begun
@@ -206,7 +207,7 @@ def _what_becomes_of(begun: Sequence["_Begun"], where: Sequence[str], *, is_ours
 
 @dataclass(frozen=True, slots=True)
 class _Started:
-    """``ours``: started for this run."""
+    """The system to use. ``ours`` says whether it was started for this run."""
 
     url: str
     ours: bool
@@ -214,7 +215,7 @@ class _Started:
 
 @contextmanager
 def _started(system: System) -> Iterator[_Started]:
-    """Give the system to use; one that was started for commands stops after the last of them."""
+    """Provide the system to use. One that was started for commands stops after the last one."""
     if system.url is not None:
         yield _Started(system.url.rstrip("/"), ours=False)
         return
@@ -226,14 +227,14 @@ def _started(system: System) -> Iterator[_Started]:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """The chain of a run, and the lease that has it."""
+    """The chain of a run, and the lease that owns it."""
 
     chain: UUID
     lease: ClientLease
 
 
 async def _run(url: str, arguments: _Arguments, begun: list[_Begun]) -> bool:
-    """Carry the files through. ``begun`` gets the chain as soon as there is one."""
+    """Run the workflow. ``begun`` receives the chain as soon as it exists."""
     started = time.monotonic()
     deliberate = (KeyboardInterrupt, asyncio.CancelledError)
     with ClientLease(url, discard=False, deliberate=deliberate) as lease:
@@ -258,7 +259,7 @@ async def _run(url: str, arguments: _Arguments, begun: list[_Begun]) -> bool:
 async def _follow(
     connection: Connection, chain: Chain, arguments: _Arguments
 ) -> tuple[Chain, list[ChainTask]]:
-    """Follow the chain to its end; cancel it where no node will ever have what it needs."""
+    """Follow the chain to its end. Cancel it if no node will ever have what it needs."""
     try:
         return await follow_with_bars(
             connection, chain, quiet=arguments.as_json, for_nodes=arguments.wait
@@ -279,13 +280,13 @@ async def _begin(
     begun: list[_Begun],
     lease: ClientLease,
 ) -> Chain:
-    """Bring the files in and request the chain; without a chain, take the files back.
+    """Upload the files, and request the chain. If that fails, delete the uploaded files.
 
-    All that can be wrong with files and parameters is found before anything is copied. A signal
-    that comes while the chain is requested waits for the answer: the command then knows its chain.
+    All files and parameters are checked before anything is copied. A signal during the request
+    waits for the answer, so that the command knows its chain.
     """
     entries, params = await asyncio.to_thread(_entries, template.plan, arguments)
-    # On demand: no other template takes it.
+    # No other template takes a data set that is on demand.
     new = NewDataset(
         name=arguments.dataset, meta=arguments.meta, on_demand=True, group=arguments.group
     )
@@ -326,14 +327,17 @@ async def _begin(
 
 
 def _name_now(template: str) -> str:
-    """That no other data set has."""
+    """Return a name that no other data set has."""
     ending = f"-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
     return fitting_name(template, ending, most=MAX_DATASET_NAME)
 
 
 def _entries(plan: Plan, arguments: _Arguments) -> tuple[list[InputEntry], ParameterInput]:
-    """Of the data set, and the parameters beside it: a job order may name both. Raises
-    ``Unprocessable``."""
+    """Return the entries of the data set, and the other parameters. A job order may name both.
+
+    Raises:
+        Unprocessable: The files do not fit the template.
+    """
     params = arguments.params
     if not arguments.files and plan.takes_dataset and plan.data_input in params.values:
         entries = dataset_entries(plan, params.values[plan.data_input])

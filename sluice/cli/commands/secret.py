@@ -1,4 +1,4 @@
-"""`sluice secret …`"""
+"""The commands `sluice secret …`."""
 
 import getpass
 import sys
@@ -55,7 +55,7 @@ def set_secret(
         ),
     ] = None,
 ) -> None:
-    """Keep a value as the next version of a secret; at a terminal it is asked for."""
+    """Store a value as the next version of a secret. At a terminal, the command asks for it."""
     new = plain_errors(
         lambda: NewSecret(
             name=name, value=SecretStr(_value(file)), templates=templates, group=group
@@ -69,7 +69,7 @@ def set_secret(
 @app.command("list")
 @with_system
 def list_secrets(system: System) -> None:
-    """Secrets with their versions and who may use them; never values."""
+    """List secrets with their versions and who may use them, but never their values."""
     secrets = system.ask(lambda c: c.operator.secrets()).secrets
     if system.as_json:
         print_json(secrets)
@@ -95,7 +95,7 @@ def remove(
     *,
     version: Annotated[int | None, typer.Option(min=1, help="This one alone.")] = None,
 ) -> None:
-    """Remove a secret, or one version of it, for good: jobs that still need it fail."""
+    """Remove a secret, or one version of it, for good. Jobs that still need it fail."""
     what = name if version is None else f"{name}, version {version}"
 
     async def look(connection: Connection) -> None:
@@ -112,7 +112,12 @@ def remove(
 
 
 def _value(file: Path | None) -> str:
-    """As it is, with whatever stands at its end. Raises ``Unprocessable``."""
+    """Return the value of a secret unchanged, with any newline at its end.
+
+    Raises:
+        Unprocessable: The value cannot be read, is too large, is not valid UTF-8, or was typed
+            differently the second time.
+    """
     if file is None and sys.stdin.isatty():
         value = getpass.getpass("value: ")
         if value != getpass.getpass("again: "):

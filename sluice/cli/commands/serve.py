@@ -8,6 +8,8 @@ import typer
 
 
 class ServiceName(StrEnum):
+    """The name of a service."""
+
     OPERATOR = "operator"
     DMS = "dms"
     WMS = "wms"
@@ -17,7 +19,7 @@ class ServiceName(StrEnum):
     ASK = "ask"
 
 
-#: Packages; ``python -m`` of them does the same.
+#: The package of each service. ``python -m`` runs the service, too.
 PACKAGES = {
     ServiceName.OPERATOR: "wfms.operator",
     ServiceName.DMS: "dms",
@@ -30,7 +32,10 @@ PACKAGES = {
 
 
 def serve(service: Annotated[ServiceName, typer.Argument(help="The service.")]) -> None:
-    """Run one service until SIGTERM or Ctrl-C. Its settings come from the environment, secret files
-    and a settings file (see the reference); it waits for its database and its broker, and says so
-    at /readyz. Ends with 1 when it cannot start, 2 when its settings are wrong."""
+    """Run one service until SIGTERM or Ctrl-C.
+
+    Its settings come from the environment, secret files and a settings file (see the reference). It
+    waits for its database and its broker, and says so at /readyz. Exits with status 1 if it cannot
+    start, and with 2 if its settings are wrong.
+    """
     importlib.import_module(f"{PACKAGES[service]}.__main__").main()

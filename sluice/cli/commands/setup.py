@@ -1,5 +1,4 @@
-"""`sluice setup`: what the database server and the broker need before services run as separate
-processes."""
+"""`sluice setup`: preparation of the database server and the broker for separate services."""
 
 import asyncio
 import time
@@ -53,8 +52,11 @@ def databases(
     wait: WaitOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a login and a database for each service (its SLUICE_<SERVICE>_DATABASE_URL), closed to
-    the others; and one for backups where SLUICE_SETUP_BACKUP_URL names it."""
+    """Create a login and a database for each service, closed to all other services.
+
+    They are those of SLUICE_<SERVICE>_DATABASE_URL. If SLUICE_SETUP_BACKUP_URL is set, a login for
+    backups is created as well.
+    """
     from sluice.setup.databases import (  # noqa: PLC0415 - a client alone has no database driver
         set_up_databases,
     )
@@ -85,8 +87,10 @@ def broker(
     wait: WaitOption = 60.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the virtual host, a login for each service (its SLUICE_<SERVICE>_BROKER_URL) with the
-    rights it needs, and all queues."""
+    """Create the virtual host, a login for each service with the rights it needs, and all queues.
+
+    The logins are those of SLUICE_<SERVICE>_BROKER_URL.
+    """
     from sluice.setup.broker import (  # noqa: PLC0415 - a client alone has no broker's driver
         set_up_broker,
     )
@@ -100,8 +104,10 @@ def broker(
 
 @app.command("resend")
 def resend(*, wait: WaitOption = 60.0, as_json: JsonOption = False) -> None:
-    """Send once more what was sent of late: after the broker was lost, or the databases were
-    restored. Receivers drop what they had applied before."""
+    """Send recent messages again, after a loss of the broker or a restore of the databases.
+
+    Receivers drop the messages that they have already applied.
+    """
     from sluice.setup.resend import (  # noqa: PLC0415 - a client alone has no database driver
         send_again,
     )
@@ -129,8 +135,10 @@ def service_keys(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make the keys by which services prove who they are to one another: NAME.key for each,
-    NAME.pub for all (SLUICE_<SERVICE>_SERVICE_KEYS)."""
+    """Create the keys by which services authenticate to one another.
+
+    Each service gets NAME.key, and all services get NAME.pub (SLUICE_<SERVICE>_SERVICE_KEYS).
+    """
     from sluice.servicekit.access.service_keys import BadKeys  # noqa: PLC0415 - as below
     from sluice.setup.service_keys import (  # noqa: PLC0415 - a client alone signs nothing
         forget_old_keys,
@@ -160,7 +168,7 @@ ResultT = TypeVar("ResultT")
 
 
 def _read(read: Callable[[], ResultT]) -> ResultT:
-    """Ends the command with 2 when the settings are wrong."""
+    """Read settings, or end the command with status 2 if they are wrong."""
     try:
         return read()
     except WrongSettings as error:
@@ -191,7 +199,11 @@ def _carry_out(
 
 
 async def _when_there(work: Callable[[], Awaitable[list[str]]], wait: float) -> list[str]:
-    """Tries again for ``wait`` seconds while the server is silent. Raises ``NotAvailable``."""
+    """Do the work, and retry it for ``wait`` seconds while the server does not answer.
+
+    Raises:
+        NotAvailable: The server still does not answer.
+    """
     deadline = time.monotonic() + wait
     reported: set[str] = set()
     while True:

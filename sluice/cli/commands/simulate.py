@@ -1,4 +1,4 @@
-"""`sluice simulate`: what would it take, with these nodes and that policy?"""
+"""`sluice simulate`: how long a workload takes with given nodes and a given policy."""
 
 import importlib
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +17,8 @@ from sluice.contracts.simulation import PolicyName, Replay, SimulationResult
 from sluice.contracts.times import Spread
 from sluice.os_errors import sentence_of
 
-#: The simulator, what makes scenarios of runs, and what draws the time lines of production: found
-#: by name.
+#: The simulator, the conversion of runs to scenarios, and the drawing of time lines. These modules
+#: are imported by name.
 SIMULATOR, RECORDED = "wms.simulation.entry", "wms.simulation.recorded"
 DRAWING = "wfms.operator.domain.timeline_drawing"
 
@@ -74,11 +74,15 @@ def simulate(  # noqa: PLR0913 - a command's options, each by its name
     ] = None,
     write: WriteOption = None,
 ) -> None:
-    """Runs a scenario in simulated time: how long pages wait and are worked on, by kind of work
-    and in all. What fits where, and what is loaded where, is decided as in production, or by
-    another policy. Needs no running system, but for `--from-run`: what a chain that ran would have
-    taken with other nodes or another policy, beside what it took. Ends with 2 when the scenario is
-    wrong."""
+    """Run a scenario in simulated time, and show how long pages wait and are worked on.
+
+    The times are by kind of work and in total. Where jobs fit, and where warm workers are placed,
+    is decided as in production, or by another policy.
+
+    No running system is needed, except for `--from-run`. This shows what a chain that ran would
+    have taken with other nodes or another policy, beside what it took. Exits with status 2 if the
+    scenario is wrong.
+    """
     if (scenario is None) == (not from_run):
         raise typer.BadParameter("name a scenario, or a chain that ran: --from-run")
     if not from_run and (nodes is not None or speed is not None or write is not None):
@@ -134,7 +138,7 @@ def _replayed(
 
 @contextmanager
 def _wrong_ends() -> Iterator[None]:
-    """Of a scenario with many faults, each has its line."""
+    """End the command with status 2 if a scenario is wrong, with a line for each fault."""
     try:
         yield
     except ValueError as error:
@@ -146,7 +150,7 @@ def _wrong_ends() -> Iterator[None]:
 def _show(
     told: SimulationResult | Replay, found: SimulationResult, *, svg: Path | None, as_json: bool
 ) -> None:
-    """``found``: what a picture is drawn of, and the figures are of."""
+    """Print the result with the figures of ``found``, and draw the picture of ``found``."""
     if svg is not None:
         title = f"{found.scenario}: {found.policy}, seed {found.seed}"
         drawing = importlib.import_module(DRAWING).draw_timeline(found.timeline, title=title)
@@ -175,7 +179,7 @@ def _write(what: str, file: Path, write: Callable[[], object]) -> None:
 
 
 def _print_replay(told: Replay) -> None:
-    """What it took, and what is simulated of it."""
+    """Print how long a run took, and how long its simulations take."""
     rows = [("as it ran", "", _seconds(told.measured), "")]
     simulated = [("simulated on the same nodes", told.same)]
     if told.asked is not None:

@@ -1,4 +1,4 @@
-"""`sluice site …`"""
+"""The commands `sluice site …`."""
 
 from typing import Annotated
 
@@ -42,7 +42,7 @@ def add(
         typer.Option("--resource", metavar="NAME", help="That they may offer; without it, any."),
     ] = None,
 ) -> None:
-    """Let a site have pilots; the token by which they enrol is shown this once."""
+    """Register a site that may have pilots. The token by which they enrol is shown only once."""
     new = plain_errors(
         lambda: NewSite(
             name=name, days=days, most_pilots=pilots, labels=labels, resources=resources
@@ -62,7 +62,11 @@ def add(
 @app.command("list")
 @with_system
 def list_sites(system: System) -> None:
-    """Sites: how many pilots each has, what they may, and until when new ones may come."""
+    """List sites.
+
+    For each site, it shows how many pilots it has, what they may have, and until when new ones may
+    enrol.
+    """
     found = system.ask(lambda c: c.operator.sites())
     if system.as_json:
         print_json(found)
@@ -78,8 +82,11 @@ def list_sites(system: System) -> None:
 @with_system
 @with_consent
 def revoke(system: System, consent: Consent, name: NameArgument) -> None:
-    """Send a site's pilots away for good: what they run is run elsewhere when its leases have run
-    out, and what they report no longer counts."""
+    """Revoke a site and its pilots for good.
+
+    Their jobs run elsewhere when their leases have expired. What the pilots report no longer
+    counts.
+    """
 
     async def look(connection: Connection) -> None:
         sites = (await connection.operator.sites()).sites

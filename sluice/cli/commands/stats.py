@@ -51,8 +51,10 @@ def stats(
     timeline: TimelineOption = None,
     watch: WatchOption = False,
 ) -> None:
-    """How long jobs wait and run, by step and in all: of chains, live and afterwards, or of all
-    that began lately."""
+    """Show how long jobs wait and run, by step and in total.
+
+    It covers the named chains, live and afterwards, or everything that began recently.
+    """
     if chains and template:
         raise typer.BadParameter("name chains, or a template")
     if timeline is not None and len(chains or []) != 1:

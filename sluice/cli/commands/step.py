@@ -1,4 +1,4 @@
-"""`sluice step …`"""
+"""The commands `sluice step …`."""
 
 import getpass
 from typing import Annotated
@@ -26,8 +26,11 @@ StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="Its name in t
 @app.command("list")
 @with_system
 def list_steps(system: System) -> None:
-    """Steps of published templates, and others that have tasks: how many jobs wait and since when,
-    how many are with how many pilots, how long one takes (of the last day), and their priority."""
+    """List the steps of published templates, and other steps that have tasks.
+
+    For each step, it shows how many jobs wait and since when, how many are with how many pilots,
+    how long a job takes (mean of the last day), and the priority.
+    """
     found = system.ask(lambda c: c.operator.steps())
     if system.as_json:
         print_json(found)
@@ -52,8 +55,11 @@ def priority(
     template: TemplateOption = None,
     reason: ReasonOption = "",
 ) -> None:
-    """Rank a step against others over all chains, while these run; -1 switches it off: what runs is
-    finished, and nothing of it is started until it has another priority."""
+    """Set the priority of a step, which ranks it against others in all chains, even running ones.
+
+    With -1, the step is switched off: running jobs finish, and no other job of it starts until it
+    has another priority.
+    """
     _set(system, step, priority, template=template, reason=reason)
 
 
@@ -66,14 +72,14 @@ def hold(
     template: TemplateOption = None,
     reason: ReasonOption = "",
 ) -> None:
-    """Switch a step off: the same as priority -1."""
+    """Switch a step off, like priority -1."""
     _set(system, step, OFF, template=template, reason=reason)
 
 
 @app.command("release")
 @with_system
 def release(system: System, step: StepArgument, *, template: TemplateOption = None) -> None:
-    """Switch a step on again: the same as priority 0."""
+    """Switch a step on again, like priority 0."""
     _set(system, step, 0.0, template=template, reason="")
 
 

@@ -1,4 +1,4 @@
-"""`sluice storage …`"""
+"""The commands `sluice storage …`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -33,7 +33,7 @@ def list_storages(
     *,
     kind: Annotated[StorageType | None, typer.Option("--type", help="Only of this type.")] = None,
 ) -> None:
-    """The storages that data sets lie on: those that get new ones first, by their free space."""
+    """List storages. Those that get new data sets come first, by their free space."""
     found = system.ask(lambda c: c.dms.storages(kind, everything=True, measured=True))
     if system.as_json:
         print_json(found)
@@ -93,9 +93,12 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
     low: LowOption = None,
     high: HighOption = None,
 ) -> None:
-    """Make a storage known: a folder that is there, where the DMS lets storages lie
-    (SLUICE_DMS_STORAGE_ROOTS, `sluice up --storage-root`). It is tried out. The same again changes
-    nothing. --low, --high: as of `sluice storage marks`."""
+    """Register a storage: an existing folder in a place where the DMS allows storages.
+
+    SLUICE_DMS_STORAGE_ROOTS or `sluice up --storage-root` names these places. The storage is tried
+    out. Repeating the command changes nothing. --low and --high are those of `sluice storage
+    marks`.
+    """
     new = plain_errors(
         lambda: NewStorage(
             name=name, type=kind, url=storage_url, capacity=capacity, read_only=read_only
@@ -121,9 +124,12 @@ def set_marks(
     high: HighOption = None,
     none: Annotated[bool, typer.Option("--none", help="It has no water marks any more.")] = False,
 ) -> None:
-    """Set the water marks of an input storage: from the high one on tasks whose chains have their
-    input there, and delete it in the end, are ranked higher, until it is below the low one. A rank
-    that somebody has set stays."""
+    """Set the watermarks of an input storage.
+
+    From the high watermark on, tasks are ranked higher if their chains have their input there and
+    delete it in the end, until the storage is below the low watermark. A rank that somebody has set
+    stays.
+    """
     marks = _given_marks(low, high)
     if none == (marks is not None):
         raise typer.BadParameter("give --low and --high, or --none")
@@ -139,8 +145,11 @@ def disable(
     system: System,
     name: str,
 ) -> None:
-    """Let a storage get no new data sets; what lies on it can be read and deleted as before. Says
-    so where it was the last of its type."""
+    """Disable a storage, so that it gets no new data sets.
+
+    What lies on it can still be read and deleted. The command says so if the storage was the last
+    of its type.
+    """
 
     async def take_out(connection: Connection) -> tuple[Storage, bool]:
         stored = await connection.dms.disable_storage(name)
@@ -163,7 +172,7 @@ def enable(
     system: System,
     name: str,
 ) -> None:
-    """Let a storage get new data sets again, if it could be registered today."""
+    """Enable a storage for new data sets again, if it could be registered today."""
     stored = system.ask(lambda c: c.dms.enable_storage(name))
     system.answer(stored, f"{stored.name}: enabled")
 
@@ -176,8 +185,10 @@ def init(
         Path, typer.Argument(help="Folder that the DMS and all pilots see at this same path.")
     ],
 ) -> None:
-    """Make a folder of each type (input, intermediate, output, logs) in FOLDER, and make them known
-    as storages. The same again changes nothing."""
+    """Create a folder of each type (input, intermediate, output, logs) in FOLDER, as storages.
+
+    Repeating the command changes nothing.
+    """
 
     async def register(connection: Connection) -> list[Storage]:
         return [
@@ -193,7 +204,7 @@ def init(
 
 
 def _given_marks(low: str | None, high: str | None) -> WaterMarks | None:
-    """None where there are none."""
+    """Return the watermarks of the command line, or None if it has none."""
     if low is None and high is None:
         return None
     if low is None or high is None:
@@ -202,7 +213,7 @@ def _given_marks(low: str | None, high: str | None) -> WaterMarks | None:
 
 
 def _mark(text: str, option: str) -> float:
-    """A share as a part of 1, or bytes."""
+    """Return a watermark: a share as a part of 1, or a number of bytes."""
     share = text.endswith("%")
     try:
         number = float(text.removesuffix("%")) / (100 if share else 1)
@@ -217,7 +228,7 @@ def _mark(text: str, option: str) -> float:
 
 
 def _marks(marks: WaterMarks | None) -> str:
-    """``60% to 80%``."""
+    """Return watermarks in words: ``60% to 80%``."""
     if marks is None:
         return ""
     return " to ".join(
@@ -233,7 +244,7 @@ def _state(storage: Storage) -> str:
 
 
 def _make_folders(folder: Path) -> list[NewStorage]:
-    """A storage of each type, named as its type."""
+    """Create a folder of each type, and return storages that are named after their types."""
     places = {kind: folder / kind.value for kind in StorageType}
     for place in places.values():
         place.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`sluice task …`"""
+"""The commands `sluice task …`."""
 
 from typing import Annotated
 
@@ -47,7 +47,7 @@ def list_tasks(
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 200,
     after: AfterOption = None,
 ) -> None:
-    """Tasks with the counts of their jobs."""
+    """List tasks with the counts of their jobs."""
     uid = None if chain is None else the_chain(system, chain)
     page = system.ask(
         lambda c: c.operator.tasks(state=state, chain=uid, after=after, limit=limit, paged=True),
@@ -65,7 +65,7 @@ def show(
     system: System,
     task: TaskArgument,
 ) -> None:
-    """A task, and one sentence why it does not run or how it ended."""
+    """Show a task, and why it does not run or how it ended."""
     uid = the_task(system, task)
     found = system.ask(lambda c: c.operator.task(uid, full=True))
     if system.as_json:
@@ -89,7 +89,7 @@ def cancel(
     consent: Consent,
     task: TaskArgument,
 ) -> None:
-    """Cancel a task: its chain is canceled with it."""
+    """Cancel a task and its chain."""
     uid = the_task(system, task)
     meant = system.ask(lambda c: c.operator.task(uid))
     consent.require(
@@ -106,7 +106,7 @@ def retry(
     system: System,
     task: TaskArgument,
 ) -> None:
-    """Give the failed and held jobs of a task another round."""
+    """Retry the failed and quarantined (`held`) jobs of a task."""
     uid = the_task(system, task)
     status = system.ask(lambda c: c.operator.retry_task(uid))
     system.answer(status, f"task {status.uid}: {counted(status.ready, 'job')} ready")
@@ -119,14 +119,17 @@ def rank(
     task: TaskArgument,
     rank: float,
 ) -> None:
-    """Change the rank of a task; a higher one runs earlier."""
+    """Change the rank of a task. A higher rank runs earlier."""
     uid = the_task(system, task)
     status = system.ask(lambda c: c.operator.prioritise(uid, rank))
     system.answer(status, f"task {status.uid}: rank {in_full(status.rank)}")
 
 
 async def explain_task(connection: Connection, task: ChainTask) -> str:
-    """Say why a task does not run or how it ended; a task of a step that starts has no jobs yet."""
+    """Return a sentence on why a task does not run or how it ended.
+
+    The task of a step that is starting has no jobs yet.
+    """
     try:
         return (await connection.operator.explain_task(task.task_uid)).text
     except NotFound:

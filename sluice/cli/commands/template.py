@@ -1,4 +1,4 @@
-"""`sluice template …`"""
+"""The commands `sluice template …`."""
 
 import os
 import sys
@@ -41,8 +41,10 @@ app.command(hidden=True)(upload)
 
 
 class Format(StrEnum):
-    """How findings are printed. ``github``: as commands that GitHub shows beside the lines of a
-    change."""
+    """The format of findings.
+
+    ``github`` is a command for each finding, which GitHub shows beside the lines of a change.
+    """
 
     TEXT = "text"
     JSON = "json"
@@ -64,10 +66,11 @@ def check(
     ] = Format.TEXT,
     as_json: JsonOption = False,
 ) -> None:
-    """Check templates without a system and without a network: every finding with its line and
-    column. Exits 1 on errors.
+    """Check templates without a system and without a network.
 
-    These are the checks that are made before one is published."""
+    It shows every finding with its line and column, and exits with status 1 on errors. The same
+    checks precede the publication of a template.
+    """
     results = [_checked(file) for file in files]
     if as_json or form is Format.JSON:
         print_json(results[0] if len(results) == 1 else results)
@@ -103,7 +106,7 @@ def _checked(file: Path) -> CheckedTemplate:
 
 
 def annotation(finding: Finding) -> str:
-    """A finding as a workflow command of GitHub Actions, whose rules for escaping these are."""
+    """Return a finding as a workflow command of GitHub Actions, escaped by its rules."""
     text = finding.message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     file = (finding.file or "").replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
     places = {"file": file, "line": finding.line, "col": finding.column}
@@ -141,8 +144,7 @@ def list_templates(
         typer.Option(help="Only those of runs, from where the list before ended, as it says."),
     ] = None,
 ) -> None:
-    """All published templates, the latest version of each."""
-
+    """List all published templates, each in its latest version."""
     every = every or after is not None
     nothing = TemplateList(templates=[])
 
@@ -185,7 +187,7 @@ def versions(
     system: System,
     name: str,
 ) -> None:
-    """All versions of a template, newest first."""
+    """List all versions of a template, the newest first."""
     templates = system.ask(lambda c: c.operator.templates(every_version=True)).templates
     found = [template for template in templates if template.name == name]
     if not found:
@@ -227,8 +229,10 @@ def show(
         typer.Option("--out", "-o", help="Write all its files into this folder, as written."),
     ] = None,
 ) -> None:
-    """A template: its steps, which data sets it takes, its parameters and files; with --json all
-    that the system knows of it."""
+    """Show a template: its steps, the data sets that it takes, its parameters and its files.
+
+    With --json, show everything that the system knows of it.
+    """
     run = _run_id(name)
     template = system.ask(
         lambda c: (
@@ -255,7 +259,10 @@ def show(
 
 
 def _run_id(name: str) -> UUID | None:
-    """Templates that came with runs have ids alone: many of them may have one name."""
+    """Return the id of a template that came with a run, or None for the name of a template.
+
+    Templates of runs are known by their ids, because many of them may have the same name.
+    """
     try:
         return UUID(name)
     except ValueError:
@@ -280,8 +287,10 @@ def restore(
         int, typer.Argument(help="The version whose files are to be the latest again.", min=1)
     ],
 ) -> None:
-    """Make an old version of a template the latest again, as a new version. Chains that run keep
-    theirs."""
+    """Make an old version of a template the latest again, as a new version.
+
+    Running chains keep their version.
+    """
     stored = system.ask(lambda c: c.operator.restore_template(name, version=version))
     _tell(
         stored,
@@ -297,8 +306,10 @@ def disable(
     system: System,
     name: str,
 ) -> None:
-    """Let nothing go through a template: no data set is matched with it, nobody can ask for it.
-    Chains that run go on."""
+    """Disable a template: no data set is matched with it, and nobody can request it.
+
+    Running chains go on.
+    """
     found = system.ask(lambda c: c.operator.disable_template(name))
     system.answer(
         found,
@@ -312,7 +323,7 @@ def enable(
     system: System,
     name: str,
 ) -> None:
-    """Let data sets go through a template again that was disabled."""
+    """Enable a disabled template, so that data sets go through it again."""
 
     async def question(connection: Connection) -> tuple[Template, int]:
         found = await connection.operator.enable_template(name)
@@ -334,8 +345,10 @@ def delete(
         bool, typer.Option("--force", help="Even while chains of it run; they go on.")
     ] = False,
 ) -> None:
-    """Delete a template: it matches nothing any more. NAME may be the id of one that came with a
-    run."""
+    """Delete a template, so that it matches nothing any more.
+
+    NAME may be the id of a template that came with a run.
+    """
     run = _run_id(name)
     if run is None:
         newest = system.ask(lambda c: template_called(c, name))

@@ -1,4 +1,4 @@
-"""What `sluice template show` says of a template."""
+"""The description of a template by `sluice template show`."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from sluice.visible_text import quoted
 
 
 def description(template: Template) -> Iterator[str]:
-    """A template for people, line by line."""
+    """Yield the description of a template, line by line."""
     plan = template.plan
     if template.version == RUN_VERSION:
         yield (
@@ -60,7 +60,7 @@ def _parameter(plan: Plan, name: str) -> str:
 
 
 def _comes_from(plan: Plan, name: str) -> str:
-    """What it is bound to, and whether it has to be given."""
+    """Return what a parameter is bound to, and whether it has to be given."""
     if name in plan.assets:
         return f"({plan.assets[name]}, if no other is given)"
     needed = "has to be given" if plan.parameters[name].required else ""

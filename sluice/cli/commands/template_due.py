@@ -1,4 +1,4 @@
-"""What is told of a template that runs by itself, and of the data sets that it takes."""
+"""The description of a template's trigger, and of the data sets that it takes."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from sluice.contracts.templates import RUN_VERSION, Template
 
 
 def taken(plan: Plan) -> Iterator[str]:
-    """Which data sets it takes, a line for each condition."""
+    """Yield which data sets a template takes, with a line for each condition."""
     conditions = [f"{key} {condition_text(condition)}" for key, condition in plan.match.items()]
     if plan.due is not None:
         yield f"runs by itself {due_text(plan.due)}"
@@ -26,12 +26,12 @@ def taken(plan: Plan) -> Iterator[str]:
 
 
 def due_lines(system: System, template: Template) -> Iterator[str]:
-    """When it runs next, and did last; nothing of one that does not run by itself."""
+    """Yield when a template with a trigger runs next, and when it ran last."""
     if template.plan.due is None or template.version == RUN_VERSION:
         return
     try:
         due = system.ask(lambda c: c.operator.template_due(template.name))
-    except NotFound:  # a release before this one answers, or it was published anew
+    except NotFound:  # the previous release answers, or it was published again
         return
     yield from _times(due)
     for one in due.sets:

@@ -1,5 +1,4 @@
-"""`sluice template publish`: shows what files would change, and stores them as the next version of
-a template."""
+"""`sluice template publish`: a preview of the changes, and the next version of a template."""
 
 from collections.abc import Awaitable, Iterator
 from pathlib import Path
@@ -41,7 +40,7 @@ NameOption = Annotated[
     str | None, typer.Option(help="Its name in the system; default: from the file.")
 ]
 
-#: Of a line of a unified diff, by what it begins with.
+#: The style of a line of a unified diff, by its first characters.
 _STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 
 
@@ -58,11 +57,11 @@ def publish(
     ] = False,
     group: GroupOption = None,
 ) -> None:
-    """Publish a template with all its files, as the next version of its name: new data sets go
-    through that.
+    """Publish a template with all its files, as the next version of its name.
 
-    Shows first what changes against the version before, and asks. The same files again change
-    nothing."""
+    New data sets go through the new version. The command first shows what changes against the
+    previous version, and asks. The same files again change nothing.
+    """
     found = plain_errors(lambda: read_template_files(files, main=main))
     new = plain_errors(lambda: found.new(name).model_copy(update={"group": group}))
     _publish(system, found, new, sure=sure, dry_run=dry_run)
@@ -72,7 +71,7 @@ def publish(
 def upload(
     system: System, files: FilesArgument, *, main: MainOption = None, name: NameOption = None
 ) -> None:
-    """`publish --yes`, under its earlier name."""
+    """Publish a template without a question. This is the former name of `publish --yes`."""
     found = plain_errors(lambda: read_template_files(files, main=main))
     _publish(system, found, plain_errors(lambda: found.new(name)), sure=True, dry_run=False)
 
@@ -96,6 +95,7 @@ def _publish(
 
 
 def show_changes(changes: TemplateChanges, files: TemplateFiles) -> None:
+    """Print the warnings about a new version, and its changes."""
     for finding in changes.warnings:
         out.print(str(named_as_written(finding, files)))
     for line in change_lines(changes):
@@ -103,7 +103,7 @@ def show_changes(changes: TemplateChanges, files: TemplateFiles) -> None:
 
 
 def change_lines(changes: TemplateChanges) -> Iterator[str | Text]:
-    """In words what it does otherwise, then the texts by lines; of a new name only the words."""
+    """Yield the changes in words, and then those of the texts unless the template is new."""
     if changes.nothing:
         return
     if changes.before is None:
@@ -149,7 +149,11 @@ def _require_consent(changes: TemplateChanges) -> None:
 
 
 async def _named(files: TemplateFiles, call: Awaitable[Answer]) -> Answer:
-    """Findings of a refusal name files as the person wrote them."""
+    """Await a request that may be refused. The findings then name files as the user wrote them.
+
+    Raises:
+        Unprocessable: The request is refused.
+    """
     try:
         return await call
     except Unprocessable as refusal:
@@ -158,11 +162,12 @@ async def _named(files: TemplateFiles, call: Awaitable[Answer]) -> Answer:
 
 
 def named_as_written(finding: Finding, files: TemplateFiles) -> Finding:
+    """Return a finding with its file as the user wrote it."""
     return finding.model_copy(update={"file": files.shown(finding.file)})
 
 
 async def unmatched_for(connection: Connection, stored: Template) -> int:
-    """Unmatched data sets that it would take; 0 where nobody can say."""
+    """Return how many unmatched data sets a template would take, or 0 if this is unknown."""
     try:
         return (
             (await connection.operator.unmatched(template=stored.name)).total or 0
@@ -190,6 +195,7 @@ def _tell(stored: Template, changes: TemplateChanges, *, waiting: int, as_json: 
 
 
 def waiting_lines(name: str, waiting: int) -> list[str]:
+    """Return lines on the unmatched data sets that a template would take."""
     if not waiting:
         return []
     would = (

@@ -1,4 +1,4 @@
-"""`sluice template share`."""
+"""The command `sluice template share`."""
 
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import GivenOption, SharedArgument
@@ -11,8 +11,10 @@ from sluice.contracts.owners import Share
 def share(
     system: System, name: str, groups: SharedArgument = None, *, group: GivenOption = None
 ) -> None:
-    """Say which groups see a template, all its versions, beside its own: these, and no others any
-    more."""
+    """Set which groups see a template, in all its versions, besides its own.
+
+    No other group sees it any more.
+    """
     wanted = plain_errors(lambda: Share(shared_with=groups or [], group=group))
     shared = system.ask(lambda c: c.operator.share_template(name, wanted))
     told = whose(shared.owner, shared.group, shared.shared_with) or "everybody's"

@@ -1,4 +1,4 @@
-"""`sluice token …`: what requests say with who sends them."""
+"""The commands `sluice token …`, for tokens that authenticate requests."""
 
 from typing import Annotated
 
@@ -31,13 +31,14 @@ PersonOption = Annotated[
 @app.callback()
 @with_system
 def print_token(system: System, ctx: typer.Context) -> None:
+    """Print the token for a system, unless another command follows."""
     if ctx.invoked_subcommand is not None:
         return
     url, found = plain_errors(lambda: _find(system))
     if system.as_json:
         system.answer({"url": url, "token": found}, "")
     else:
-        print(found)  # as it is, however narrow the terminal
+        print(found)  # never wrapped, even in a narrow terminal
 
 
 @app.command("create")
@@ -54,7 +55,7 @@ def create(
     ] = USUAL_DAYS,
     person: PersonOption = None,
 ) -> None:
-    """Make a token, which is shown this once."""
+    """Create a token, which is shown only once."""
     new = plain_errors(lambda: NewToken(label=label, role=role, days=days, person=person))
     given = system.ask(lambda c: c.operator.give_token(new))
     print_given(system, given)
@@ -71,7 +72,7 @@ def list_tokens(
     ended: Annotated[bool, typer.Option("--ended", help="Those that hold no more, too.")] = False,
     person: PersonOption = None,
 ) -> None:
-    """Tokens: whose, what for, until when, and when they were used."""
+    """List tokens: whose they are, what for, until when, and when they were used."""
     found = system.ask(
         lambda c: c.operator.tokens(person=person, everybodys=everybodys, ended=ended)
     ).tokens
@@ -97,7 +98,7 @@ def revoke(
     *,
     person: PersonOption = None,
 ) -> None:
-    """Take a token back: it opens nothing any more."""
+    """Revoke a token, which is not valid any more."""
     found = system.ask(lambda c: c.operator.tokens(person=person)).tokens
     meant = plain_errors(lambda: _meant(found, token))
     consent.require(f"take back token {meant.label} of {meant.person}: it opens nothing any more")
@@ -106,7 +107,7 @@ def revoke(
 
 
 def print_given(system: System, given: NewTokenSecret) -> None:
-    """The token alone to standard output, so that it can be kept."""
+    """Print a new token, alone on standard output so that it can be stored."""
     if system.as_json:
         print_json(given)
         return
@@ -119,7 +120,12 @@ def print_given(system: System, given: NewTokenSecret) -> None:
 
 
 def _meant(tokens: list[Token], text: str) -> Token:
-    """Raises ``NotFound``, ``Conflict``."""
+    """Return the token with this label, id or beginning of an id.
+
+    Raises:
+        NotFound: No token matches.
+        Conflict: Several tokens match.
+    """
     found = [each for each in tokens if each.label == text or str(each.id).startswith(text)]
     if not found:
         raise NotFound(f"no token is {quoted(text)}: `sluice token list` shows them")
@@ -139,7 +145,11 @@ def _row(token: Token) -> tuple[object, ...]:
 
 
 def _find(system: System) -> tuple[str, str]:
-    """Raises ``NotAvailable``."""
+    """Return the address of the system, and the token for it.
+
+    Raises:
+        NotAvailable: No token is known.
+    """
     url = system.address()
     found = token_for(url)
     if found is None:

@@ -1,4 +1,4 @@
-"""`sluice tool …`"""
+"""The commands `sluice tool …`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +32,7 @@ def put(
     *,
     group: GroupOption = None,
 ) -> None:
-    """Store a tool as the next version of its name; the same text is the same version."""
+    """Store a tool as the next version of its name. The same text gives the same version."""
     new = plain_errors(lambda: NewTool(name=name, cwl=_text(file), group=group))
     stored = system.ask(lambda c: c.operator.store_tool(new))
     for finding in stored.warnings:
@@ -45,7 +45,7 @@ def put(
 @app.command("list")
 @with_system
 def list_tools(system: System) -> None:
-    """Tools with what they take and give."""
+    """List tools with their inputs and outputs."""
     tools = system.ask(lambda c: c.operator.tools()).tools
     if system.as_json:
         print_json(tools)
@@ -69,7 +69,7 @@ def list_tools(system: System) -> None:
 @app.command("show")
 @with_system
 def show(system: System, name: NameArgument, *, version: VersionOption = None) -> None:
-    """The text of a tool."""
+    """Show the text of a tool."""
     tool = system.ask(lambda c: c.operator.tool(name, version=version))
     if system.as_json:
         print_json(tool)
@@ -83,7 +83,7 @@ def show(system: System, name: NameArgument, *, version: VersionOption = None) -
 def remove(
     system: System, consent: Consent, name: NameArgument, *, version: VersionOption = None
 ) -> None:
-    """Remove a tool, or one version of it; templates composed of it stay as they are."""
+    """Remove a tool, or one version of it. Templates composed of it stay as they are."""
     what = name if version is None else f"{name}, version {version}"
     system.ask(lambda c: c.operator.tool(name, version=version))
     consent.require(f"remove tool {what} from the library")
@@ -96,7 +96,11 @@ def _listed(ports: list[PortOfTool]) -> str:
 
 
 def _text(file: Path) -> str:
-    """Raises ``Unprocessable``."""
+    """Return the text of a file.
+
+    Raises:
+        Unprocessable: The file cannot be read.
+    """
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""`sluice up`, `down`, `status`: the embedded system as a process."""
+"""`sluice up`, `down` and `status`: the embedded system as a process."""
 
 import os
 import sys
@@ -112,8 +112,10 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
     drain_timeout: DrainOption = None,
     log_level: Annotated[str, typer.Option(help="DEBUG, INFO, WARNING or ERROR.")] = "INFO",
 ) -> None:
-    """Start everything on this machine: database, services, web page, pilots. Ctrl-C or SIGTERM
-    stops it, when the jobs that run have ended; a second one at once."""
+    """Start everything on this machine: database, services, web page and pilots.
+
+    Ctrl-C or SIGTERM stops it when the running jobs have ended. A second one stops it at once.
+    """
     place = Home(home)
     running = plain_errors(place.running)
     if running is not None:
@@ -158,7 +160,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
 
 
 def _words(options: Mapping[str, object], roots: Sequence[str], *, no_auth: bool) -> list[str]:
-    """Of a command line."""
+    """Return options as words of a command line."""
     given = [option for option in options.items() if option[1] is not None]
     given += [("--storage-root", root) for root in roots]
     words = [str(word) for option in given for word in option]
@@ -166,10 +168,13 @@ def _words(options: Mapping[str, object], roots: Sequence[str], *, no_auth: bool
 
 
 def page_address(url: str, *, terminal: bool | None = None) -> str:
-    """Return the address of the web page, at a terminal with the token that lets a browser in.
+    """Return the address of the web page, at a terminal with the token that signs a browser in.
 
-    ``isatty`` decides and nothing else: with FORCE_COLOR, rich takes the log of a CI job for a
-    terminal. ``terminal``: what it said before the output went another way.
+    Only ``isatty`` decides. With FORCE_COLOR, rich takes the log of a CI job for a terminal.
+
+    Args:
+        url: The address of the system.
+        terminal: What ``isatty`` returned before the output was redirected.
     """
     shown = sys.stdout.isatty() if terminal is None else terminal
     token = token_for(url) if shown else None
@@ -190,7 +195,11 @@ def _warn_of_no_auth(url: str) -> None:
 
 
 def _start_in_background(place: Home, words: list[str]) -> None:
-    """Raises ``OSError``."""
+    """Start the system in the background, and wait for its pilots.
+
+    Raises:
+        OSError: The system does not start.
+    """
     started = start_detached(place, words)
     out.print(f"Sluice is ready at {page_address(started.url)} (stop it with `sluice down`)")
     if "--no-auth" in words:
@@ -209,9 +218,12 @@ def _absolute(roots: list[str]) -> list[str]:
 def down(
     *, home: HomeOption = DEFAULT_HOME, now: NowOption = False, as_json: JsonOption = False
 ) -> None:
-    """Stop the embedded system: running jobs are waited for (Ctrl-C hands them back, to be run
-    again), everything else waits in the database. What a killed system has left running is ended,
-    too. Exits 1 when something goes on all the same."""
+    """Stop the embedded system, after running jobs have ended.
+
+    Ctrl-C hands the jobs back, to be run again. Everything else waits in the database. Processes
+    that a killed system has left are ended, too. Exits with status 1 if a process cannot be
+    stopped.
+    """
     place = Home(home)
     owner = place.owner()
     if owner is not None:
@@ -243,7 +255,10 @@ def down(
 
 
 def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
-    """Does the embedded system run, where, and is every part of it ready? Exits 1 when not."""
+    """Show whether the embedded system runs, where, and whether every part of it is ready.
+
+    Exits with status 1 if it does not run or a part is not ready.
+    """
     running = plain_errors(Home(home).running)
     if running is None:
         if as_json:
@@ -269,5 +284,5 @@ def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
 
 
 def _in_words(needs: dict[str, str]) -> str:
-    """What a service misses of what it needs."""
+    """Return what a service lacks of what it needs, in words."""
     return "; ".join(f"{need}: {answer}" for need, answer in needs.items() if answer != OK) or OK

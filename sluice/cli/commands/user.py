@@ -1,4 +1,4 @@
-"""`sluice user …`"""
+"""The commands `sluice user …`."""
 
 from typing import Annotated
 
@@ -42,7 +42,7 @@ def add(
         ),
     ] = False,
 ) -> None:
-    """Make an account; its password is asked for, or read from standard input."""
+    """Create an account. Its password is asked for, or read from standard input."""
     password = None if no_password else plain_errors(lambda: asked_password(twice=True))
     new = plain_errors(
         lambda: NewAccount(name=name, role=role, password=password, groups=group or [])
@@ -54,7 +54,7 @@ def add(
 @app.command("list")
 @with_system
 def list_users(system: System) -> None:
-    """Accounts: who may do what."""
+    """List accounts, with their roles and groups."""
     found = system.ask(lambda c: c.operator.accounts()).accounts
     if system.as_json:
         print_json(found)
@@ -69,7 +69,7 @@ def list_users(system: System) -> None:
 @app.command("role")
 @with_system
 def set_role(system: System, name: NameArgument, role: RoleArgument) -> None:
-    """Give a person another role; it holds at once."""
+    """Give a person another role, which takes effect at once."""
     _change(system, name, AccountChange(role=role), f"{name} is {role}")
 
 
@@ -83,7 +83,10 @@ def set_groups(
         typer.Argument(metavar="[GROUP]...", help="None: he is in no group but everyone."),
     ] = None,
 ) -> None:
-    """Say which groups a person is in; what he makes is the first one's, unless he says whose."""
+    """Set the groups of a person.
+
+    What the person creates belongs to the first group, unless the person names another one.
+    """
     change = plain_errors(lambda: AccountChange(groups=groups or []))
     said = ", ".join(groups or []) or "no group but everyone"
     _change(system, name, change, f"{name} is in {said}")
@@ -92,14 +95,14 @@ def set_groups(
 @app.command("disable")
 @with_system
 def disable(system: System, name: NameArgument) -> None:
-    """Let a person do nothing any more: his sessions end, his tokens open nothing."""
+    """Disable an account: its sessions end, and its tokens are not valid any more."""
     _change(system, name, AccountChange(disabled=True), f"{name} may do nothing any more")
 
 
 @app.command("enable")
 @with_system
 def enable(system: System, name: NameArgument) -> None:
-    """Let a person in again who was disabled; tokens of his that have not ended hold again."""
+    """Enable a disabled account. Its tokens that have not ended are valid again."""
     _change(system, name, AccountChange(disabled=False), f"{name} may sign in again")
 
 
@@ -111,8 +114,11 @@ def set_password(
         str | None, typer.Argument(metavar="NAME", help="Another person, for administrators.")
     ] = None,
 ) -> None:
-    """Change your password, or a person's; sessions that are open end, tokens stay. Without a
-    terminal they are lines of standard input: the old one (yours alone), then the new one."""
+    """Change your password, or that of another person.
+
+    Open sessions end, and tokens stay. Without a terminal, the passwords are lines of standard
+    input: the old one (only for your own password), then the new one.
+    """
     if name is not None:
         new = plain_errors(
             lambda: AccountChange(password=asked_password("new password", twice=True))
@@ -141,8 +147,10 @@ def quota(
     files: Files = None,
     waiting: Waiting = None,
 ) -> None:
-    """Show how much you have of what you made, or a person has, and may have; or set it: what is
-    not said stays."""
+    """Show how much of your quotas you use, or another person does, or set the quotas.
+
+    They count what the person has created. Values that are not given stay.
+    """
     said = said_quotas(chains=chains, data=data, files=files, waiting=waiting)
     if said and name is None:
         raise typer.BadParameter("say whose quota it is", param_hint="NAME")

@@ -28,8 +28,8 @@ class Follower:
     def take(self, found: FollowedLog) -> None:
         """Pass on what is new.
 
-        A new attempt begins at its start. So does a stream that became shorter, as in a job that runs
-        its tool several times.
+        A new attempt begins at its start. So does a stream that became shorter, as in a job that
+        runs its tool several times.
         """
         if found.attempt != self.attempt:
             self.attempt, self.seen = found.attempt, {}
