@@ -148,8 +148,8 @@ def key_values(texts: Sequence[str], *, option: str) -> dict[str, Any]:
         option: The option that they belong to.
 
     Raises:
-        typer.BadParameter: A text has no ``=``, a key occurs twice, or a value has a number that
-            JSON does not know (``1e999``) and would store as null.
+        typer.BadParameter: A text has no ``=``, a key occurs twice, or JSON does not know a number
+            (``1e999``), which would be stored as null.
     """
     values = {key: json_or_text(text) for key, text in key_texts(texts, option=option).items()}
     for key, value in values.items():

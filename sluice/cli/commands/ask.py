@@ -39,7 +39,7 @@ ReasonOption = Annotated[str, typer.Option(help="Why, for the others.")]
 def list_steps(system: System) -> None:
     """List the steps that ask people now, or asked people within the last 30 days.
 
-    For each step, it shows the items that wait, are decided or were given to their chains, the
+    It counts the items that wait, are decided or were given to their chains. It also shows the
     answers, the median time of an answer in seconds, and the browsers.
     """
     found = system.ask(lambda c: c.operator.asking_steps())
@@ -147,10 +147,12 @@ def list_devices(
 ) -> None:
     """List the browsers that answered a step, and first those that seem to answer without looking.
 
-    For each browser, it shows how many answers to gold items were right, how many answers agree
-    with those of others, the median time of an answer in seconds, and the score. A browser whose
-    score exceeds its limit is excluded automatically. "link" is the link that the browser came by.
-    "same vote" is the number of other browsers that share its vote on an item.
+    For each browser, it shows how many answers to gold items were right, and how many agree with
+    those of others. It also shows the median time of an answer in seconds, and the score. A browser
+    whose score exceeds its limit is excluded automatically.
+
+    The column "link" is the link that the browser came by. The column "same vote" counts the other
+    browsers that share its vote on an item.
     """
 
     async def read(connection: Connection) -> list[AskDevice]:

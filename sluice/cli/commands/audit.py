@@ -75,7 +75,7 @@ def export(
     since: SinceOption = None,
     days: DaysOption = None,
 ) -> None:
-    """Print all audit events as JSON lines, to keep them elsewhere."""
+    """Print all audit events that pass the filters as JSON lines, to keep them elsewhere."""
 
     async def write(connection: Connection) -> None:
         filters = {"who": who, "what": what, "object": object, "since": _since(since, days)}
@@ -101,9 +101,9 @@ async def _pages(
 @app.command("verify")
 @with_system
 def verify(system: System) -> None:
-    """Check that the audit log was not changed: every row is chained to the one before.
+    """Check that the audit log is unchanged: every row is chained to the one before.
 
-    Exits with status 1 if it was changed.
+    The exit status is 1 if it was changed.
 
     Anyone who can write to a database can rewrite all of it. Compare the heads with those in the
     logs of the services (`audit.chained`).

@@ -78,8 +78,8 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
 ) -> None:
     """List chains, the newest first. A chain must pass all given filters.
 
-    A chain that finished although some of its jobs failed is shown as incomplete. `--state
-    incomplete` lists only these chains, and `--state finished` includes them.
+    A chain that finished although some of its jobs failed is shown as incomplete.
+    `--state incomplete` lists only these chains, and `--state finished` includes them.
     """
     key_values(meta or [], option="--meta")  # wrong filters are refused before any request
     filters = ChainFilters(state=state, template=template, owner=owner, meta=meta)
@@ -172,7 +172,7 @@ def start(
 
     There is one chain for each data set, version of the template and parameters. Without
     parameters, it is the chain that starts automatically, or would. If the chain exists, nothing is
-    started: the command says so, shows the chain, and exits with status 3.
+    started: the command says so and shows the chain, and the exit status is 3.
     """
     if len(named) > _BOTH:
         raise typer.BadParameter(f"a data set and a template, not {len(named)} names")
@@ -231,17 +231,17 @@ def rerun(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
 ) -> None:
-    """Run a chain that has ended again, as a new chain with the same version of its template.
+    """Rerun a chain that has ended, as a new chain with the same version of its template.
 
     Without options, the steps run that did not finish, and those that depend on them. Of a finished
     chain, all steps run, or with --param those that it changes. Existing results of the other steps
     are reused. Deleted results are made again, as far back as needed.
 
-    A step whose result is an output of the workflow, and not on the output storage yet, runs again
-    as well: a map reuses its finished jobs, and a merge, a batch or a single job starts again.
+    A step also runs again if its result is an output of the workflow and is not on the output
+    storage yet. A map then reuses its finished jobs. A merge, a batch or a single job starts again.
 
     The command first shows which steps run. If something is not available any more, it starts
-    nothing and exits with status 1.
+    nothing, and the exit status is 1.
     """
     uid = the_chain(system, chain)
     values = key_values(params or [], option="--param")

@@ -32,7 +32,7 @@ def watch(
 ) -> None:
     """Follow a chain to its end.
 
-    Exits with status 1 if the chain failed or was canceled. Ctrl-C does not affect the chain.
+    The exit status is 1 if the chain failed or was canceled. Ctrl-C does not affect the chain.
     """
     uid = the_chain(system, chain)
     where = system_options(system)

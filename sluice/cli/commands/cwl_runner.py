@@ -20,8 +20,9 @@ def cwl_runner(
     """Run any CWL process on the system, and print its output object like other `cwl-runner`s.
 
     Options precede the process: `--outdir DIR`, `--quiet`, `--url`, `--home`, and those of cwltool.
-    The exit status is 0 on success, 1 if the process failed, 2 if the command is wrong, and 33 if
-    something in the process is not supported.
+
+    The exit status is 0 on success, 1 if the process failed, and 2 if the command is wrong. It is
+    33 if something in the process is not supported.
     """
     from sluice.cwl_runner.command import main  # noqa: PLC0415 - a client alone reads no processes
 

@@ -60,7 +60,7 @@ def match(
 ) -> None:
     """Match unmatched data sets again, after a template was added or changed.
 
-    Exits with status 1 if one of the named data sets still matches no template.
+    The exit status is 1 if one of the named data sets still matches no template.
     """
     if every == bool(datasets):
         raise typer.BadParameter("give data sets, or --all")

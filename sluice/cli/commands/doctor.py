@@ -55,7 +55,7 @@ class MachineFinding:
 def doctor(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Show what this machine has for Sluice, what it lacks, and what follows from that.
 
-    Exits with status 1 only if Sluice cannot work.
+    The exit status is 1 only if Sluice cannot work.
     """
     findings = list(examine(home.expanduser()))
     works = all(finding.severity is not Severity.ERROR for finding in findings)

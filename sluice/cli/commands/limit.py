@@ -29,8 +29,8 @@ NameArgument = Annotated[
 def list_limits(system: System) -> None:
     """List limits on resources.
 
-    For each limit, it shows how much of it jobs hold, or have spent of a quota, and how many jobs
-    wait for some.
+    For each limit, it shows how much jobs hold, or have spent of a quota, and how many jobs wait
+    for some.
     """
     found = system.ask(lambda c: c.operator.limits())
     if system.as_json:
@@ -70,7 +70,7 @@ def set_limit(
 @with_system
 @with_consent
 def remove(system: System, consent: Consent, name: NameArgument) -> None:
-    """Remove a limit. Then a node has to offer the resource."""
+    """Remove a limit. Jobs that need the resource then wait for a node that offers it."""
 
     async def look(connection: Connection) -> None:
         limits = (await connection.operator.limits()).limits

@@ -42,7 +42,7 @@ def login(
 ) -> None:
     """Sign in at a system, so that commands on this machine send requests in your name.
 
-    The command gets a token of yours, and keeps it in a file that only you can read.
+    The command keeps a token of yours in a file that only you can read.
 
     Without a name, it shows an address and a code: open the address in a browser, on any machine,
     and allow the sign-in there.

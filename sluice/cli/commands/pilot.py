@@ -152,7 +152,7 @@ def load(
 @with_system
 @with_consent
 def remove(system: System, consent: Consent, pilot: PilotArgument) -> None:
-    """Remove a pilot that has ended or was lost from the lists. Its history stays."""
+    """Remove a pilot from the lists, if it has ended or was lost. Its history stays."""
     meant = system.ask(lambda c: pilot_called(c, pilot))
     consent.require(f"take pilot {meant.name} ({meant.uid}, {meant.state}) off the lists")
     system.ask(lambda c: c.operator.remove_pilot(meant.uid))

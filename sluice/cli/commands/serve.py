@@ -35,7 +35,8 @@ def serve(service: Annotated[ServiceName, typer.Argument(help="The service.")]) 
     """Run one service until SIGTERM or Ctrl-C.
 
     Its settings come from the environment, secret files and a settings file (see the reference). It
-    waits for its database and its broker, and says so at /readyz. Exits with status 1 if it cannot
-    start, and with 2 if its settings are wrong.
+    waits for its database and its broker, and says so at /readyz.
+
+    The exit status is 1 if it cannot start, and 2 if its settings are wrong.
     """
     importlib.import_module(f"{PACKAGES[service]}.__main__").main()

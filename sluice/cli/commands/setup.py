@@ -54,8 +54,8 @@ def databases(
 ) -> None:
     """Create a login and a database for each service, closed to all other services.
 
-    They are those of SLUICE_<SERVICE>_DATABASE_URL. If SLUICE_SETUP_BACKUP_URL is set, a login for
-    backups is created as well.
+    SLUICE_<SERVICE>_DATABASE_URL names them. If SLUICE_SETUP_BACKUP_URL is set, a login for backups
+    is created as well.
     """
     from sluice.setup.databases import (  # noqa: PLC0415 - a client alone has no database driver
         set_up_databases,
@@ -89,7 +89,7 @@ def broker(
 ) -> None:
     """Create the virtual host, a login for each service with the rights it needs, and all queues.
 
-    The logins are those of SLUICE_<SERVICE>_BROKER_URL.
+    SLUICE_<SERVICE>_BROKER_URL names the login and the virtual host.
     """
     from sluice.setup.broker import (  # noqa: PLC0415 - a client alone has no broker's driver
         set_up_broker,

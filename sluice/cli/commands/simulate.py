@@ -80,8 +80,9 @@ def simulate(  # noqa: PLR0913 - a command's options, each by its name
     is decided as in production, or by another policy.
 
     No running system is needed, except for `--from-run`. This shows what a chain that ran would
-    have taken with other nodes or another policy, beside what it took. Exits with status 2 if the
-    scenario is wrong.
+    have taken with other nodes or another policy, beside what it took.
+
+    The exit status is 2 if the scenario is wrong.
     """
     if (scenario is None) == (not from_run):
         raise typer.BadParameter("name a scenario, or a chain that ran: --from-run")

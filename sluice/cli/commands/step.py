@@ -28,8 +28,8 @@ StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="Its name in t
 def list_steps(system: System) -> None:
     """List the steps of published templates, and other steps that have tasks.
 
-    For each step, it shows how many jobs wait and since when, how many are with how many pilots,
-    how long a job takes (mean of the last day), and the priority.
+    It shows how many jobs of a step wait and since when, and how many are with how many pilots. It
+    also shows how long a job takes (mean of the last day), and the priority of the step.
     """
     found = system.ask(lambda c: c.operator.steps())
     if system.as_json:

@@ -96,8 +96,7 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
     """Register a storage: an existing folder in a place where the DMS allows storages.
 
     SLUICE_DMS_STORAGE_ROOTS or `sluice up --storage-root` names these places. The storage is tried
-    out. Repeating the command changes nothing. --low and --high are those of `sluice storage
-    marks`.
+    out. Repeating the command changes nothing. `sluice storage marks` explains --low and --high.
     """
     new = plain_errors(
         lambda: NewStorage(
@@ -126,9 +125,9 @@ def set_marks(
 ) -> None:
     """Set the watermarks of an input storage.
 
-    From the high watermark on, tasks are ranked higher if their chains have their input there and
-    delete it in the end, until the storage is below the low watermark. A rank that somebody has set
-    stays.
+    From the high watermark on, the system raises the rank of tasks that free space, until the
+    storage is below the low watermark. The chains of these tasks have their input there, and delete
+    it in the end. A rank that somebody has set stays.
     """
     marks = _given_marks(low, high)
     if none == (marks is not None):

@@ -68,8 +68,8 @@ def check(
 ) -> None:
     """Check templates without a system and without a network.
 
-    It shows every finding with its line and column, and exits with status 1 on errors. The same
-    checks precede the publication of a template.
+    It shows every finding with its line and column. The exit status is 1 if there are errors. The
+    same checks precede the publication of a template.
     """
     results = [_checked(file) for file in files]
     if as_json or form is Format.JSON:

@@ -98,7 +98,7 @@ def revoke(
     *,
     person: PersonOption = None,
 ) -> None:
-    """Revoke a token, which is not valid any more."""
+    """Revoke a token, so that it is not valid any more."""
     found = system.ask(lambda c: c.operator.tokens(person=person)).tokens
     meant = plain_errors(lambda: _meant(found, token))
     consent.require(f"take back token {meant.label} of {meant.person}: it opens nothing any more")

@@ -114,7 +114,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
 ) -> None:
     """Start everything on this machine: database, services, web page and pilots.
 
-    Ctrl-C or SIGTERM stops it when the running jobs have ended. A second one stops it at once.
+    Ctrl-C or SIGTERM stops the system when the running jobs have ended, and a second one at once.
     """
     place = Home(home)
     running = plain_errors(place.running)
@@ -218,11 +218,12 @@ def _absolute(roots: list[str]) -> list[str]:
 def down(
     *, home: HomeOption = DEFAULT_HOME, now: NowOption = False, as_json: JsonOption = False
 ) -> None:
-    """Stop the embedded system, after running jobs have ended.
+    """Stop the embedded system when its running jobs have ended.
 
     Ctrl-C hands the jobs back, to be run again. Everything else waits in the database. Processes
-    that a killed system has left are ended, too. Exits with status 1 if a process cannot be
-    stopped.
+    that a killed system has left are ended, too.
+
+    The exit status is 1 if a process cannot be stopped.
     """
     place = Home(home)
     owner = place.owner()
@@ -257,7 +258,7 @@ def down(
 def status(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> None:
     """Show whether the embedded system runs, where, and whether every part of it is ready.
 
-    Exits with status 1 if it does not run or a part is not ready.
+    The exit status is 1 if it does not run or a part is not ready.
     """
     running = plain_errors(Home(home).running)
     if running is None:

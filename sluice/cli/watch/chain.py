@@ -47,8 +47,8 @@ async def follow_chain(
         connection: The connection to the system.
         chain: The chain in its last known state.
         on_look: Receives the chain and its tasks with their counts at each check.
-        on_wait: Receives the name of a step that had no running job for a while, or of a stalled
-            upload, and the reason, whenever the reason changes.
+        on_wait: Receives a step without a running job for a while, or a stalled upload, and the
+            reason, whenever the reason changes.
         for_nodes: Whether to wait for a suitable node if there is none.
 
     Raises:

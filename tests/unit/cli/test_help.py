@@ -9,8 +9,8 @@ from sluice.cli.app import command_line
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ([], "Start everything on this machine: database, services, web page, pilots."),
-        (["chain"], "Follow a chain to its end. Ends with 1 where the chain failed"),
+        ([], "Start everything on this machine: database, services, web page and pilots."),
+        (["chain"], "Follow a chain to its end."),
     ],
 )
 def test_lists_of_commands_have_no_line_breaks_within_sentences(
