@@ -14,10 +14,10 @@ from sluice.cli.system import System
 
 YesOption = Annotated[
     bool,
-    typer.Option("--yes", "-y", help="Do not ask. Needed where nobody is at a terminal."),
+    typer.Option("--yes", "-y", help="Do not ask. This is needed without a terminal."),
 ]
 DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Only say what would be done, and do nothing.")
+    bool, typer.Option("--dry-run", help="Only show what would be done, and do nothing.")
 ]
 #: The exit status if nobody can be asked for consent, as for a missing option.
 _NOBODY_TO_ASK = 2

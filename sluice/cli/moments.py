@@ -62,5 +62,7 @@ EndOption = Annotated[
 ]
 AtOption = Annotated[
     datetime | None,
-    typer.Option("--at", metavar="TIME", parser=parse_moment, help="When; default: now."),
+    typer.Option(
+        "--at", metavar="TIME", parser=parse_moment, help="When it ended. The default is now."
+    ),
 ]

@@ -17,7 +17,7 @@ UrlOption = Annotated[
     typer.Option(
         "--url",
         envvar="SLUICE_URL",
-        help="Address of a running system; without it, the one in --home.",
+        help="Address of a running system. The default is the system in --home.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
@@ -26,50 +26,65 @@ DatasetArgument = Annotated[
     str,
     typer.Argument(
         metavar="DATASET",
-        help="Its name (of an output: INPUT.OUTPUT), uid, or the uid's beginning.",
+        help="The name of the data set (INPUT.OUTPUT for an output), its uid, or the"
+        " beginning of its uid.",
     ),
 ]
 ChainArgument = Annotated[
     str,
     typer.Argument(
-        metavar="CHAIN", help="Its uid, the uid's beginning, or its input data set's name."
+        metavar="CHAIN",
+        help="The uid of the chain, the beginning of its uid, or the name of its input data set.",
     ),
 ]
 TaskArgument = Annotated[
-    str, typer.Argument(metavar="TASK", help="Its uid, the uid's beginning, or CHAIN.STEP.")
+    str,
+    typer.Argument(
+        metavar="TASK", help="The uid of the task, the beginning of its uid, or CHAIN.STEP."
+    ),
 ]
 PilotArgument = Annotated[
-    str, typer.Argument(metavar="PILOT", help="Its name, uid, or the uid's beginning.")
+    str,
+    typer.Argument(
+        metavar="PILOT", help="The name of the pilot, its uid, or the beginning of its uid."
+    ),
 ]
 
 GroupOption = Annotated[
     str | None,
-    typer.Option("--group", metavar="GROUP", help="Whose it is; default: your first group's."),
+    typer.Option(
+        "--group", metavar="GROUP", help="The group that owns it. The default is your first group."
+    ),
 ]
 SharedArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[GROUP]...", help="Who sees it, too; `everyone`: all. None: nobody."),
+    typer.Argument(
+        metavar="[GROUP]...",
+        help="Groups that see it, too. `everyone` means all people. Without any, no other"
+        " group sees it.",
+    ),
 ]
 GivenOption = Annotated[
-    str | None, typer.Option("--group", metavar="GROUP", help="Give it to this group of yours.")
+    str | None, typer.Option("--group", metavar="GROUP", help="Transfer it to this group of yours.")
 ]
 
 AfterOption = Annotated[
-    str | None, typer.Option(help="Go on where the list before ended, as it says.")
+    str | None, typer.Option(help="Continue where the previous list ended, as it says.")
 ]
 ParamOption = Annotated[
     list[str] | None,
     typer.Option(
         "--param",
         "-p",
-        help="key=value: a parameter; of a File or Directory its path, of a File[] a folder.",
+        help="key=value: a parameter. The value of a File or Directory is a path, and that"
+        " of a File[] is a folder.",
     ),
 ]
 JobOption = Annotated[
     Path | None,
     typer.Option(
         "--job",
-        help="A job order, YAML or JSON, with the inputs' values; options go before it.",
+        help="A job order (YAML or JSON) with the values of the inputs. Options take precedence.",
         exists=True,
         dir_okay=False,
     ),
@@ -77,7 +92,9 @@ JobOption = Annotated[
 RankOption = Annotated[
     float,
     typer.Option(
-        min=0, max=1_000_000, help="Added to the ranks of its steps: higher runs earlier."
+        min=0,
+        max=1_000_000,
+        help="Added to the ranks of the chain's steps. A higher rank runs earlier.",
     ),
 ]
 RecursiveOption = Annotated[
@@ -102,13 +119,13 @@ class EntryOrder(StrEnum):
 OrderOption = Annotated[
     EntryOrder,
     typer.Option(
-        help="Order of the files: as given (those of a folder by name), by name, by name with its"
-        " numbers by value, or by when they were modified."
+        help="Order of the files: as given (files of a folder by name), by name, by name"
+        " with numbers by value, or by time of modification."
     ),
 ]
 OutOption = Annotated[
     Path, typer.Option("--out", "-o", help="Folder for the files and manifest.json.")
 ]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Overwrite files that are there with other contents.")
+    bool, typer.Option("--force", help="Overwrite existing files with other contents.")
 ]

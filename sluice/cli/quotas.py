@@ -8,13 +8,18 @@ from sluice.cli.output import human_bytes
 from sluice.contracts.quotas import UNBOUNDED, Quantity, Quota, Quotas
 from sluice.visible_text import quoted
 
-Chains = Annotated[str | None, typer.Option(metavar="N|none", help="At a time, at the most.")]
-Data = Annotated[
-    str | None, typer.Option(metavar="SIZE|none", help="That there may be, such as 20GB.")
+Chains = Annotated[
+    str | None, typer.Option(metavar="N|none", help="The maximum number of chains at a time.")
 ]
-Files = Annotated[str | None, typer.Option(metavar="N|none", help="That there may be, such as 2M.")]
+Data = Annotated[
+    str | None, typer.Option(metavar="SIZE|none", help="The maximum amount of data, such as 20GB.")
+]
+Files = Annotated[
+    str | None, typer.Option(metavar="N|none", help="The maximum number of files, such as 2M.")
+]
 Waiting = Annotated[
-    str | None, typer.Option(metavar="N|none", help="Jobs that may wait to be given away.")
+    str | None,
+    typer.Option(metavar="N|none", help="The maximum number of jobs that wait for a pilot."),
 ]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}

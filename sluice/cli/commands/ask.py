@@ -19,19 +19,26 @@ from sluice.contracts.asking_watch import AskDevice, AskLink, HumanStep, NewLink
 from sluice.contracts.states import DeviceState
 
 app = typer.Typer(
-    no_args_is_help=True, help="Steps that people do: how far they are, links, who answers."
+    no_args_is_help=True,
+    help="Human tasks: their progress, their links, and the browsers that answer.",
 )
 
-TemplateArgument = Annotated[str, typer.Argument(metavar="TEMPLATE", help="Its name.")]
-StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="Its name in the template.")]
+TemplateArgument = Annotated[
+    str, typer.Argument(metavar="TEMPLATE", help="The name of the template.")
+]
+StepArgument = Annotated[
+    str, typer.Argument(metavar="STEP", help="The name of the step in the template.")
+]
 GroupOption = Annotated[
     str | None,
-    typer.Option("--group", metavar="GROUP", help="Whose step; needed where it is several's."),
+    typer.Option(
+        "--group", metavar="GROUP", help="The group of the step, if several groups have it."
+    ),
 ]
 BrowserArgument = Annotated[
-    str, typer.Argument(metavar="BROWSER", help="Its uid, or the uid's beginning.")
+    str, typer.Argument(metavar="BROWSER", help="The uid of the browser, or its beginning.")
 ]
-ReasonOption = Annotated[str, typer.Option(help="Why, for the others.")]
+ReasonOption = Annotated[str, typer.Option(help="The reason, for other people.")]
 
 
 @app.command("list")
@@ -65,10 +72,13 @@ def make_link(
     step: StepArgument,
     *,
     days: Annotated[
-        int, typer.Option(min=1, max=MOST_LINK_DAYS, help="That it opens the page.")
+        int,
+        typer.Option(
+            min=1, max=MOST_LINK_DAYS, help="The number of days for which the link opens the page."
+        ),
     ] = 1,
     mine: Annotated[
-        bool, typer.Option("--mine", help="For yourself: one browser, for a day.")
+        bool, typer.Option("--mine", help="Create a link for yourself: for one browser, for a day.")
     ] = False,
     group: GroupOption = None,
 ) -> None:
@@ -128,7 +138,9 @@ def list_links(
 def end_link(
     system: System,
     consent: Consent,
-    link: Annotated[str, typer.Argument(metavar="LINK", help="Its uid, or the uid's beginning.")],
+    link: Annotated[
+        str, typer.Argument(metavar="LINK", help="The uid of the link, or its beginning.")
+    ],
 ) -> None:
     """End a link, so that browsers that came by it are not let in any more.
 

@@ -28,7 +28,7 @@ from sluice.visible_text import quoted
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Models and configurations of tools: files under a name, in versions.",
+    help="Models and configurations of tools: files with a name, in versions.",
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
@@ -42,20 +42,21 @@ def put(
     name: NameArgument,
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Files, and folders, of which all files are taken.", metavar="PATH..."),
+        typer.Argument(help="Files, and folders with all their files.", metavar="PATH..."),
     ],
     *,
-    note: Annotated[str, typer.Option(help="For whoever reads the history.")] = "",
+    note: Annotated[str, typer.Option(help="A note for readers of the history.")] = "",
     check: Annotated[
         Path | None,
         typer.Option(
-            help="CWL file of a tool that takes the asset and fails where it is wrong: then nothing"
-            " is stored. It is kept with the asset, and asked again before each next version.",
+            help="CWL file of a tool that takes the asset and fails if it is wrong. Then"
+            " nothing is stored. The tool is stored with the asset, and checks each"
+            " further version.",
             metavar="TOOL.cwl",
         ),
     ] = None,
     no_check: Annotated[
-        bool, typer.Option("--no-check", help="Store without asking the tool that was kept.")
+        bool, typer.Option("--no-check", help="Store the files without a check by the stored tool.")
     ] = False,
     group: GroupOption = None,
 ) -> None:

@@ -15,10 +15,13 @@ from sluice.contracts.attention import Acknowledge, Notice, Subject
 from sluice.contracts.problems import Conflict, Finding, NotFound, Unprocessable
 from sluice.visible_text import quoted
 
-app = typer.Typer(no_args_is_help=True, help="What needs a person, and who has seen it.")
+app = typer.Typer(
+    no_args_is_help=True, help="Notices that need a person, and their acknowledgement."
+)
 
 IdsArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]…", help="As `attention list` names them.")
+    list[str] | None,
+    typer.Argument(metavar="[ID]…", help="The ids of the notices, as `attention list` shows them."),
 ]
 #: The maximum number of notices in an answer.
 _MOST = 1000
@@ -56,10 +59,13 @@ def acknowledge(
     *,
     everything: Annotated[
         bool,
-        typer.Option("--all", help="All that can be acknowledged, unless that deletes data."),
+        typer.Option(
+            "--all",
+            help="Acknowledge all notices, except those whose acknowledgement deletes data.",
+        ),
     ] = False,
     by: Annotated[
-        str | None, typer.Option(help="Who has seen it. Default: your user name.")
+        str | None, typer.Option(help="Who has seen the notices. The default is your user name.")
     ] = None,
 ) -> None:
     """Acknowledge notices: they need no attention any more, and show your name and the time.

@@ -13,23 +13,29 @@ from sluice.cli.output import out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
 from sluice.contracts.audit import AuditEntry, AuditPage
 
-app = typer.Typer(no_args_is_help=True, help="Who did what: requests that change something.")
+app = typer.Typer(no_args_is_help=True, help="The audit log: who changed what and when.")
 
 #: The number of entries in one request of an export.
 _PAGE = 500
 
-WhoOption = Annotated[str | None, typer.Option(help="Of this person alone.")]
+WhoOption = Annotated[str | None, typer.Option(help="Only events of this person.")]
 WhatOption = Annotated[
-    str | None, typer.Option(help="Stands in the action: an address, a method, 'signs in'.")
+    str | None,
+    typer.Option(help="Only events with this in the action: an address, a method, 'signs in'."),
 ]
 ObjectOption = Annotated[
     str | None,
-    typer.Option("--object", help="Name or uid of what was acted on: a data set, a person, …"),
+    typer.Option("--object", help="Only events about this name or uid: a data set, a person, …"),
 ]
 SinceOption = Annotated[
-    datetime | None, typer.Option(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="In UTC.")
+    datetime | None,
+    typer.Option(
+        formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Only events since this time, in UTC."
+    ),
 ]
-DaysOption = Annotated[int | None, typer.Option(min=1, help="Of so many days, up to now.")]
+DaysOption = Annotated[
+    int | None, typer.Option(min=1, help="Only events of this number of days, up to now.")
+]
 
 
 @app.command("list")
@@ -44,7 +50,7 @@ def list_entries(  # noqa: PLR0913 - a command's options, each by its name
     days: DaysOption = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     after: Annotated[
-        str | None, typer.Option(help="Go on where the list before ended, as it says.")
+        str | None, typer.Option(help="Continue where the previous list ended, as it says.")
     ] = None,
 ) -> None:
     """List audit events, the newest first, with their outcomes."""

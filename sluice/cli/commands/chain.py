@@ -56,12 +56,12 @@ REPEATED = 3
 def list_chains(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     *,
-    state: Annotated[ChainListState | None, typer.Option(help="Only those in this state.")] = None,
+    state: Annotated[ChainListState | None, typer.Option(help="Only chains in this state.")] = None,
     name: Annotated[
-        str | None, typer.Option(help="Only those of the input data set of this name.")
+        str | None, typer.Option(help="Only chains of the input data set of this name.")
     ] = None,
     template: Annotated[
-        str | None, typer.Option(help="Only those of any version of this template.")
+        str | None, typer.Option(help="Only chains of this template, in any version.")
     ] = None,
     meta: Annotated[
         list[str] | None,
@@ -69,10 +69,11 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
             "--meta",
             "-m",
             metavar="KEY=VALUE",
-            help="Only those whose input has this in its metadata; repeat it for several keys.",
+            help="Only chains whose input has this in its metadata. Repeat the option for"
+            " several keys.",
         ),
     ] = None,
-    owner: Annotated[str | None, typer.Option(help="Only those of this account.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Only chains of this account.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     after: AfterOption = None,
 ) -> None:
@@ -157,8 +158,8 @@ def start(
         list[str],
         typer.Argument(
             metavar="[DATASET] TEMPLATE",
-            help="The data set (its name, uid, or the uid's beginning), unless the template takes"
-            " none; and the template's name.",
+            help="The data set (its name, its uid, or the beginning of its uid), unless the"
+            " template takes none, and the name of the template.",
         ),
     ],
     *,
@@ -217,19 +218,20 @@ def rerun(
     chain: ChainArgument,
     *,
     from_step: Annotated[
-        str | None, typer.Option("--from", metavar="STEP", help="This step and all after it.")
+        str | None,
+        typer.Option("--from", metavar="STEP", help="Rerun this step and all steps after it."),
     ] = None,
     failed_only: Annotated[
         bool,
         typer.Option(
-            "--failed-only", help="Only jobs that did not finish, and what depends on them."
+            "--failed-only", help="Rerun only jobs that did not finish, and what depends on them."
         ),
     ] = False,
     params: Annotated[
         list[str] | None,
-        typer.Option("--param", "-p", help="key=value: another value than before."),
+        typer.Option("--param", "-p", help="key=value: a new value of a parameter."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would run.")] = False,
 ) -> None:
     """Rerun a chain that has ended, as a new chain with the same version of its template.
 

@@ -14,7 +14,8 @@ def cwl_runner(
         str, typer.Argument(help="File or address of a CWL process.", metavar="PROCESS")
     ],
     order: Annotated[
-        str | None, typer.Argument(help="File with its inputs, YAML or JSON.", metavar="[JOB]")
+        str | None,
+        typer.Argument(help="File with the inputs of the process, YAML or JSON.", metavar="[JOB]"),
     ] = None,
 ) -> None:
     """Run any CWL process on the system, and print its output object like other `cwl-runner`s.

@@ -39,7 +39,10 @@ from sluice.contracts.plan import DataEntries
 from sluice.contracts.states import DatasetState, DatasetType
 from sluice.visible_text import quoted
 
-app = typer.Typer(no_args_is_help=True, help="Groups of files: the unit of a task.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Named lists of files that belong together. A task works on a whole data set.",
+)
 _GOING = {DatasetState.DELETING, DatasetState.DELETED}
 for _command in (dataset_match.unmatched, dataset_match.match, dataset_match.dismiss):
     app.command()(_command)
@@ -51,10 +54,15 @@ app.command("get")(get_dataset)
 def list_datasets(
     system: System,
     *,
-    kind: Annotated[DatasetType | None, typer.Option("--type", help="Only of this type.")] = None,
-    state: Annotated[DatasetState | None, typer.Option(help="Only in this state.")] = None,
+    kind: Annotated[
+        DatasetType | None, typer.Option("--type", help="Only data sets of this type.")
+    ] = None,
+    state: Annotated[
+        DatasetState | None, typer.Option(help="Only data sets in this state.")
+    ] = None,
     name: Annotated[
-        str | None, typer.Option(help="Only called so: DATASET, or INPUT.OUTPUT of a chain.")
+        str | None,
+        typer.Option(help="Only data sets of this name: DATASET, or INPUT.OUTPUT of a chain."),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
     after: AfterOption = None,
@@ -156,25 +164,26 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     name: str,
     paths: Annotated[
-        list[Path], typer.Argument(help="Its files, in order; a folder means its files.")
+        list[Path],
+        typer.Argument(help="The files of the data set, in order. A folder stands for its files."),
     ],
     *,
     template: Annotated[
         str | None,
         typer.Option(
-            help=(
-                "Bundle files as this template wants them: directories, or files with secondary"
-                " files."
-            )
+            help="Bundle files as this template needs them: directories, or files with"
+            " secondary files."
         ),
     ] = None,
     meta: Annotated[
         list[str] | None,
-        typer.Option("--meta", "-m", help="key=value: metadata, which templates match."),
+        typer.Option(
+            "--meta", "-m", help="key=value: metadata of the data set, which templates match."
+        ),
     ] = None,
     run: Annotated[
         int | None,
-        typer.Option(min=0, help="Detector run that it belongs to, see `sluice detector-run`."),
+        typer.Option(min=0, help="The detector run of the data set, see `sluice detector-run`."),
     ] = None,
     recursive: RecursiveOption = False,
     order: OrderOption = EntryOrder.GIVEN,
@@ -228,7 +237,8 @@ def close(
         int | None,
         typer.Option(
             min=0,
-            help="Files that make it complete; without: those there are. The last number counts.",
+            help="The number of files that complete the data set. The default is the number of"
+            " its files now. The last number counts.",
         ),
     ] = None,
 ) -> None:
@@ -259,7 +269,8 @@ def delete(
         bool,
         typer.Option(
             "--force",
-            help="Even the last copy of an output, and what chains need: they are canceled first.",
+            help="Delete even the last copy of an output, and data sets that chains need."
+            " These chains are canceled first.",
         ),
     ] = False,
 ) -> None:

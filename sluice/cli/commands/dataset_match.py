@@ -19,7 +19,7 @@ def unmatched(
     system: System,
     *,
     template: Annotated[
-        str | None, typer.Option(help="Only those that this template would take now.")
+        str | None, typer.Option(help="Only data sets that this template would take now.")
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
 ) -> None:
@@ -56,7 +56,7 @@ def match(
         typer.Argument(metavar="[DATASET]…", help="Unmatched data sets, by name or uid."),
     ] = None,
     *,
-    every: Annotated[bool, typer.Option("--all", help="All that are unmatched.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Match all unmatched data sets.")] = False,
 ) -> None:
     """Match unmatched data sets again, after a template was added or changed.
 
@@ -89,10 +89,16 @@ def match(
 def dismiss(
     system: System,
     dataset: Annotated[
-        str | None, typer.Argument(metavar="[DATASET]", help="Its name, its uid, or the beginning.")
+        str | None,
+        typer.Argument(
+            metavar="[DATASET]",
+            help="The name of the data set, its uid, or the beginning of its uid.",
+        ),
     ] = None,
     *,
-    every: Annotated[bool, typer.Option("--all", help="All that are unmatched now.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Dismiss all data sets that are unmatched now.")
+    ] = False,
 ) -> None:
     """Remove a data set, or all, from the list of unmatched ones after somebody has seen to it.
 

@@ -13,7 +13,7 @@ from sluice.cli.system import System, with_system
 from sluice.contracts.runs import NewRun
 
 app = typer.Typer(
-    no_args_is_help=True, help="Runs of a period: constant conditions, numbered frames."
+    no_args_is_help=True, help="Runs of a period, with constant conditions and numbered frames."
 )
 
 NumberArgument = Annotated[int, typer.Argument(metavar="RUN", min=0)]
@@ -53,11 +53,13 @@ def add_run(
     system: System,
     number: NumberArgument,
     *,
-    period: Annotated[str, typer.Option(help="The period that it belongs to.")],
+    period: Annotated[str, typer.Option(help="The period of the run.")],
     condition: Annotated[
         list[str] | None,
         typer.Option(
-            "--condition", "-c", help="key=value; templates match and bind conditions.KEY."
+            "--condition",
+            "-c",
+            help="key=value: a condition. Templates match and bind conditions.KEY.",
         ),
     ] = None,
     started: StartOption = None,

@@ -38,8 +38,8 @@ def get_chain(
         bool,
         typer.Option(
             "--partial",
-            help="Of a chain that is over, finished or not: what its steps gave as far as it is"
-            " still there, each in a folder, and all logs.",
+            help="Copy the existing results of all steps, each in a folder, and all logs. The"
+            " chain must have ended, but not necessarily finished.",
         ),
     ] = False,
 ) -> None:

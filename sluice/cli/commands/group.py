@@ -11,7 +11,7 @@ from sluice.cli.system import System, with_system
 from sluice.contracts.groups import Group, SetGroup
 
 app = typer.Typer(
-    no_args_is_help=True, help="Groups: their members, their share of the nodes, their quotas."
+    no_args_is_help=True, help="Groups: their members, their fair shares and their quotas."
 )
 
 
@@ -38,7 +38,9 @@ def set_group(
     *,
     weight: Annotated[
         float | None,
-        typer.Option(help="Of its share, where several groups have work for the same nodes."),
+        typer.Option(
+            help="The weight of the group's share, if several groups have work for the same nodes."
+        ),
     ] = None,
     chains: Chains = None,
     data: Data = None,

@@ -27,9 +27,12 @@ from sluice.storage.entries import temporary_name
 app = typer.Typer(no_args_is_help=True, help="The jobs of tasks, and their logs.")
 
 NumberArgument = Annotated[
-    int, typer.Argument(metavar="JOB", help="Its number, as `job list` shows it.")
+    int, typer.Argument(metavar="JOB", help="The number of the job, as `job list` shows it.")
 ]
-AttemptOption = Annotated[int | None, typer.Option(help="Default: the last that has left a log.")]
+AttemptOption = Annotated[
+    int | None,
+    typer.Option(help="The number of the attempt. The default is the last one with a log."),
+]
 
 
 @app.command("list")
@@ -38,9 +41,9 @@ def list_jobs(
     system: System,
     task: TaskArgument,
     *,
-    state: Annotated[JobState | None, typer.Option(help="Only those in this state.")] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
     sort: Annotated[
-        JobOrder, typer.Option(help="By number; or those that have ended, the greatest first.")
+        JobOrder, typer.Option(help="By number, or only ended jobs with the greatest value first.")
     ] = JobOrder.SEQ,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
     after: AfterOption = None,
@@ -113,13 +116,17 @@ def logs(
     attempt: AttemptOption = None,
     live: Annotated[
         bool,
-        typer.Option("--follow", "-f", help="What it writes while it runs, until it has ended."),
+        typer.Option(
+            "--follow", "-f", help="Print what the job writes while it runs, until it has ended."
+        ),
     ] = False,
     file: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="All of it into this file; `-`: to standard output."),
+        typer.Option(
+            "--out", "-o", help="Write the whole log to this file. `-` means standard output."
+        ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Print the log of a job.
 

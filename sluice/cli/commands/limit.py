@@ -15,12 +15,13 @@ from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.contracts.numbers import in_full
 from sluice.visible_text import quoted
 
-app = typer.Typer(
-    no_args_is_help=True, help="Resources that are counted over all nodes: how much there is."
-)
+app = typer.Typer(no_args_is_help=True, help="Limits on resources that are counted over all nodes.")
 
 NameArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="As templates ask for it (sluice:resources).")
+    str,
+    typer.Argument(
+        metavar="NAME", help="The name of the resource, as templates request it (sluice:resources)."
+    ),
 ]
 
 
@@ -51,7 +52,7 @@ def set_limit(
     amount: Annotated[
         str,
         typer.Argument(
-            help="So much at a time (100), or in each minute, hour or day in UTC (1000/day)."
+            help="The amount at a time (100), or in each minute, hour or day in UTC (1000/day)."
         ),
     ],
 ) -> None:

@@ -31,13 +31,15 @@ def login(
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="Yours, where you have a password; without it, you sign in by a browser.",
+            help="Your name, if you have a password. Without it, you sign in by a browser.",
         ),
     ] = None,
     *,
     with_token: Annotated[
         bool,
-        typer.Option("--with-token", help="Keep a token that you have, from standard input."),
+        typer.Option(
+            "--with-token", help="Keep a token that you have. It is read from standard input."
+        ),
     ] = False,
 ) -> None:
     """Sign in at a system, so that commands on this machine send requests in your name.
@@ -106,7 +108,7 @@ def logout(
     *,
     everywhere: Annotated[
         bool,
-        typer.Option("--everywhere", help="End your sessions in every browser, too; tokens stay."),
+        typer.Option("--everywhere", help="End your sessions in all browsers, too. Tokens stay."),
     ] = False,
 ) -> None:
     """Revoke the token that `sluice login` keeps for a system, and delete it.

@@ -23,15 +23,18 @@ def logs(
         str,
         typer.Argument(
             metavar="CHAIN|TASK|JOB",
-            help="A chain or a task, as `chain show` and `task show` take it, or a job's number.",
+            help="A chain or a task, as for `chain show` and `task show`, or the number of a job.",
         ),
     ],
     *,
     every: Annotated[
         bool,
-        typer.Option("--all", help="Of all jobs; else of those that failed, where there are any."),
+        typer.Option(
+            "--all",
+            help="Print the logs of all jobs. The default is only failed jobs, if there are any.",
+        ),
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Logs at most.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The maximum number of logs.")] = 20,
 ) -> None:
     """Print the logs of a chain's jobs, of a task's jobs, or of one job.
 

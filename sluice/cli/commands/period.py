@@ -46,7 +46,7 @@ def add_period(
     system: System,
     name: NameArgument,
     *,
-    goal: Annotated[str, typer.Option(help="Its physics goal.")] = "",
+    goal: Annotated[str, typer.Option(help="The physics goal of the period.")] = "",
     started: StartOption = None,
     ended: EndOption = None,
 ) -> None:

@@ -18,7 +18,7 @@ from sluice.contracts.pilot_list import Pilot
 from sluice.contracts.resources import labels_in_words, named_in_words
 from sluice.contracts.warm_workers import LoadTool
 
-app = typer.Typer(no_args_is_help=True, help="The agents that run jobs on compute nodes.")
+app = typer.Typer(no_args_is_help=True, help="Pilots, which run jobs on compute nodes.")
 
 
 @app.command("list")
@@ -28,7 +28,7 @@ def list_pilots(
     *,
     limit: Annotated[int, typer.Option(min=1, max=10_000)] = 200,
     after: Annotated[
-        str | None, typer.Option(help="Go on where the list before ended, as it says.")
+        str | None, typer.Option(help="Continue where the previous list ended, as it says.")
     ] = None,
 ) -> None:
     """List pilots, with what they have and what they have done.
@@ -128,7 +128,10 @@ def load(
     pilot: PilotArgument,
     step: Annotated[
         str | None,
-        typer.Argument(metavar="[STEP]", help="As templates call it; none: by rank again."),
+        typer.Argument(
+            metavar="[STEP]",
+            help="The name of the step in its template. Without it, jobs come by their rank again.",
+        ),
     ] = None,
 ) -> None:
     """Switch a pilot to the tool of a step.

@@ -12,31 +12,32 @@ from sluice.cli.system import System, with_system
 from sluice.contracts.problems import Conflict
 from sluice.contracts.tools import ComposeTools
 
-app = typer.Typer(no_args_is_help=True, help="Workflows made of tools of the library.")
+app = typer.Typer(no_args_is_help=True, help="Workflows that are composed of tools of the library.")
 
 
 @app.command("compose")
 @with_system
 def compose(
     system: System,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the template.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the template.")],
     tools: Annotated[
-        list[str], typer.Argument(metavar="TOOL[@VERSION]...", help="In their order.")
+        list[str], typer.Argument(metavar="TOOL[@VERSION]...", help="The tools, in order.")
     ],
     *,
     bind: Annotated[
         list[str] | None,
         typer.Option(
             metavar="PARAMETER=TARGET",
-            help="What a parameter has as its value, as sluice:bind says it: asset:NAME, a key of"
-            " the metadata. Again for each.",
+            help="The value of a parameter, as in sluice:bind: asset:NAME, or a key of the"
+            " metadata. Repeat the option for each parameter.",
         ),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the text there, publish nothing.")
+        Path | None,
+        typer.Option("--out", "-o", help="Write the workflow to this file, and publish nothing."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the text, publish nothing.")
+        bool, typer.Option("--dry-run", help="Print the workflow, and publish nothing.")
     ] = False,
 ) -> None:
     """Compose a workflow of tools, and publish it as a template.

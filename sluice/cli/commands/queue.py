@@ -14,13 +14,14 @@ from sluice.contracts.queues import SHOWN, ChooseMessages
 from sluice.embedded.home import DEFAULT_HOME
 
 app = typer.Typer(
-    no_args_is_help=True, help="Messages between services, and those that nobody could handle."
+    no_args_is_help=True,
+    help="Messages between services, and dead letters, which no service could handle.",
 )
 
 IdsArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[MESSAGE]…", help="Ids of dead messages.")
+    list[str] | None, typer.Argument(metavar="[MESSAGE]…", help="The ids of dead letters.")
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="All dead messages of the queue.")]
+AllOption = Annotated[bool, typer.Option("--all", help="All dead letters of the queue.")]
 
 
 @app.command("list")
@@ -48,7 +49,7 @@ def show(
     *,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
     bodies: Annotated[
-        bool, typer.Option("--bodies", help="The messages themselves as well.")
+        bool, typer.Option("--bodies", help="Print the bodies of the messages as well.")
     ] = False,
 ) -> None:
     """Show the oldest dead letters of a queue, and why each of them failed."""
@@ -83,7 +84,9 @@ def show(
 @app.command("body")
 def body(
     queue: str,
-    message: Annotated[str, typer.Argument(help="Its id, as `queue show` names it.")],
+    message: Annotated[
+        str, typer.Argument(help="The id of the dead letter, as `queue show` shows it.")
+    ],
     *,
     url: UrlOption = None,
     home: HomeOption = DEFAULT_HOME,

@@ -68,10 +68,9 @@ InputsOption = Annotated[
     typer.Option(
         "--input",
         "-i",
-        help=(
-            "Input files, in order; a folder means its files, or itself where the template"
-            " takes directories. None where the workflow takes no data set."
-        ),
+        help="Input files, in order. A folder stands for its files, or for itself if the"
+        " template takes directories. There are none if the workflow takes no data"
+        " set.",
     ),
 ]
 MetaOption = Annotated[
@@ -81,13 +80,12 @@ OutOption = Annotated[
     Path, typer.Option("--out", "-o", help="Empty folder for the outputs and manifest.json.")
 ]
 ForceOption = Annotated[
-    bool, typer.Option("--force", help="Also into a folder that has files, overwriting.")
+    bool,
+    typer.Option("--force", help="Accept a folder that is not empty, and overwrite its files."),
 ]
 WaitOption = Annotated[
     bool,
-    typer.Option(
-        "--wait", help="Also for nodes that are not there: jobs may need more than any has."
-    ),
+    typer.Option("--wait", help="Wait for suitable nodes if the jobs need more than any node has."),
 ]
 
 
@@ -128,13 +126,15 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
     folder: OutOption = Path("out"),
     force: ForceOption = False,
     name: Annotated[
-        str | None, typer.Option(help="What the run's template is called; default: as its file.")
+        str | None,
+        typer.Option(help="The name of the run's template. The default is the name of its file."),
     ] = None,
     dataset: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What its data set is called; default: as the template and the time.",
+            help="The name of the run's data set. The default consists of the template's name"
+            " and the time.",
         ),
     ] = None,
     recursive: RecursiveOption = False,

@@ -21,7 +21,7 @@ from sluice.visible_text import quoted
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Secrets for tools: kept encrypted, given to jobs, never shown again.",
+    help="Secrets for tools. They are stored encrypted, given to jobs, and never shown again.",
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
@@ -35,23 +35,24 @@ def set_secret(
     *,
     file: Annotated[
         Path | None,
-        typer.Option(help="File with the value; without it, from standard input."),
+        typer.Option(help="File with the value. The default is standard input."),
     ] = None,
     templates: Annotated[
         list[str] | None,
         typer.Option(
             "--for",
             metavar="GLOB",
-            help="Name of a template that may use it, or a pattern such as 'places*'; may be"
-            " repeated. It replaces the list of the version before, which is kept without it.",
+            help="Name of a template that may use the secret, or a pattern such as 'places*'."
+            " The option may be repeated. Its list replaces that of the previous version, which"
+            " stays otherwise.",
         ),
     ] = None,
     group: Annotated[
         str | None,
         typer.Option(
             metavar="GROUP",
-            help="Group that owns these templates; without it, the group that has published under"
-            " the names, or that of the version before.",
+            help="Group that owns these templates. The default is the group that has published"
+            " under the names, or that of the previous version.",
         ),
     ] = None,
 ) -> None:
@@ -93,7 +94,7 @@ def remove(
     consent: Consent,
     name: NameArgument,
     *,
-    version: Annotated[int | None, typer.Option(min=1, help="This one alone.")] = None,
+    version: Annotated[int | None, typer.Option(min=1, help="Remove only this version.")] = None,
 ) -> None:
     """Remove a secret, or one version of it, for good. Jobs that still need it fail."""
     what = name if version is None else f"{name}, version {version}"

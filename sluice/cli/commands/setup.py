@@ -23,10 +23,8 @@ from sluice.setup.logins import (
 
 app = typer.Typer(
     no_args_is_help=True,
-    help=(
-        "Prepare PostgreSQL and RabbitMQ for the services, from the services' own settings."
-        " Harmless when repeated."
-    ),
+    help="Prepare PostgreSQL and RabbitMQ for the services, from the services' own"
+    " settings. Repeating a command is safe.",
 )
 
 WaitOption = Annotated[
@@ -43,10 +41,7 @@ def databases(
     admin_url: Annotated[
         str | None,
         typer.Option(
-            help=(
-                "postgresql://… of a superuser; better as SLUICE_SETUP_ADMIN_URL or as a secret"
-                " file."
-            )
+            help="postgresql://… of a superuser. SLUICE_SETUP_ADMIN_URL or a secret file is better."
         ),
     ] = None,
     wait: WaitOption = 60.0,
@@ -78,10 +73,8 @@ def broker(
     management_url: Annotated[
         str | None,
         typer.Option(
-            help=(
-                "http://login:password@host:15672; better as SLUICE_SETUP_MANAGEMENT_URL or as a"
-                " secret file."
-            )
+            help="http://login:password@host:15672. SLUICE_SETUP_MANAGEMENT_URL or a"
+            " secret file is better."
         ),
     ] = None,
     wait: WaitOption = 60.0,
@@ -120,18 +113,20 @@ def resend(*, wait: WaitOption = 60.0, as_json: JsonOption = False) -> None:
 
 @app.command("service-keys")
 def service_keys(
-    folder: Annotated[Path, typer.Argument(help="Where the keys of all services are kept.")],
+    folder: Annotated[Path, typer.Argument(help="The folder for the keys of all services.")],
     *,
     rotate: Annotated[
         bool,
         typer.Option(
             "--rotate",
-            help="Make new ones; the old ones are known until --forget-old.",
+            help="Create new keys. The old ones stay valid until --forget-old.",
         ),
     ] = False,
     forget_old: Annotated[
         bool,
-        typer.Option("--forget-old", help="Only the keys that sign now stay known."),
+        typer.Option(
+            "--forget-old", help="Remove all old keys. Only the keys that sign now stay valid."
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

@@ -27,8 +27,8 @@ FromRunOption = Annotated[
     typer.Option(
         "--from-run",
         metavar="CHAIN",
-        help="Instead of a scenario: this chain, which has ended, as it ran (more than once: all of"
-        " these, each when it came).",
+        help="Simulate this ended chain as it ran, instead of a scenario. Repeat the"
+        " option for several chains, each at the time when it came.",
     ),
 ]
 WriteOption = Annotated[
@@ -36,8 +36,8 @@ WriteOption = Annotated[
     typer.Option(
         "--write",
         metavar="SCENARIO",
-        help="Of a run: write it as a scenario, with its tables beside, to change and to simulate"
-        " without a system.",
+        help="With --from-run: write the run as a scenario, with its tables in the same"
+        " folder. You can change it, and simulate it without a system.",
     ),
 ]
 
@@ -46,31 +46,31 @@ WriteOption = Annotated[
 def simulate(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     scenario: Annotated[
-        Path | None, typer.Argument(metavar="SCENARIO", help="A YAML file.")
+        Path | None, typer.Argument(metavar="SCENARIO", help="The scenario, a YAML file.")
     ] = None,
     *,
     from_run: FromRunOption = None,
     nodes: Annotated[
         int | None,
         typer.Option(
-            min=1, max=100_000, help="Of a run: so many, like those of which it had most."
+            min=1, max=100_000, help="With --from-run: nodes of the kind that it had most of."
         ),
     ] = None,
     speed: Annotated[
         float | None,
         typer.Option(
-            min=0.001, max=1000, help="Of a run: nodes so much faster; 0.5: half as fast."
+            min=0.001, max=1000, help="With --from-run: the speed of the nodes. 0.5: half as fast."
         ),
     ] = None,
     policy: Annotated[
-        PolicyName | None, typer.Option(help="Instead of the scenario's: what is loaded where.")
+        PolicyName | None, typer.Option(help="Another policy for the placement of warm workers.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Instead of the scenario's: other pages and times.")
+        int | None, typer.Option(min=0, help="Another seed, for other pages and times.")
     ] = None,
     svg: Annotated[
         Path | None,
-        typer.Option("--svg", help="Write a picture into this file of which place did what when."),
+        typer.Option("--svg", help="Write a picture to this file: which place did what when."),
     ] = None,
     write: WriteOption = None,
 ) -> None:

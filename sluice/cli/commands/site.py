@@ -13,7 +13,9 @@ from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.sites import MOST_SITE_DAYS, USUAL_SITE_DAYS, NewSite, Site
 
-app = typer.Typer(no_args_is_help=True, help="Sites that pilots come from, and may be sent away.")
+app = typer.Typer(
+    no_args_is_help=True, help="Sites that pilots come from, and that can be revoked."
+)
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
 
@@ -29,17 +31,27 @@ def add(
         typer.Option(
             min=1,
             max=MOST_SITE_DAYS,
-            help="In which new pilots may come; those that are there by then stay.",
+            help="The number of days in which new pilots may enrol. Enrolled pilots stay.",
         ),
     ] = USUAL_SITE_DAYS,
-    pilots: Annotated[int | None, typer.Option(min=1, help="At most so many at a time.")] = None,
+    pilots: Annotated[
+        int | None, typer.Option(min=1, help="The maximum number of pilots at a time.")
+    ] = None,
     labels: Annotated[
         list[str] | None,
-        typer.Option("--label", metavar="NAME", help="That they may have; without it, any."),
+        typer.Option(
+            "--label",
+            metavar="NAME",
+            help="A label that the pilots may have. Without the option, they may have any.",
+        ),
     ] = None,
     resources: Annotated[
         list[str] | None,
-        typer.Option("--resource", metavar="NAME", help="That they may offer; without it, any."),
+        typer.Option(
+            "--resource",
+            metavar="NAME",
+            help="A resource that the pilots may offer. Without the option, they may offer any.",
+        ),
     ] = None,
 ) -> None:
     """Register a site that may have pilots. The token by which they enrol is shown only once."""

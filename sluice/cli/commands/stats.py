@@ -21,23 +21,25 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 ChainsArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[CHAIN]…", help="Chains, as `chain show` takes them. Default: all."),
+    typer.Argument(
+        metavar="[CHAIN]…", help="Chains, as for `chain show`. The default is all chains."
+    ),
 ]
-TemplateOption = Annotated[str | None, typer.Option(help="Only what went through this template.")]
+TemplateOption = Annotated[str | None, typer.Option(help="Only work of this template.")]
 SinceOption = Annotated[
-    str, typer.Option(help="Without a chain: what began since then: 90m, 12h, 7d, or a time.")
+    str, typer.Option(help="Without a chain: what began since then, as 90m, 12h, 7d or a time.")
 ]
 SvgOption = Annotated[
-    Path | None, typer.Option("--svg", help="Write a picture of it into this file.")
+    Path | None, typer.Option("--svg", help="Write a picture of the times to this file.")
 ]
 TimelineOption = Annotated[
     Path | None,
     typer.Option(
         "--timeline",
-        help="Of one chain: write a picture into this file of which pilot did what when.",
+        help="With one chain: write a picture to this file that shows which pilot did what when.",
     ),
 ]
-WatchOption = Annotated[bool, typer.Option("--watch", "-w", help="Again and again, until Ctrl-C.")]
+WatchOption = Annotated[bool, typer.Option("--watch", "-w", help="Repeat the output until Ctrl-C.")]
 
 
 @with_system

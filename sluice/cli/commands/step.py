@@ -13,14 +13,17 @@ from sluice.contracts.numbers import in_full
 from sluice.contracts.steps import OFF, SetStepPriority, StepLoad, StepPriority, off_in_words
 
 app = typer.Typer(
-    no_args_is_help=True, help="Steps over all chains: what waits, and which goes first."
+    no_args_is_help=True,
+    help="Steps over all chains: how much work waits for them, and their priorities.",
 )
 
 TemplateOption = Annotated[
-    str | None, typer.Option(help="Only the step of this template. Default: of all.")
+    str | None, typer.Option(help="Only the step of this template. The default is all templates.")
 ]
-ReasonOption = Annotated[str, typer.Option(help="Why, for the others.")]
-StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="Its name in the template.")]
+ReasonOption = Annotated[str, typer.Option(help="The reason, for other people.")]
+StepArgument = Annotated[
+    str, typer.Argument(metavar="STEP", help="The name of the step in the template.")
+]
 
 
 @app.command("list")
@@ -49,7 +52,10 @@ def priority(
     system: System,
     step: StepArgument,
     priority: Annotated[
-        float, typer.Argument(help="0 or more: added to the rank of its tasks; -1: switched off.")
+        float,
+        typer.Argument(
+            help="0 or more, which is added to the rank of its tasks. -1 switches the step off."
+        ),
     ],
     *,
     template: TemplateOption = None,

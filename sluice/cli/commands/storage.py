@@ -15,12 +15,13 @@ from sluice.contracts.states import StorageType
 from sluice.storage import local_url
 from sluice.visible_text import quoted
 
-app = typer.Typer(no_args_is_help=True, help="The places that files lie in.")
+app = typer.Typer(no_args_is_help=True, help="Storages: the places of files.")
 
 
 _MARK = (
-    "Water mark: bytes, or a share, as in 80%, of the capacity; without one, of what lies there and"
-    " is free on the file system."
+    "Watermark: bytes, or a share of the capacity, such as 80%. Without a"
+    " capacity, the share is of the storage's data and the free space of its file"
+    " system."
 )
 LowOption = Annotated[str | None, typer.Option("--low", help=_MARK)]
 HighOption = Annotated[str | None, typer.Option("--high", help=_MARK)]
@@ -31,7 +32,9 @@ HighOption = Annotated[str | None, typer.Option("--high", help=_MARK)]
 def list_storages(
     system: System,
     *,
-    kind: Annotated[StorageType | None, typer.Option("--type", help="Only of this type.")] = None,
+    kind: Annotated[
+        StorageType | None, typer.Option("--type", help="Only storages of this type.")
+    ] = None,
 ) -> None:
     """List storages. Those that get new data sets come first, by their free space."""
     found = system.ask(lambda c: c.dms.storages(kind, everything=True, measured=True))
@@ -84,11 +87,13 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
     capacity: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Bytes up to which it gets new data; without: what its file system has."
+            min=1,
+            help="Bytes up to which the storage gets new data. The default limit is its file"
+            " system.",
         ),
     ] = None,
     read_only: Annotated[
-        bool, typer.Option("--read-only", help="Never remove files from it.")
+        bool, typer.Option("--read-only", help="Never remove files from the storage.")
     ] = False,
     low: LowOption = None,
     high: HighOption = None,
@@ -121,7 +126,9 @@ def set_marks(
     *,
     low: LowOption = None,
     high: HighOption = None,
-    none: Annotated[bool, typer.Option("--none", help="It has no water marks any more.")] = False,
+    none: Annotated[
+        bool, typer.Option("--none", help="Remove the watermarks of the storage.")
+    ] = False,
 ) -> None:
     """Set the watermarks of an input storage.
 
@@ -181,7 +188,7 @@ def enable(
 def init(
     system: System,
     folder: Annotated[
-        Path, typer.Argument(help="Folder that the DMS and all pilots see at this same path.")
+        Path, typer.Argument(help="Folder that the DMS and all pilots see at the same path.")
     ],
 ) -> None:
     """Create a folder of each type (input, intermediate, output, logs) in FOLDER, as storages.

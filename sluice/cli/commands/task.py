@@ -29,7 +29,9 @@ _COLUMNS = [
     "rank",
 ]
 
-app = typer.Typer(no_args_is_help=True, help="Steps over whole data sets, and their jobs.")
+app = typer.Typer(
+    no_args_is_help=True, help="Tasks: steps of chains over whole data sets, and their jobs."
+)
 for _name, _command in (("jobs", list_jobs), ("job", show_job), ("log", logs)):
     app.command(_name)(_command)
 
@@ -39,10 +41,10 @@ for _name, _command in (("jobs", list_jobs), ("job", show_job), ("log", logs)):
 def list_tasks(
     system: System,
     *,
-    state: Annotated[StepState | None, typer.Option(help="Only those in this state.")] = None,
+    state: Annotated[StepState | None, typer.Option(help="Only tasks in this state.")] = None,
     chain: Annotated[
         str | None,
-        typer.Option(help="Only those of this chain: its uid, or as `chain show` takes it."),
+        typer.Option(help="Only tasks of this chain, as for `chain show`."),
     ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 200,
     after: AfterOption = None,

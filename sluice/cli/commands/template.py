@@ -33,7 +33,7 @@ from sluice.contracts.problems import Finding, NotFound, Unprocessable
 from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, TemplateList
 from sluice.visible_text import quoted
 
-app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets are carried through.")
+app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets go through.")
 
 app.command()(publish)
 app.command()(share)
@@ -56,7 +56,7 @@ def check(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="CWL workflows; each may be a folder or a zip.", exists=True, metavar="FILE…"
+            help="CWL workflows. Each may be a folder or a zip.", exists=True, metavar="FILE…"
         ),
     ],
     *,
@@ -133,15 +133,19 @@ def list_templates(
     every: Annotated[
         bool,
         typer.Option(
-            "--all", help="Also those that came with runs: nothing is matched with these."
+            "--all",
+            help="Also list templates that came with runs. No data set is matched with these.",
         ),
     ] = False,
     limit: Annotated[
-        int, typer.Option(min=1, max=1000, help="Of those that came with runs.")
+        int,
+        typer.Option(min=1, max=1000, help="The maximum number of templates that came with runs."),
     ] = 100,
     after: Annotated[
         UUID | None,
-        typer.Option(help="Only those of runs, from where the list before ended, as it says."),
+        typer.Option(
+            help="Only templates of runs, from where the previous list ended, as it says."
+        ),
     ] = None,
 ) -> None:
     """List all published templates, each in its latest version."""
@@ -211,7 +215,9 @@ def _unknown(name: str) -> NoReturn:
     raise NotFound(f"there is no template {quoted(name)}")
 
 
-VersionOption = Annotated[int | None, typer.Option(help="Default: the latest.", min=1)]
+VersionOption = Annotated[
+    int | None, typer.Option(help="The version. The default is the latest.", min=1)
+]
 
 
 @app.command("show")
@@ -222,11 +228,15 @@ def show(
     *,
     version: VersionOption = None,
     text: Annotated[
-        bool, typer.Option("--text", help="The workflow's text as it was written.")
+        bool, typer.Option("--text", help="Print the text of the workflow as it was written.")
     ] = False,
     folder: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write all its files into this folder, as written."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write all files of the template to this folder, as they were written.",
+        ),
     ] = None,
 ) -> None:
     """Show a template: its steps, the data sets that it takes, its parameters and its files.
@@ -284,7 +294,7 @@ def restore(
     system: System,
     name: str,
     version: Annotated[
-        int, typer.Argument(help="The version whose files are to be the latest again.", min=1)
+        int, typer.Argument(help="The version whose files become the latest again.", min=1)
     ],
 ) -> None:
     """Make an old version of a template the latest again, as a new version.
@@ -342,7 +352,10 @@ def delete(
     name: str,
     *,
     force: Annotated[
-        bool, typer.Option("--force", help="Even while chains of it run; they go on.")
+        bool,
+        typer.Option(
+            "--force", help="Delete the template even while chains of it run. The chains go on."
+        ),
     ] = False,
 ) -> None:
     """Delete a template, so that it matches nothing any more.

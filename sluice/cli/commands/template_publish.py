@@ -21,10 +21,8 @@ Answer = TypeVar("Answer")
 FilesArgument = Annotated[
     list[Path],
     typer.Argument(
-        help=(
-            "The CWL workflow, which brings the files that it refers to; or several files, a"
-            " folder, a zip."
-        ),
+        help="The CWL workflow, which brings the files that it refers to, or several"
+        " files, a folder or a zip.",
         exists=True,
         metavar="FILE…|FOLDER|ZIP",
     ),
@@ -33,11 +31,12 @@ MainOption = Annotated[
     str | None,
     typer.Option(
         "--main",
-        help="Path of the workflow among the files; default: the one that no other refers to.",
+        help="Path of the workflow among the files. The default is the file that no other"
+        " file refers to.",
     ),
 ]
 NameOption = Annotated[
-    str | None, typer.Option(help="Its name in the system; default: from the file.")
+    str | None, typer.Option(help="The name of the template. The default comes from the file.")
 ]
 
 #: The style of a line of a unified diff, by its first characters.
@@ -51,7 +50,7 @@ def publish(
     *,
     main: MainOption = None,
     name: NameOption = None,
-    sure: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    sure: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,

@@ -17,14 +17,15 @@ from sluice.visible_text import quoted
 
 app = typer.Typer(
     invoke_without_command=True,
-    help="Print the token for a system, for programs that ask it by REST: as in curl --header"
-    ' "Authorization: Bearer $(sluice token)". Exits 1 where none is known.\n\n'
-    "With a command: personal tokens, which have a role and an end.",
+    help="Print the token for a system, for programs that use REST, as in curl"
+    ' --header "Authorization: Bearer $(sluice token)". The exit status is 1 if no'
+    " token is known.\n\n"
+    "The commands manage personal tokens, which have a role and an end.",
 )
 
 PersonOption = Annotated[
     str | None,
-    typer.Option("--for", metavar="NAME", help="Of another person, for administrators."),
+    typer.Option("--for", metavar="NAME", help="Another person (administrators only)."),
 ]
 
 
@@ -45,13 +46,14 @@ def print_token(system: System, ctx: typer.Context) -> None:
 @with_system
 def create(
     system: System,
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="What it is for.")],
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="What the token is for.")],
     *,
     role: Annotated[
-        Role | None, typer.Option(help="The most that it may; without it, as much as you.")
+        Role | None, typer.Option(help="The highest role of the token. The default is your role.")
     ] = None,
     days: Annotated[
-        int, typer.Option(min=1, max=MOST_DAYS, help="For which it holds.")
+        int,
+        typer.Option(min=1, max=MOST_DAYS, help="The number of days for which the token is valid."),
     ] = USUAL_DAYS,
     person: PersonOption = None,
 ) -> None:
@@ -67,9 +69,11 @@ def list_tokens(
     system: System,
     *,
     everybodys: Annotated[
-        bool, typer.Option("--all", help="Of everybody, for administrators.")
+        bool, typer.Option("--all", help="List the tokens of all people (administrators only).")
     ] = False,
-    ended: Annotated[bool, typer.Option("--ended", help="Those that hold no more, too.")] = False,
+    ended: Annotated[
+        bool, typer.Option("--ended", help="List tokens that are not valid any more, too.")
+    ] = False,
     person: PersonOption = None,
 ) -> None:
     """List tokens: whose they are, what for, until when, and when they were used."""
@@ -93,7 +97,10 @@ def revoke(
     system: System,
     consent: Consent,
     token: Annotated[
-        str, typer.Argument(metavar="TOKEN", help="Its id, the id's beginning, or its label.")
+        str,
+        typer.Argument(
+            metavar="TOKEN", help="The id of the token, the beginning of its id, or its label."
+        ),
     ],
     *,
     person: PersonOption = None,

@@ -16,11 +16,11 @@ from sluice.os_errors import reason_of
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="The library of tools, of which `sluice pipeline compose` makes workflows.",
+    help="The library of tools, which `sluice pipeline compose` joins to workflows.",
 )
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
-VersionOption = Annotated[int | None, typer.Option(min=1, help="This version.")]
+VersionOption = Annotated[int | None, typer.Option(min=1, help="The version of the tool.")]
 
 
 @app.command("put")

@@ -32,34 +32,32 @@ PortOption = Annotated[
         min=0,
         max=65_535,
         envvar="SLUICE_PORT",
-        help="Port of the web page and of all services; 0: any free one.",
+        help="Port of the web page and of all services. 0 means any free port.",
     ),
 ]
 PilotsOption = Annotated[
     int,
     typer.Option(
         min=0,
-        help=(
-            "Pilots to start. Several share the machine: each offers a part of its cores, memory"
-            " and disk, and GPUs go to them in turn."
-        ),
+        help="The number of pilots to start. Several pilots share the machine: each offers"
+        " a part of its cores, memory and disk, and GPUs go to them in turn.",
     ),
 ]
 RootsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--storage-root",
-        help="Folder (or URL) in which storages may lie besides the home folder; may be repeated.",
+        help="Folder (or URL) in which storages may lie besides the home folder. The"
+        " option may be repeated.",
     ),
 ]
 SlotsOption = Annotated[
     int,
     typer.Option(
         min=0,
-        help=(
-            "Cores that a pilot's jobs may take: as many run at once as need one each. 0: as"
-            " SLUICE_PILOT_CORES says, else those of the machine, shared among the pilots."
-        ),
+        help="The number of cores for a pilot's jobs, and so of jobs with one core at a"
+        " time. 0 means SLUICE_PILOT_CORES if it is set, or the cores of the machine,"
+        " shared among the pilots.",
     ),
 ]
 DrainOption = Annotated[
@@ -68,30 +66,24 @@ DrainOption = Annotated[
         min=0,
         envvar="SLUICE_DRAIN_TIMEOUT",
         metavar="SECONDS",
-        help=(
-            "For running jobs to end when it is told to stop; then they are handed back. Without"
-            " it, as long as they take."
-        ),
+        help="How long a system that stops waits for running jobs, before it hands them"
+        " back. The default is as long as they take.",
     ),
 ]
 DetachOption = Annotated[
     bool,
     typer.Option(
         "--detach",
-        help=(
-            "Return when it is ready; it goes on in the background. Exits 1 when a pilot does not"
-            " start."
-        ),
+        help="Return when the system is ready, and leave it in the background. The exit"
+        " status is 1 if a pilot does not start.",
     ),
 ]
 NoAuthOption = Annotated[
     bool,
     typer.Option(
         "--no-auth",
-        help=(
-            "Let whoever reaches the port do everything: all users of this machine, and all"
-            " programs that they run."
-        ),
+        help="Let everyone who reaches the port do everything: all users of this machine,"
+        " and all programs that they run.",
     ),
 ]
 NowOption = Annotated[

@@ -14,11 +14,13 @@ from sluice.contracts.access import Role
 from sluice.contracts.people import Account, AccountChange, NewAccount, NewPassword
 from sluice.contracts.quotas import SetQuotas
 
-app = typer.Typer(no_args_is_help=True, help="People who may ask a system, and their roles.")
+app = typer.Typer(
+    no_args_is_help=True, help="Accounts of people, with their roles, groups and quotas."
+)
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
 RoleArgument = Annotated[
-    Role, typer.Argument(help="Each may do what the ones before it may, and more.")
+    Role, typer.Argument(help="The role. Each role may do what the roles before it may, and more.")
 ]
 
 
@@ -28,17 +30,20 @@ def add(
     system: System,
     name: NameArgument,
     *,
-    role: Annotated[Role, typer.Option(help="What he may.")] = Role.VIEWER,
+    role: Annotated[Role, typer.Option(help="The role of the person.")] = Role.VIEWER,
     group: Annotated[
         list[str] | None,
         typer.Option(
-            "--group", metavar="GROUP", help="That he is in; the first is whose what he makes is."
+            "--group",
+            metavar="GROUP",
+            help="A group of the person. What the person creates belongs to the first one.",
         ),
     ] = None,
     no_password: Annotated[
         bool,
         typer.Option(
-            "--no-password", help="Signs in with tokens alone, which administrators make."
+            "--no-password",
+            help="The person signs in only with tokens, which administrators create.",
         ),
     ] = False,
 ) -> None:
@@ -80,7 +85,10 @@ def set_groups(
     name: NameArgument,
     groups: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[GROUP]...", help="None: he is in no group but everyone."),
+        typer.Argument(
+            metavar="[GROUP]...",
+            help="The groups. Without any, the person is in no group but everyone.",
+        ),
     ] = None,
 ) -> None:
     """Set the groups of a person.
@@ -111,7 +119,7 @@ def enable(system: System, name: NameArgument) -> None:
 def set_password(
     system: System,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Another person, for administrators.")
+        str | None, typer.Argument(metavar="NAME", help="Another person (administrators only).")
     ] = None,
 ) -> None:
     """Change your password, or that of another person.
@@ -139,7 +147,7 @@ def set_password(
 def quota(
     system: System,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Another person, for administrators.")
+        str | None, typer.Argument(metavar="NAME", help="Another person (administrators only).")
     ] = None,
     *,
     chains: Chains = None,
