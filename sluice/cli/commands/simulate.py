@@ -79,8 +79,8 @@ def simulate(  # noqa: PLR0913 - a command's options, each by its name
     The times are by kind of work and in total. Where jobs fit, and where warm workers are placed,
     is decided as in production, or by another policy.
 
-    No running system is needed, except for `--from-run`. This shows what a chain that ran would
-    have taken with other nodes or another policy, beside what it took.
+    No running system is needed, except for `--from-run`. It shows what an ended chain
+    would have taken with other nodes or another policy, beside what the chain took.
 
     The exit status is 2 if the scenario is wrong.
     """

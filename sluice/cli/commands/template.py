@@ -43,7 +43,7 @@ app.command(hidden=True)(upload)
 class Format(StrEnum):
     """The format of findings.
 
-    ``github`` is a command for each finding, which GitHub shows beside the lines of a change.
+    ``github`` prints annotations, which GitHub shows beside the lines of a change.
     """
 
     TEXT = "text"

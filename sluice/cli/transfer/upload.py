@@ -129,7 +129,7 @@ async def _require_room(
 
 
 async def empty_dataset(connection: Connection, dataset: NewDataset) -> Dataset:
-    """Create the placeholder for a workflow without data set: closed, and on no storage."""
+    """Create the placeholder data set of a workflow that takes none: closed, on no storage."""
     registered = await connection.dms.register_dataset(dataset)
     await connection.own(registered.uid)
     return await connection.dms.close_dataset(registered.uid, files=0)

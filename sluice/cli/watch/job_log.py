@@ -19,7 +19,7 @@ _LEFT_OUT = re.compile("\n… [0-9]+ bytes left out …\n".encode())
 
 @dataclass(slots=True)
 class Follower:
-    """The parts of an attempt's streams that ``tell`` has received, in order."""
+    """The progress in an attempt's streams, whose new parts go to ``tell`` in order."""
 
     tell: Callable[[bytes], None]
     attempt: int = 0
