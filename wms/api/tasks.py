@@ -65,7 +65,7 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
             bool, Query(description="Those with jobs that failed for good or are held, alone.")
         ] = False,
     ) -> TaskStatusList:
-        """List tasks.
+        """Return the states of tasks and the numbers of their jobs.
 
         With `uid`, the tasks of these uids that exist; without, the latest tasks. With `troubled`,
         instead the tasks that have not ended and have jobs that failed for good or are held.
